@@ -21,7 +21,7 @@ from snellen.store import (
     data_at,
     mirror,
     mirrored,
-    place_of,
+    path_of,
     pull,
     reply_record,
     runs_at,
@@ -482,7 +482,7 @@ def test_rows_that_are_fetched_leave_a_run_beside_them_as_it_is(
     """`-b s3://b/mine.jsonl --out s3://b/runs`: the folder of the rows has the run in it."""
     monkeypatch.setenv("SNELLEN_MIRROR", str(tmp_path / "a"))
     bucket.put("mine.jsonl", b"{}\n")
-    run = Run(place_of(f"{bucket.url}/runs/b/m/0"))
+    run = Run(path_of(f"{bucket.url}/runs/b/m/0"))
     dies(run, monkeypatch)
     answer(run, "s0", "yes")
     assert isinstance(run.folder, mirrored.RemoteFolder)

@@ -24,11 +24,11 @@ from snellen.store import (
     Run,
     Unknown,
     differences,
-    found_elsewhere,
     identity_digest,
     open_run,
     reply_record,
     runs_below,
+    runs_elsewhere,
     safe_name,
 )
 
@@ -459,9 +459,9 @@ def test_a_link_to_other_runs_is_followed_once_and_upwards_never(tmp_path: Path)
 def test_runs_that_lie_elsewhere_than_in_a_runs_folder_are_named(tmp_path: Path) -> None:
     runs = placed(tmp_path, "b/m/1", "old/b/m/2")
 
-    assert found_elsewhere(tmp_path, runs[:1]) is None
-    assert found_elsewhere(tmp_path, runs) == f"found in {tmp_path}: b/m/1, old/b/m/2"
-    assert found_elsewhere(tmp_path, [runs[1]] * 12) == (
+    assert runs_elsewhere(tmp_path, runs[:1]) is None
+    assert runs_elsewhere(tmp_path, runs) == f"found in {tmp_path}: b/m/1, old/b/m/2"
+    assert runs_elsewhere(tmp_path, [runs[1]] * 12) == (
         f"found in {tmp_path}: {', '.join(['old/b/m/2'] * 10)} and 2 more"
     )
 

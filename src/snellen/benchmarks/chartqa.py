@@ -190,7 +190,7 @@ def to_sample(place: int, row: Row, found: DataFile) -> Sample:
         media=(image,),
         target=label,
         tags={"questions": kind_of(row)},
-        data={"image": name or authors_files.place_of(image)},
+        data={"image": name or authors_files.picture_key(image)},
     )
 
 

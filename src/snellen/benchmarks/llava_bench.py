@@ -210,7 +210,7 @@ def to_sample(row: Row, found: DataFile) -> Sample:
         name, question, answer = row["question_id"], row["text"], row["answer"]
     else:
         image, shown = authors_files.picture(row), in_words(row)
-        shared, question = authors_files.place_of(image), row["question"]
+        shared, question = authors_files.picture_key(image), row["question"]
         name = row["index"] if "index" in row else row["question_id"]
         answer = row["gpt4_ans"] if "gpt4_ans" in row else row["gpt_answer"]
     return Sample(

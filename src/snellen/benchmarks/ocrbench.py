@@ -181,7 +181,7 @@ def to_sample(place: int, row: Row, found: DataFile) -> Sample:
             "dataset": dataset,
         },
         data={
-            "image": row.get("image_path") or authors_files.place_of(image),
+            "image": row.get("image_path") or authors_files.picture_key(image),
             # VLMEvalKit's sheet names the kind alone.
             "formula": dataset == FORMULAS if dataset else kind == FORMULA,
         },

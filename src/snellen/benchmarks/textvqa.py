@@ -215,7 +215,7 @@ def picture(row: Row, found: DataFile, split: Split) -> tuple[Image, str]:
     if not isinstance(image, Image):
         name = row["image_id"]
         return found.image(f"{FOLDERS[split]}/{name}.jpg"), name
-    return image, str(row.get("image_id") or authors_files.place_of(image))
+    return image, str(row.get("image_id") or authors_files.picture_key(image))
 
 
 def answers_of(row: Row) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from snellen.store import data_at, place_of, runs_at
+from snellen.store import data_at, path_of, runs_at
 
 
 class Place(click.Path):
@@ -22,7 +22,7 @@ class Place(click.Path):
         return self._at(value)
 
 
-OUT = Place(place_of)
+OUT = Place(path_of)
 """Where runs are made."""
 RUNS = Place(runs_at)
 """Runs, folders of them, or predictions; up to date."""

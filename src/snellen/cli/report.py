@@ -19,7 +19,7 @@ from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import results_as_json
 from snellen.core.benchmark import Benchmark
 from snellen.errors import SnellenError, UsageError
-from snellen.store import DEPTH, MANIFEST, REPORT, Run, found_elsewhere, runs_below
+from snellen.store import DEPTH, MANIFEST, REPORT, Run, runs_below, runs_elsewhere
 
 WRITTEN: Mapping[str, Callable[[Sequence[Result]], str]] = {
     "md": report.markdown,
@@ -192,6 +192,6 @@ def _runs(given: Path) -> Sequence[Path]:
     runs = runs_below(given)
     if not runs:
         raise UsageError(f"{given}: there is no run in it, down to {DEPTH} folders below.")
-    if (elsewhere := found_elsewhere(given, runs)) is not None:
+    if (elsewhere := runs_elsewhere(given, runs)) is not None:
         print(plain(elsewhere), file=sys.stderr)
     return runs

@@ -27,7 +27,7 @@ from snellen.interop import (
     xlsx,
 )
 from snellen.scoring import Scored, judge, replies_of
-from snellen.store import STEM, Run, data_place_of, is_object_run, safe_name
+from snellen.store import STEM, Run, data_path, is_object_run, safe_name
 
 Write = Callable[[Path, Sequence[str], Iterable[Sequence[object]]], list[str]]
 Table = tuple[Sequence[str], Iterable[Sequence[object]]]
@@ -159,7 +159,7 @@ def _as_authors(
             f"{name}: no form is known in which its authors publish replies to what this run asked."
         )
     if benchmark.provenance.from_catalog:
-        was = data_place_of(manifest["data"])
+        was = data_path(manifest["data"])
         benchmark = registry.benchmark(
             name,
             data=data or (was if was.exists() else None),

@@ -18,7 +18,7 @@ from snellen.errors import SnellenError, UsageError
 from snellen.run.prediction_files import PredictionSet, read_predictions
 from snellen.run.score_run import benchmark_of, judgeable, source_notes
 from snellen.scoring import asks_notes, judge, replies_of, rules_of
-from snellen.store import DEPTH, MANIFEST, Run, data_at, found_elsewhere, runs_at, runs_below
+from snellen.store import DEPTH, MANIFEST, Run, data_at, runs_at, runs_below, runs_elsewhere
 
 
 def compare(
@@ -90,7 +90,7 @@ class _Sides:
         if not path.exists():
             raise UsageError(f"{path}: there is no such file or folder.")
         runs = [path] if (path / MANIFEST).exists() else runs_below(path)
-        if (elsewhere := found_elsewhere(path, runs)) is not None:
+        if (elsewhere := runs_elsewhere(path, runs)) is not None:
             self.notes.append(elsewhere)
         for run in runs:
             self.sources.setdefault(run.resolve(), run)

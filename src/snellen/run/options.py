@@ -16,7 +16,7 @@ import msgspec
 from snellen.core.profile import Amount, Count, Profile, Seconds
 from snellen.core.scoring import Missing
 from snellen.run import option_text
-from snellen.store import data_at, place_of, runs_at
+from snellen.store import data_at, path_of, runs_at
 from snellen.transforms.probes import CHANGES, Blind
 
 Role = Literal["identity", "amount", "environment"]
@@ -179,7 +179,7 @@ class RunOptions(TypedDict, total=False):
             "For run folders; also s3://BUCKET/FOLDER.",
             default=Path("runs"),
             expected="a path",
-            read=place_of,
+            read=path_of,
         ),
     ]
     base_url: Annotated[

@@ -166,7 +166,7 @@ class Recorder:
         Raises:
             DataError: two rows have one id.
         """
-        if key.is_first and not self._run.has_place(row.place):
+        if key.is_first and not self._run.has_row(row.place):
             raise DataError(
                 f"{self._benchmark.name}: row {row.place + 1} of {self._benchmark.data.where} has "
                 f"the id {key.sample!r} of an earlier row. Ids must be unique: give each row its "

@@ -6,7 +6,7 @@ Start with `run_folder.py`, then `records.py`.
 
 from snellen.store._fetched import fetch
 from snellen.store._mirror import Mirror, is_address, mirror
-from snellen.store.finding import DEPTH, found_elsewhere, open_run, runs_below
+from snellen.store.finding import DEPTH, open_run, runs_below, runs_elsewhere
 from snellen.store.folder import Folder, Stamp
 from snellen.store.formats import FORMAT
 from snellen.store.identity import (
@@ -18,7 +18,7 @@ from snellen.store.identity import (
     safe_name,
 )
 from snellen.store.key import AnyKey, Key
-from snellen.store.locations import data_at, data_place_of, place_of, runs_at
+from snellen.store.locations import data_at, data_path, path_of, runs_at
 from snellen.store.manifest import MANIFEST, command_on
 from snellen.store.mirrored import pull
 from snellen.store.records import (
@@ -64,21 +64,21 @@ __all__ = [
     "Unknown",
     "command_on",
     "data_at",
-    "data_place_of",
+    "data_path",
     "differences",
     "differing",
     "fetch",
-    "found_elsewhere",
     "identity_digest",
     "is_address",
     "is_object_run",
     "mirror",
     "open_run",
-    "place_of",
+    "path_of",
     "pull",
     "reply_record",
     "runs_at",
     "runs_below",
+    "runs_elsewhere",
     "safe_name",
     "schemas",
     "seen_media",

@@ -39,7 +39,7 @@ def fetch(path: Mirror, *, alone: bool = False) -> None:
     assert path.url is not None, "a file lies in a bucket"
     remote = Remote(path.url)
     below = remote.list(name if alone else "")
-    objects = [one for one in below if all(map(is_name, one.name.split("/")))]
+    objects = [entry for entry in below if all(map(is_name, entry.name.split("/")))]
     if not objects and not (path / FETCHED).exists():
         return
     folder = Folder.create(path)
@@ -71,36 +71,40 @@ def _fetch_changed(
         stamps = {} if raw is None else msgspec.json.decode(raw, type=dict[str, str | None])
     except msgspec.DecodeError:
         stamps = {}  # all is fetched again
-    there = {one.name for one in objects}
+    there = {entry.name for entry in objects}
     for name in [] if alone else [name for name in stamps if name not in there]:
         del stamps[name]
         if all(map(is_name, name.split("/"))):
             _remove(path / name)
     wanted = [
-        one
-        for one in objects
-        if one.stamp is None or stamps.get(one.name) != one.stamp or not (path / one.name).exists()
+        entry
+        for entry in objects
+        if entry.stamp is None
+        or stamps.get(entry.name) != entry.stamp
+        or not (path / entry.name).exists()
     ]
     if wanted:
-        size = sum(one.size for one in wanted)
+        size = sum(entry.size for entry in wanted)
         print(
             f"{path}: fetching {len(wanted):,} files, {size / 1e6:,.1f} MB, to {os.fspath(path)}",
             file=sys.stderr,
         )
     try:
-        in_parallel([partial(_fetch_one, remote, path, one, stamps) for one in wanted])
+        in_parallel([partial(_fetch_object, remote, path, entry, stamps) for entry in wanted])
     finally:
         folder.put_atomic(FETCHED, msgspec.json.encode(stamps))
 
 
-def _fetch_one(remote: Remote, path: Mirror, one: Object, stamps: dict[str, str | None]) -> None:
-    target = path / one.name
+def _fetch_object(
+    remote: Remote, path: Mirror, entry: Object, stamps: dict[str, str | None]
+) -> None:
+    target = path / entry.name
     fresh = target.with_name(f".{os.getpid()}.{threading.get_ident()}.new")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        if remote.get_file(one.name, fresh):
+        if remote.get_file(entry.name, fresh):
             fresh.replace(target)
-            stamps[one.name] = one.stamp
+            stamps[entry.name] = entry.stamp
     except OSError as error:
         raise store_error(target, "be written", error) from error
     finally:

@@ -30,9 +30,9 @@ class Mirror(PosixPath):
     @property
     def url(self) -> str | None:
         """`s3://bucket/a/b` of `<folder>/s3:/bucket/a/b`; None of what lies above a bucket."""
-        for place, part in enumerate(self.parts[:-1]):
+        for index, part in enumerate(self.parts[:-1]):
             if part.endswith(":") and part[:-1] in SCHEMES:
-                return f"{part}//{'/'.join(self.parts[place + 1 :])}"
+                return f"{part}//{'/'.join(self.parts[index + 1 :])}"
         return None
 
 
@@ -45,10 +45,10 @@ def mirror(location: str | Path, folder: Path) -> Mirror | None:
     """
     if isinstance(location, Mirror):
         return location
-    found = _ADDRESS.fullmatch(str(location))
-    if found is None:
+    match = _ADDRESS.fullmatch(str(location))
+    if match is None:
         return None
-    scheme, rest = found[1].lower(), found[2]
+    scheme, rest = match[1].lower(), match[2]
     if scheme not in SCHEMES:
         return None
     parts = [part for part in rest.split("/") if part]
@@ -69,8 +69,8 @@ def mirror(location: str | Path, folder: Path) -> Mirror | None:
 
 def is_address(location: str) -> bool:
     """Whether it names a place on an object store."""
-    found = _ADDRESS.fullmatch(location)
-    return found is not None and found[1].lower() in SCHEMES
+    match = _ADDRESS.fullmatch(location)
+    return match is not None and match[1].lower() in SCHEMES
 
 
 def is_name(part: str) -> bool:

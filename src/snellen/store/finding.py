@@ -46,7 +46,7 @@ def runs_below(folder: Path, *, links: bool = True) -> list[Path]:
     return sorted(runs)
 
 
-def found_elsewhere(folder: Path, runs: Sequence[Path]) -> str | None:
+def runs_elsewhere(folder: Path, runs: Sequence[Path]) -> str | None:
     """Which runs were found in a folder, in words; None where benchmark, model and identity lead
     to each, as a runs folder has them."""
     names = [run.relative_to(folder).as_posix() for run in runs if run != folder]

@@ -347,11 +347,13 @@ class _Appending:
         try:
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
             self._size = os.fstat(self._fd).st_size
-            whole = whole_lines(self._fd, self._size)
-            if whole < self._size:
-                os.ftruncate(self._fd, whole)
-                report(f"{path.name}: a torn last line of {self._size - whole} bytes was cut off")
-                self._size = whole
+            complete = size_of_complete_lines(self._fd, self._size)
+            if complete < self._size:
+                os.ftruncate(self._fd, complete)
+                report(
+                    f"{path.name}: a torn last line of {self._size - complete} bytes was cut off"
+                )
+                self._size = complete
         except OSError as error:
             raise store_error(path, "be opened", error) from error
         self._synced = self._size
@@ -392,7 +394,7 @@ def exclusive(fd: int, path: Path) -> None:
         raise store_error(path, "be locked", error) from error
 
 
-def whole_lines(fd: int, size: int) -> int:
+def size_of_complete_lines(fd: int, size: int) -> int:
     """The size of a file up to the end of its last whole line."""
     end = size
     while end > 0:

@@ -22,14 +22,14 @@ DATA = "data:"
 def mirrors() -> Path:
     """The folder for mirrors of object stores: `SNELLEN_MIRROR`, else one in the cache folder. What
     lies at an endpoint of one's own has a folder of its own: buckets have the same names there."""
-    named = os.environ.get("SNELLEN_MIRROR")
-    folder = Path(named).expanduser() if named else home() / "mirror"
-    endpoint = next((said for name in ENDPOINTS if (said := os.environ.get(name))), "")
+    override = os.environ.get("SNELLEN_MIRROR")
+    folder = Path(override).expanduser() if override else home() / "mirror"
+    endpoint = next((address for name in ENDPOINTS if (address := os.environ.get(name))), "")
     own = urlsplit(endpoint).netloc.rpartition("@")[2]
     return folder / own.replace(":", "_") if own else folder
 
 
-def place_of(location: str | Path) -> Path:
+def path_of(location: str | Path) -> Path:
     """The path of a run, or of a folder of runs; asks no store.
 
     Raises:
@@ -38,7 +38,7 @@ def place_of(location: str | Path) -> Path:
     return mirror(location, mirrors()) or Path(location)
 
 
-def data_place_of(location: str | Path) -> Path:
+def data_path(location: str | Path) -> Path:
     """The path of rows and of what they name; asks no store. A run's files may be ahead of the
     store's: what is fetched as data, though it be a run, does not lie where runs do.
 
@@ -55,16 +55,16 @@ def runs_at(location: str | Path) -> Path:
         UsageError: it is an address, and none that can be read. StoreError: the store cannot be
             read.
     """
-    found = mirror(location, mirrors())
-    if found is None or found is location:  # where it was named it was brought up to date
-        return Path(location) if found is None else found
-    pull(found)
-    if (found / MANIFEST).exists() or runs_below(found):
-        return found
-    said = mirror(location, mirrors() / DATA)
-    assert said is not None
-    fetch(said, alone=True)
-    return said if said.exists() else found
+    path = mirror(location, mirrors())
+    if path is None or path is location:  # where it was named it was brought up to date
+        return Path(location) if path is None else path
+    pull(path)
+    if (path / MANIFEST).exists() or runs_below(path):
+        return path
+    fetched = mirror(location, mirrors() / DATA)
+    assert fetched is not None
+    fetch(fetched, alone=True)
+    return fetched if fetched.exists() else path
 
 
 def data_at(location: str | Path) -> Path:
@@ -74,7 +74,7 @@ def data_at(location: str | Path) -> Path:
         UsageError: it is an address, and none that can be read. StoreError: the store cannot be
             read.
     """
-    found = data_place_of(location)
-    if found is not location and isinstance(found, Mirror):
-        fetch(found)
-    return found
+    path = data_path(location)
+    if path is not location and isinstance(path, Mirror):
+        fetch(path)
+    return path

@@ -21,7 +21,7 @@ import msgspec
 
 from snellen.errors import StoreError
 from snellen.store._mirror import Mirror, is_name
-from snellen.store.folder import BLOCK, Folder, exclusive, store_error, whole_lines
+from snellen.store.folder import BLOCK, Folder, exclusive, size_of_complete_lines, store_error
 from snellen.store.remote import Object, Remote, in_parallel, say
 from snellen.store.remote_lock import RemoteLock
 
@@ -36,7 +36,7 @@ KNOWN = ".remote.json"
 """What the store had when it was last looked at, beside the files that mirror it."""
 MUTEX = ".remote.lock"
 JOURNAL = re.compile(r"(?:questions|replies|events)(?:\.part-\d{5})?(?:-(\d{1,15}))?\.jsonl")
-WHOLE = re.compile(r"(?:manifest|report|steering)\.json|report\.md|(?:scores|labels)\.jsonl")
+REPLACED = re.compile(r"(?:manifest|report|steering)\.json|report\.md|(?:scores|labels)\.jsonl")
 DEEPEST = 16
 """Folders below a place that is listed; what lies deeper is no run's."""
 
@@ -74,19 +74,19 @@ def pull(path: Path, *, only: str | None = None) -> None:
     if not isinstance(path, Mirror) or (url := path.url) is None:
         return
     remote = Remote(url)
-    found: dict[str, dict[str, Object]] = {"": {}}
-    for one in remote.list():
-        *folders, name = one.name.split("/")
+    objects_by_folder: dict[str, dict[str, Object]] = {"": {}}
+    for entry in remote.list():
+        *folders, name = entry.name.split("/")
         if _is_ours(name) and len(folders) <= DEEPEST and all(map(is_name, folders)):
-            found.setdefault("/".join(folders), {})[name] = one
+            objects_by_folder.setdefault("/".join(folders), {})[name] = entry
     for folder in _mirrored(path):
-        found.setdefault(folder, {})
-    for folder, objects in found.items():
+        objects_by_folder.setdefault(folder, {})
+    for folder, objects in objects_by_folder.items():
         _pull_run(path / folder, objects, only)
 
 
 def _is_ours(name: str) -> bool:
-    return bool(JOURNAL.fullmatch(name) or WHOLE.fullmatch(name))
+    return bool(JOURNAL.fullmatch(name) or REPLACED.fullmatch(name))
 
 
 def _mirrored(path: Path) -> Iterator[str]:
@@ -162,11 +162,11 @@ class RemoteFolder(Folder):
         assert self._number is not None, "lines are appended under the lock"
         segment = self._growing.get(stem)
         if segment is None or segment.is_full(self.root):
-            place = 1 if segment is None else segment.place + 1
+            position = 1 if segment is None else segment.position + 1
             if segment is not None and (file := self._appending.pop(segment.name, None)):
                 file.sync()
                 file.close()
-            segment = _Segment(stem, self._number, place)
+            segment = _Segment(stem, self._number, position)
             self._growing[stem] = segment
             self._unsent.append(segment)
         return segment.name
@@ -213,15 +213,15 @@ class RemoteFolder(Folder):
 
     def objects(self) -> dict[str, Object]:
         """The objects of this run alone, not those of runs below it."""
-        return {one.name: one for one in self.remote.list() if "/" not in one.name}
+        return {entry.name: entry for entry in self.remote.list() if "/" not in entry.name}
 
     def fetch(self, objects: Mapping[str, Object], only: str | None = None) -> None:
         """Make the mirror as the store is, but for lines that never reached the store."""
         known = self.known()
         before = msgspec.json.encode(known)
         wanted = [
-            partial(self._fetch_one, name, one, known)
-            for name, one in objects.items()
+            partial(self._fetch_object, name, entry, known)
+            for name, entry in objects.items()
             if _is_ours(name) and only in (None, name)
         ]
         in_parallel(wanted)
@@ -234,14 +234,14 @@ class RemoteFolder(Folder):
         if msgspec.json.encode(known) != before:
             self._keep(known)
 
-    def _fetch_one(self, name: str, one: Object, known: _Known) -> None:
+    def _fetch_object(self, name: str, entry: Object, known: _Known) -> None:
         path = self.root / name
         copy = known.copies.get(name)
         if copy is not None and path.exists():
-            same = copy.stamp == one.stamp and one.stamp is not None
+            same = copy.stamp == entry.stamp and entry.stamp is not None
             # Nobody else writes to a segment of ours: of that length it is as we sent it.
-            if same or (copy.stamp is None and copy.size == one.size and JOURNAL.fullmatch(name)):
-                copy.stamp = one.stamp
+            if same or (copy.stamp is None and copy.size == entry.size and JOURNAL.fullmatch(name)):
+                copy.stamp = entry.stamp
                 return
         fresh = path.with_name(f".{name}.{os.getpid()}.{threading.get_ident()}.new")
         try:
@@ -256,7 +256,7 @@ class RemoteFolder(Folder):
             raise store_error(path, "be written", error) from error
         finally:
             fresh.unlink(missing_ok=True)
-        known.copies[name] = _Copy(size, one.stamp, path.stat().st_mtime_ns)
+        known.copies[name] = _Copy(size, entry.stamp, path.stat().st_mtime_ns)
 
     def _set_aside(self, path: Path) -> None:
         """Keep a segment of which the store had not all, and has another of that name now."""
@@ -283,10 +283,10 @@ class RemoteFolder(Folder):
         """The files of the mirror that have more than the store had; the manifest last, since with
         it a run is there."""
         copies = self.known().copies
-        names = [one for one in self.names() if _is_ours(one)]
-        names.sort(key=lambda one: (not JOURNAL.fullmatch(one), one == "manifest.json", one))
+        names = [name for name in self.names() if _is_ours(name)]
+        names.sort(key=lambda name: (not JOURNAL.fullmatch(name), name == "manifest.json", name))
         return [
-            one for one in names if not ((copy := copies.get(one)) and self._is_copy(one, copy))
+            name for name in names if not ((copy := copies.get(name)) and self._is_copy(name, copy))
         ]
 
     def send(self, names: Iterable[str]) -> None:
@@ -299,22 +299,22 @@ class RemoteFolder(Folder):
             self._send_and_note(name)
 
     def _send_and_note(self, name: str) -> _Copy:
-        copy = self._send_one(name)
+        copy = self._send_object(name)
         known = self.known()  # anew: sending may take long
         known.copies[name] = copy
         self._keep(known)
         return copy
 
-    def _send_one(self, name: str) -> _Copy:
+    def _send_object(self, name: str) -> _Copy:
         path = self.root / name
         try:
             status = path.stat()
-            if WHOLE.fullmatch(name):
+            if REPLACED.fullmatch(name):
                 self.remote.put_file(name, path)
                 return _Copy(status.st_size, self.remote.stamp(name), status.st_mtime_ns)
             with path.open("rb") as file:
                 os.fsync(file.fileno())  # the store is never ahead of what a power cut leaves here
-                size = whole_lines(file.fileno(), status.st_size)
+                size = size_of_complete_lines(file.fileno(), status.st_size)
                 if size <= BLOCK * 16:
                     self.remote.put(name, file.read(size))
                     return _Copy(size)
@@ -328,8 +328,8 @@ class RemoteFolder(Folder):
 
     def last_writer(self, names: Iterable[str]) -> int:
         """The number of the last lock under which one of these segments was written; 0 if none."""
-        found = (JOURNAL.fullmatch(name) for name in names)
-        return max((int(one[1] or 0) // PER_LOCK for one in found if one), default=0)
+        matches = (JOURNAL.fullmatch(name) for name in names)
+        return max((int(match[1] or 0) // PER_LOCK for match in matches if match), default=0)
 
     def claim(self) -> None:
         """Write down whose lock it will be, so that the next on this machine knows that it was."""
@@ -360,7 +360,7 @@ class RemoteFolder(Folder):
 
     def replaced(self) -> list[str]:
         """The files that were written anew since they were put."""
-        return [name for name in self._changed() if WHOLE.fullmatch(name)]
+        return [name for name in self._changed() if REPLACED.fullmatch(name)]
 
     def end(self) -> None:
         _writing.pop(self.root, None)
@@ -372,10 +372,10 @@ class RemoteFolder(Folder):
 class _Segment:
     """A part of a journal: lines are appended to the newest of a stem alone."""
 
-    def __init__(self, stem: str, lock: int, place: int) -> None:
+    def __init__(self, stem: str, lock: int, position: int) -> None:
         self.stem = stem
-        self.place = place
-        self.name = f"{stem}-{lock * PER_LOCK + place}.jsonl"
+        self.position = position
+        self.name = f"{stem}-{lock * PER_LOCK + position}.jsonl"
         self.sent = 0
         self.puts = 0
 

@@ -244,12 +244,12 @@ class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def shown_media(medium: Image | Video) -> ShownMedia:
     """A medium of a question as it is stored."""
-    place = medium.place or (str(medium.source) if not isinstance(medium.source, bytes) else "")
+    path = medium.place or (str(medium.source) if not isinstance(medium.source, bytes) else "")
     if isinstance(medium, Video):
         width, height = medium.original_size or (None, None)
         return ShownMedia(
             kind="video",
-            place=place,
+            place=path,
             digest=medium.digest,
             width=width,
             height=height,
@@ -259,7 +259,7 @@ def shown_media(medium: Image | Video) -> ShownMedia:
         )
     return ShownMedia(
         kind="image",
-        place=place,
+        place=path,
         digest=medium.digest,
         mime=medium.mime,
         width=medium.width,

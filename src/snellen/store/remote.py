@@ -27,7 +27,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 does not answer is to be noticed."""
 STAMPS = ("ETag", "etag", "md5", "content_md5", "last_modified", "mtime", "created")
 """Fields by which stores tell one state of an object from another, the best first."""
-LONGEST_SAID = 2_000
+MAX_REASON = 2_000
 """Characters of a line about the store."""
 _opening = threading.Lock()
 
@@ -52,12 +52,12 @@ class Remote:
         """Every object in there, or of that very name, in no order."""
         root = f"{self._root}/{below}".rstrip("/")
         with self._faults("be listed"):
-            found = self._fs.find(root, detail=True) or {}
+            entries = self._fs.find(root, detail=True) or {}
         start = f"{self._root}/"
-        for name, about in found.items():
+        for name, about in entries.items():
             # What a store lists elsewhere is none of ours.
             if name.startswith(start) and about.get("type") == "file":
-                stamp = next((str(about[one]) for one in STAMPS if about.get(one)), None)
+                stamp = next((str(about[field]) for field in STAMPS if about.get(field)), None)
                 yield Object(name[len(start) :], int(about.get("size") or 0), stamp)
 
     def is_file(self) -> bool:
@@ -72,7 +72,7 @@ class Remote:
         """What tells an object as it is now from how it was."""
         with self._faults("be looked at", name):
             about = self._fs.info(self._at(name))
-        return next((str(about[one]) for one in STAMPS if about.get(one)), None)
+        return next((str(about[field]) for field in STAMPS if about.get(field)), None)
 
     def get(self, name: str) -> bytes | None:
         """A whole object, or None where there is none."""
@@ -136,9 +136,9 @@ class Remote:
 def reason_of(error: Exception) -> str:
     """What a store's error says, with what to do about the commonest."""
     kind = type(error).__name__
-    said = " ".join(str(error).split()) or kind
-    said = re.sub(r"://[^/\s@]*@", "://", said)  # who asks, and by which key, in an address
-    said = re.sub(r"(://[^\s?\"']*)\?[^\s\"']*", r"\1", said)
+    reason = " ".join(str(error).split()) or kind
+    reason = re.sub(r"://[^/\s@]*@", "://", reason)  # who asks, and by which key, in an address
+    reason = re.sub(r"(://[^\s?\"']*)\?[^\s\"']*", r"\1", reason)
     remedies = {
         "NoCredentialsError": "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE.",
         "PermissionError": "Ask for the right to list, read and write there.",
@@ -146,9 +146,9 @@ def reason_of(error: Exception) -> str:
         "NotImplementedError": "The store lacks what runs need: conditional writes.",
     }
     remedy = remedies.get(kind)
-    if remedy is None and isinstance(error, OSError) and "redentials" in said:
+    if remedy is None and isinstance(error, OSError) and "redentials" in reason:
         remedy = remedies["NoCredentialsError"]
-    return f"{said.rstrip('.')}. {remedy or f'({kind})'}"
+    return f"{reason.rstrip('.')}. {remedy or f'({kind})'}"
 
 
 def _opened(scheme: str) -> Any:
@@ -187,5 +187,5 @@ def in_parallel(tasks: Sequence[Callable[[], None]], threads: int = 8) -> None:
 def say(text: str) -> None:
     """A line to a person about the store, on standard error."""
     # What a store, or whoever writes to it, says may hold what a terminal acts on.
-    shown = "".join(sign if sign.isprintable() else "\ufffd" for sign in text[:LONGEST_SAID])
+    shown = "".join(sign if sign.isprintable() else "\ufffd" for sign in text[:MAX_REASON])
     print(shown, file=sys.stderr, flush=True)

@@ -263,7 +263,7 @@ class RemoteLock(Lock):
 
 def _numbers(names: Iterable[str]) -> list[int]:
     """Those of the locks among a run's objects."""
-    return [int(found[1]) for name in names if (found := LOCKS.fullmatch(name))]
+    return [int(match[1]) for name in names if (match := LOCKS.fullmatch(name))]
 
 
 def _name(number: int) -> str:

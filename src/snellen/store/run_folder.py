@@ -146,14 +146,14 @@ class Run:
         """Whether it is stored that a conversation is over after so many turns."""
         return self._index.has_end(Key(sample, repeat, turns))
 
-    def finished_at(self, place: int) -> int:
+    def finished_at(self, row_index: int) -> int:
         """How many repeats of a row's first turn had a reply when the run was loaded, 0 where one
         had none; saves making samples of finished rows."""
-        return self._index.finished_at(place)
+        return self._index.finished_at(row_index)
 
-    def has_place(self, place: int) -> bool:
+    def has_row(self, row_index: int) -> bool:
         """Whether the run, when it was loaded, had a question of this row."""
-        return self._index.has_row(place)
+        return self._index.has_row(row_index)
 
     def lacks_question(self, key: AnyKey) -> bool:
         """Whether the key has a reply, but its row in `questions.jsonl` was lost (a power cut)."""
@@ -197,9 +197,9 @@ class Run:
         # A judge's rows share places: several replies to one question.
         names: set[str] = set()
         try:
-            for *place, file, offset in map(np.ndarray.tolist, rows):
-                if place != before:
-                    before = place
+            for *position, file, offset in map(np.ndarray.tolist, rows):
+                if position != before:
+                    before = position
                     names.clear()
                 line = readers[file].line(offset)
                 question = self._lines.certain_record(lines.QUESTION, line, files[file], offset)

@@ -22,7 +22,7 @@ from snellen.data import rows_at
 from snellen.errors import DataError, MediaError, SnellenError
 from snellen.media import images, video
 from snellen.media.content import Image, Video
-from snellen.store import Question, data_place_of, is_object_run
+from snellen.store import Question, data_path, is_object_run
 from snellen.transforms.probes import again
 from snellen.view.runs import Listed
 
@@ -174,7 +174,7 @@ def _asked(manifest: Mapping[str, Any]) -> Benchmark:
         SnellenError: it is not there any more, or would run a program that the run names.
     """
     options = manifest["identity"]["options"]
-    name, where = manifest["benchmark"], data_place_of(manifest["data"])
+    name, where = manifest["benchmark"], data_path(manifest["data"])
     if (spec := manifest.get("benchmark_source", {}).get("spec")) and is_object_run(manifest):
         raise DataError(
             f"its rows are read by {spec}, which is not run because a run names it. If you trust "
@@ -205,14 +205,14 @@ def _folder(manifest: Mapping[str, Any]) -> Path | None:
     command = manifest["sessions"][-1]["command"] if manifest.get("sessions") else []
     for flag, value in pairwise(command):
         if flag == "--data":
-            return data_place_of(value)
+            return data_path(value)
     return None
 
 
 def _own_data(manifest: Mapping[str, Any]) -> Path | None:
     """What the function of a plug-in, or of the user's file, was given as its data."""
     data = manifest.get("benchmark_source", {}).get("data")
-    return None if data is None else data_place_of(data)
+    return None if data is None else data_path(data)
 
 
 def _gone(run: Listed, place: str, others: int) -> MediaError:

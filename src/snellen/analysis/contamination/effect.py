@@ -72,13 +72,13 @@ def effects(
     notes += run.notes
     names: dict[str, int] = {}
     cluster_of = [names.setdefault(sample.cluster, len(names)) for sample in read.samples]
-    score, place_of = np.array(scores), np.array(of)
-    cluster = np.array(cluster_of)[place_of]
+    score, sample_indices = np.array(scores), np.array(of)
+    cluster = np.array(cluster_of)[sample_indices]
     made = []
     for by, is_found in FOUND.items():
         which = np.zeros(len(read.samples), np.bool_)
         which[[place for place, seen in found.items() if is_found(seen)]] = True
-        made.append(_effect(by, score, cluster, which[place_of]))
+        made.append(_effect(by, score, cluster, which[sample_indices]))
     return made, notes
 
 

@@ -85,7 +85,7 @@ def picture(row: Row) -> Image:
     return image
 
 
-def place_of(image: Image) -> str:
+def picture_key(image: Image) -> str:
     """What rows that show the same picture have in common, and others have not."""
     if isinstance(image.source, bytes):
         return blake2b(image.source, digest_size=16).hexdigest()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.benchmarks.families.authors_files import of_json, picture, place_of, texts
+from snellen.benchmarks.families.authors_files import of_json, picture, picture_key, texts
 from snellen.benchmarks.families.tasks import parse_phrase, parse_whole
 from snellen.core import Check, Reading, Sample, Scoring, Submission
 from snellen.core.scoring import Missing
@@ -61,7 +61,7 @@ def picture_of(row: Row, found: DataFile, name: str, folders: Sequence[str]) -> 
         there = (place for place in places if (found.folder / place).is_file())
         return found.image(next(there, places[0]), name), name
     image = picture(row)
-    return image, str(row.get("image_url") or row.get("ucsf_document_id") or place_of(image))
+    return image, str(row.get("image_url") or row.get("ucsf_document_id") or picture_key(image))
 
 
 def kinds(names: Sequence[str], known: Mapping[str, str]) -> dict[str, str]:

@@ -44,7 +44,7 @@ def picture(row: Row, found: DataFile, names: Sequence[str]) -> tuple[Image, str
     others."""
     if isinstance(row.get("image"), Image | tuple):
         image = authors_files.picture(row)
-        return image, authors_files.place_of(image)
+        return image, authors_files.picture_key(image)
     there = (name for name in names if (found.folder / name).is_file())
     name = next(there, names[0])
     return found.image(name), names[0]

@@ -182,7 +182,7 @@ class SplitPictures:
         """A row's picture, and what tells it from others."""
         image = row.get("image")
         if isinstance(image, Image):  # parquet has it in the row
-            return image, str(row.get("image_id") or authors_files.place_of(image))
+            return image, str(row.get("image_id") or authors_files.picture_key(image))
         which = image or row["image_id"]
         # Questions about one picture follow each other, and a path takes as long as a score.
         if self._last is None or self._last[0] != which:
