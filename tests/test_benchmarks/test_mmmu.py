@@ -26,7 +26,7 @@ from snellen.errors import DataError, MediaError
 from snellen.media import images
 from snellen.media.content import Image, user
 from snellen.models.scripted import Scripted
-from snellen.scoring import Predicted, Tally, resolve
+from snellen.scoring import Predicted, Scorer, Tally, resolve
 from tests.test_long_replies import SECONDS, at_most
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mmmu"
@@ -597,10 +597,10 @@ def test_each_repeat_draws_from_the_beginning_in_the_order_of_the_rows(tmp_path:
 
 
 def test_a_live_reply_whose_letter_is_still_to_be_drawn_has_no_score() -> None:
-    tally = Tally(mmmu(data=BUNDLED))
-    scores = tally.scores(FOUR, Reply(text="?"))
+    scorer = Scorer(mmmu(data=BUNDLED))
+    scores = scorer.scores(FOUR, Reply(text="?"))
     assert (scores["official"], scores["robust"]) == (None, 0.0)
-    assert tally.scores(FOUR, Reply(text="B"))["official"] == 1.0
+    assert scorer.scores(FOUR, Reply(text="B"))["official"] == 1.0
 
 
 def test_a_choice_may_have_several_right_letters() -> None:

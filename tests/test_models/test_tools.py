@@ -3,6 +3,7 @@
 No benchmark asks with tools yet; this is what those that will rely on.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ from snellen.errors import Rejected
 from snellen.media.content import Image, Message, ToolCall, assistant, system, tool, user
 from snellen.models.executors.serve import ModelServer, Served
 from snellen.models.limited import limited
+from snellen.models.recorded import Recorded
+from snellen.models.sliding_window import SlidingWindow
+from snellen.registry.models import from_object
 from snellen.store import Key, ReplyRecord, Run, reply_record
 
 CROP = ToolCall(id="call-1", name="crop", arguments='{"x": 3}')
@@ -42,7 +46,18 @@ class TakesTools(Model):
 def wrappers(model: Model, folder: Path) -> list[Any]:
     """The model in all that passes requests on to it."""
     server = ModelServer("mine", Serve(kind="vllm"), logs=folder, environment={}, patience=1)
-    return [limited(model, ImageLimits(max_side=8)), Served(model, server)]
+
+    class InBatches(type(model)):  # type: ignore[misc]
+        def generate_batch(self, requests: Sequence[Request]) -> Sequence[Reply]:
+            return [Reply(text="yes") for _ in requests]
+
+    return [
+        limited(model, ImageLimits(max_side=8)),
+        Served(model, server),
+        SlidingWindow(model, 4),
+        from_object(model).model,
+        from_object(InBatches()).model,
+    ]
 
 
 async def test_wrappers_say_what_the_model_inside_can_do(
@@ -57,8 +72,8 @@ async def test_wrappers_say_what_the_model_inside_can_do(
             assert getattr(wrapped, name) == getattr(model, name), (type(wrapped), name)
         await wrapped.close()
     for wrapped in wrappers(Model(), tmp_path):
-        assert not wrapped.takes_tools
-        assert wrapped.wants_frames
+        assert not getattr(wrapped, "takes_tools", False)
+        assert getattr(wrapped, "wants_frames", True)
         await wrapped.close()
 
 
@@ -102,6 +117,28 @@ def test_a_back_end_that_cannot_send_tools_refuses_them() -> None:
 
     check_tools(request, TakesTools())
     check_tools(Request(messages=WITH_TOOLS[:1]), Model())
+
+
+def test_a_callers_object_may_use_the_names_of_traits_for_something_else() -> None:
+    class Notebook(Model):
+        notes = "seen: nothing yet"
+
+        def takes_tools(self) -> bool:
+            return True
+
+    model = from_object(Notebook()).model
+
+    assert not hasattr(model, "notes")
+    with pytest.raises(Rejected, match="cannot send them"):
+        check_tools(Request(messages=WITH_TOOLS), model)
+
+
+async def test_a_recorded_conversation_with_tools_is_answered_again() -> None:
+    request = Request(messages=WITH_TOOLS)
+    recorded = Recorded("recorded/x", {request_digest(request): Reply(text="A cat.")})
+
+    check_tools(request, recorded)
+    assert await recorded.generate(request) == Reply(text="A cat.")
 
 
 def test_limits_of_pictures_hide_no_tools() -> None:

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from snellen import report
-from snellen.analysis.result import Result, Shown, shown
+from snellen.analysis.result import MetricText, Result, shown
 from snellen.registry import BUNDLED
 from snellen.scoring import (
     Baselines,
@@ -105,31 +105,31 @@ def made(**changes: Any) -> Report:
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        (metric(0.61254), Shown("61.25 %", "", "200", "")),
-        (metric(0.0), Shown("0.00 %", "", "200", "")),
-        (metric(-0.00001), Shown("0.00 %", "", "200", "")),
-        (metric(1.0, n=12_345), Shown("100.00 %", "", "12,345", "")),
-        (metric(0.5, ci95=(0.25, 0.75)), Shown("50.00 %", "[25.00, 75.00]", "200", "")),
-        (metric(1432.5, unit="MME points"), Shown("1,432.50 MME points", "", "200", "")),
-        (metric(0.31275, unit="BLEU 0-1"), Shown("0.3127 BLEU 0-1", "", "200", "")),
+        (metric(0.61254), MetricText("61.25 %", "", "200", "")),
+        (metric(0.0), MetricText("0.00 %", "", "200", "")),
+        (metric(-0.00001), MetricText("0.00 %", "", "200", "")),
+        (metric(1.0, n=12_345), MetricText("100.00 %", "", "12,345", "")),
+        (metric(0.5, ci95=(0.25, 0.75)), MetricText("50.00 %", "[25.00, 75.00]", "200", "")),
+        (metric(1432.5, unit="MME points"), MetricText("1,432.50 MME points", "", "200", "")),
+        (metric(0.31275, unit="BLEU 0-1"), MetricText("0.3127 BLEU 0-1", "", "200", "")),
         (
             metric(2.9, unit="pixels", ci95=(0.5, 3.304)),
-            Shown("2.90 pixels", "[0.50, 3.30]", "200", ""),
+            MetricText("2.90 pixels", "[0.50, 3.30]", "200", ""),
         ),
-        (metric(None, n=0, reason="no scores"), Shown("-", "", "0", "no scores")),
-        (metric(0.5, n=3, reason=FEW), Shown("50.00 %", "", "3", FEW)),
+        (metric(None, n=0, reason="no scores"), MetricText("-", "", "0", "no scores")),
+        (metric(0.5, n=3, reason=FEW), MetricText("50.00 %", "", "3", FEW)),
         (
             metric(1.5, unit="points", bounds=(1, 2)),
-            Shown("1.50 points", "", "200", f"1.00 points {WERE_WRONG}, 2.00 points if right"),
+            MetricText("1.50 points", "", "200", f"1.00 points {WERE_WRONG}, 2.00 points if right"),
         ),
         (
             metric(0.5, bounds=(0.4, 0.6)),
-            Shown("50.00 %", "", "200", f"40.00 % {WERE_WRONG}, 60.00 % if right"),
+            MetricText("50.00 %", "", "200", f"40.00 % {WERE_WRONG}, 60.00 % if right"),
         ),
     ],
 )
 def test_a_metric_is_shown_with_its_unit_interval_and_reason(
-    found: MetricReport, expected: Shown
+    found: MetricReport, expected: MetricText
 ) -> None:
     assert shown(found) == expected
 

@@ -150,7 +150,7 @@ def summary(result: Result) -> str:
     return "\n".join(map(plain, lines))
 
 
-class Shown(NamedTuple):
+class MetricText(NamedTuple):
     """A metric as people read it: value with unit, interval, n, and what must be said beside it."""
 
     value: str
@@ -164,11 +164,11 @@ def plain(text: str) -> str:
     return ACTED_ON.sub(lambda found: " " if found[0] in "\t\n\r\u2028\u2029" else "\ufffd", text)
 
 
-def shown(metric: MetricReport) -> Shown:
+def shown(metric: MetricReport) -> MetricText:
     """Fractions as percentages with two decimals; other units with two, below 1 with four."""
     remark = metric.reason or ""
     if metric.value is None:
-        return Shown("-", "", f"{metric.n:,}", remark)
+        return MetricText("-", "", f"{metric.n:,}", remark)
     fraction = metric.unit == "fraction"
     scale, unit = (100, " %") if fraction else (1, f" {metric.unit}".rstrip())
     decimals = 2 if fraction or abs(metric.value) >= 1 or metric.value == 0 else 4
@@ -184,7 +184,7 @@ def shown(metric: MetricReport) -> Shown:
         wrong = "if all that is missing or refused were wrong"
         said = f"{low}{unit} {wrong}, {high}{unit} if right"
         remark = f"{said}; {remark}" if remark else said
-    return Shown(f"{number(metric.value)}{unit}", interval, f"{metric.n:,}", remark)
+    return MetricText(f"{number(metric.value)}{unit}", interval, f"{metric.n:,}", remark)
 
 
 def blind(report: Report) -> str:

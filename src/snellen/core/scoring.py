@@ -59,7 +59,7 @@ class Line:
     """A row of a `ReplyTable`: a sample and the reading of its reply."""
 
     sample: Sample
-    """The sample, without its media."""
+    """The sample; its media know their sizes, and hold no bytes."""
     reading: Reading
     """What `Scoring.parse` returned."""
     row_index: int

@@ -13,6 +13,7 @@ from snellen.core.model import Ranked, Reply, Request
 from snellen.errors import Rejected
 from snellen.models.batch import Batches, Prepares, TooMuch, size_of
 from snellen.models.threads import CallThreads
+from snellen.models.traits import copy_traits
 
 
 class _AtOnce:
@@ -79,6 +80,7 @@ class Batching:
     ) -> None:
         made = [one if isinstance(one, Prepares) else _AtOnce(one) for one in models]
         self.name = made[0].name
+        copy_traits(models[0], self)
         if made[0].ranks:
             self.rank = self._rank
         self._asked = made[0]

@@ -14,6 +14,7 @@ from snellen.core.profile import ImageLimits
 from snellen.errors import MediaError, Rejected, UsageError
 from snellen.media import images
 from snellen.media.content import Image
+from snellen.models.traits import copy_traits
 
 T = TypeVar("T")
 Ask = Callable[[Request], Coroutine[Any, Any, T]]
@@ -39,9 +40,7 @@ class Limited:
 
     def __init__(self, model: Model, limits: ImageLimits) -> None:
         self.name = model.name
-        self.wants_frames = getattr(model, "wants_frames", True)
-        self.takes_tools = getattr(model, "takes_tools", False)
-        self.notes = getattr(model, "notes", ())
+        copy_traits(model, self)
         self._model = model
         self._limits = limits
         self._smaller = _Smaller(limits.per_picture) if limits.per_picture else None

@@ -41,6 +41,7 @@ from snellen.core.model import Ranked, Ranks, Reply, Request, Session, SessionSp
 from snellen.core.profile import Profile
 from snellen.errors import ModelError, Rejected, UsageError, type_of
 from snellen.models.threads import CallThreads
+from snellen.models.traits import copy_traits
 from snellen.models.user_code import Calls, found, opened, told_as
 
 
@@ -93,15 +94,19 @@ def of_object(
     known = getattr(made, "concurrency", None)
     limit = known if isinstance(known, int) and known > 0 else None
     if ask == getattr(made, "generate_batch", None):
-        return Batched(name, answer, revision)
+        batched = Batched(name, answer, revision)
+        copy_traits(made, batched)
+        return batched
     if ask == getattr(made, "inference", None):
         return Files(name, ask, source, revision, threads or limit or 1)
     watching = None
     if callable(getattr(made, "open", None)):
         watching = PythonStream(name, made, source, revision, threads or limit or 1)
+        copy_traits(made, watching)
         if ask == made.open:
             return watching
     model = Python(name, answer, revision, threads=threads or limit, limit=limit)
+    copy_traits(made, model)
     # What a model can do is told by its methods: only those are here that it has.
     if isinstance(made, Ranks):
         model.rank = _ranking(_AnswerFunction(name, made.rank, source))

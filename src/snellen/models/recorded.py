@@ -30,6 +30,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Recorded:
 class Recorded:
     """Answers by request digest; the table is a run's, or a dummy's that knows the answers."""
 
+    takes_tools = True
     wants_frames = False
 
     def __init__(self, name: str, replies: Mapping[str, Reply]) -> None:

@@ -14,6 +14,7 @@ from snellen.core.model import Emission, Generates, Query, Request, SessionSpec
 from snellen.errors import Rejected
 from snellen.media.content import Frame, Message, system, user
 from snellen.media.video import Policy, picked
+from snellen.models.traits import copy_traits
 
 
 class SlidingWindow:
@@ -25,6 +26,7 @@ class SlidingWindow:
 
     def __init__(self, model: Generates, n: int | None, policy: Policy | None = None) -> None:
         self.name = model.name
+        copy_traits(model, self)
         self._model = model
         self._n = n
         self._policy = policy

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from snellen.analysis.result import Result, Shown, percent, shown
+from snellen.analysis.result import MetricText, Result, percent, shown
 from snellen.report.ladder import ladder, number
 from snellen.report.run_facts import in_words
 from snellen.scoring import Disagreement, JudgeReport, MetricReport, SliceReport, SteeringReport
@@ -38,7 +38,7 @@ COUNTED = (
     ("complete", "questions", "questions have a score in each of their passes: these count here"),
 )
 """Counts of a probe, of which others they are a part, and in words."""
-EMPTY = Shown("", "", "", "")
+EMPTY = MetricText("", "", "", "")
 
 
 def headline_rows(result: Result) -> Iterator[tuple[str, ...]]:

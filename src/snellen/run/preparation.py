@@ -33,7 +33,7 @@ from snellen.run.earlier_runs import check_pictures, reuse_of
 from snellen.run.identity import manifest_of, run_identity
 from snellen.run.plan import OnSample, Plan
 from snellen.run.run_config import RunConfig
-from snellen.scoring import Tally
+from snellen.scoring import Scorer
 from snellen.store import MANIFEST, Run, open_run
 
 MOST_FREQUENT = "baseline/most-frequent"
@@ -177,7 +177,7 @@ def _observers(on_sample: OnSample | None, benchmark: Benchmark, stop: Stop) -> 
     scores."""
     if on_sample is None:
         return []
-    scores = Tally(benchmark).scores
+    scores = Scorer(benchmark).scores
     return [
         ReplyCallback(lambda sample, reply: on_sample(sample, reply, scores(sample, reply)), stop)
     ]

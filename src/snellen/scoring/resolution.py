@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from snellen.core.benchmark import Benchmark
+from snellen.core.sample import Sample
 from snellen.core.scoring import Line, Reading, ReplyTable
+from snellen.media.content import Image
 
 if TYPE_CHECKING:
     from snellen.scoring.replies import Scored
@@ -39,8 +41,8 @@ def resolve(
 ) -> Resolved:
     """Call the `Scoring.resolve` of each scoring that has it, once for each repeat.
 
-    `replies` is called only when there is such a scoring. The table holds no media, so that a data
-    set with pictures in its rows does not have to fit into memory.
+    `replies` is called only when there is such a scoring. The media of the table keep their sizes,
+    but not their bytes: a data set with pictures in its rows does not have to fit into memory.
     """
     chosen = set(names)
     resolvers = {
@@ -55,7 +57,7 @@ def resolve(
     passes: dict[int, list[Scored]] = {}
     for scored in replies():
         if scored.reply is not None and scored.state != "refused" and not scored.sample.hidden:
-            light = scored._replace(sample=replace(scored.sample, media=()), conversation=None)
+            light = scored._replace(sample=_without_bytes(scored.sample), conversation=None)
             passes.setdefault(scored.repeat, []).append(light)
     readings: dict[str, dict[Key, Reading]] = {name: {} for name in resolvers}
     parsed: dict[str, dict[Key, Reading]] = {name: {} for name in resolvers}
@@ -70,6 +72,17 @@ def resolve(
                 readings[name][sample, repeat] = reading
             notes |= dict.fromkeys(f"{name}: {note}" for note in resolution.notes)
     return Resolved(readings=readings, parsed=parsed, notes=[*notes])
+
+
+def _without_bytes(sample: Sample) -> Sample:
+    """The sample with media that know their sizes and hold no bytes."""
+    media = tuple(
+        replace(medium, source=b"")
+        if isinstance(medium, Image) and isinstance(medium.source, bytes)
+        else medium
+        for medium in sample.media
+    )
+    return replace(sample, media=media)
 
 
 def _table(benchmark: Benchmark, name: str, rows: Sequence[Scored]) -> ReplyTable:

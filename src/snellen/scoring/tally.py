@@ -1,4 +1,4 @@
-"""A scorer, its table, and the sections of the report, put together."""
+"""One pass of scoring: replies go in, lines of scores and a report come out."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 import msgspec
 
 from snellen.core.benchmark import Benchmark
-from snellen.core.model import Reply
-from snellen.core.sample import Sample
 from snellen.core.scoring import Missing, Verdicts
 from snellen.metrics import Category
 from snellen.scoring.document import Report
@@ -28,7 +26,8 @@ BLOCK = 512
 
 
 class Tally:
-    """Replies, scored one after the other, and the report on all of them.
+    """One pass of scoring. Holds what the pass shares: a scorer, the `table` of what it finds, and
+    the sections of the report, which collect from the same rows.
 
     The arguments are those of `Scorer`.
     """
@@ -98,24 +97,6 @@ class Tally:
             ladders=dict(benchmark.presentation.ladders),
             **draft.parts,
         )
-
-    def scores(self, sample: Sample, reply: Reply) -> dict[str, float | None]:
-        """The score of one reply by each scoring; it is not counted."""
-        return self._scorer.scores(sample, reply)
-
-    @property
-    def n(self) -> int:
-        return len(self.table)
-
-    @property
-    def scorings(self) -> Sequence[str]:
-        """The scorings that read what was asked for, the headline first."""
-        return self._scorer.names
-
-    @property
-    def replies(self) -> dict[str, int]:
-        """The number of replies in each state that occurs."""
-        return self.table.states
 
     def rows_by(self, name: str) -> Sequence[ScoredRows]:
         """A scoring's rows as they are in its metrics; where there are several judges' verdicts,

@@ -339,6 +339,46 @@ def test_rows_are_paired_by_sample_in_whatever_order_replies_are_read(
     assert scores["shuffled"] == {k: v for k, v in scores["all"].items() if k != "s13"}
 
 
+def test_journals_in_other_orders_and_a_lost_row_change_no_pair(tmp_path: Path) -> None:
+    first, second = run(tmp_path, "a", A), run(tmp_path, "b", B)
+
+    def reorder(name: str, step: int, without: str = "") -> None:
+        path = second / name
+        lines = path.read_text().splitlines(keepends=True)
+        lines = [lines[step * index % len(lines)] for index in range(len(lines))]
+        kept = [line for line in lines if json.loads(line)["key"][0] != without]
+        path.write_text("".join(kept))
+
+    # 7 and 3 have no factor with 20, so every line is there once.
+    reorder("replies.jsonl", 7, without="s7")
+    reorder("questions.jsonl", 3, without="s7")
+    comparison = only(compared(first, second))
+
+    a = {f"s{index}": float(index in A) for index in range(20)}
+    b = {f"s{index}": float(index in B) for index in range(20) if index != 7}
+    differences = [b[name] - a[name] for name in b]
+    assert comparison.samples == 19
+    assert [(left.why, left.examples) for left in comparison.unpaired] == [("not in b", ["s7"])]
+    assert comparison.metrics["accuracy"].difference.value == pytest.approx(sum(differences) / 19)
+    mean_difference = sum(differences) / 19
+    squares = sum((value - mean_difference) ** 2 for value in differences)
+    assert comparison.metrics["accuracy"].difference.stderr == pytest.approx(
+        sqrt(squares / 18 / 19)
+    )
+    assert comparison.flips is not None
+    assert (comparison.flips.only_a, comparison.flips.only_b) == (
+        differences.count(-1),
+        differences.count(1),
+    )
+    assert comparison.flips.examples_a == [name for name in b if a[name] > b[name]][:5]
+    assert comparison.flips.examples_b == [name for name in b if a[name] < b[name]][:5]
+    for kind, remainder in (("a", 0), ("b", 1)):
+        values = [b[name] - a[name] for name in b if int(name[1:]) % 2 == remainder]
+        assert comparison.breakdown["kind"][kind].difference.value == pytest.approx(
+            sum(values) / len(values)
+        )
+
+
 def test_an_interval_of_shares_ends_where_their_difference_must(tmp_path: Path) -> None:
     made = benchmark(12)
     a, b = run(tmp_path, "a", [0], made), run(tmp_path, "b", range(12), made)

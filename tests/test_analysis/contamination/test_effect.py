@@ -7,7 +7,7 @@ import pytest
 
 from snellen import stats
 from snellen.analysis.contamination.effect import FOUND, less
-from snellen.analysis.contamination.search import Seen
+from snellen.analysis.contamination.search import SampleMatch
 from snellen.stats import Estimate
 
 
@@ -45,5 +45,5 @@ def test_where_there_is_no_interval_it_says_why(
 
 
 def test_question_and_picture_in_two_rows_are_not_both_in_one() -> None:
-    apart = Seen(text=1.0, picture=1.0)
+    apart = SampleMatch(text=1.0, picture=1.0)
     assert [by for by, is_found in FOUND.items() if is_found(apart)] == ["text", "picture"]

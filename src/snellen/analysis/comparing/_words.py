@@ -14,7 +14,7 @@ from snellen.analysis.comparing._document import (
     RankFlip,
     Side,
 )
-from snellen.analysis.result import Shown, plain
+from snellen.analysis.result import MetricText, plain
 from snellen.analysis.result import shown as shown_value
 from snellen.metrics import Direction
 from snellen.scoring import MetricReport
@@ -29,23 +29,23 @@ def significant(one: MetricDifference) -> bool | None:
     return None if p is None else p < LEVEL
 
 
-def shown(difference: MetricReport, side: MetricReport | None = None) -> Shown:
+def shown(difference: MetricReport, side: MetricReport | None = None) -> MetricText:
     """A difference as people read it: `+3.20 pp`; fractions differ by percentage points, and others
     have as many decimals as the value of a `side`.
 
     >>> metric = MetricReport(value=-0.032, unit="fraction", n=9, stderr=None, ci95=(-0.05, 0.01))
     >>> shown(metric)
-    Shown(value='-3.20 pp', interval='[-5.00, +1.00]', n='9', remark='')
+    MetricText(value='-3.20 pp', interval='[-5.00, +1.00]', n='9', remark='')
     """
     remark = difference.reason or ""
     if difference.value is None:
-        return Shown("-", "", f"{difference.n:,}", remark)
+        return MetricText("-", "", f"{difference.n:,}", remark)
     like = difference if side is None else side
     interval = ""
     if difference.ci95 is not None:
         interval = f"[{', '.join(_number(end, like, '+') for end in difference.ci95)}]"
     value = f"{_number(difference.value, like, '+')} {_unit(difference)}".rstrip()
-    return Shown(value, interval, f"{difference.n:,}", remark)
+    return MetricText(value, interval, f"{difference.n:,}", remark)
 
 
 def p_value(p: float | None) -> str:

@@ -12,7 +12,7 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.scoring import READING_STATES, ReadingState, Verdicts
 from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, is_mean
-from snellen.scoring import Scored, ScoredRows, Tally, resolve
+from snellen.scoring import Scored, ScoredRows, Scorer, Tally, resolve
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,14 +105,14 @@ def load(
     Raises:
         UsageError: there is no scoring of that name, or none that reads what was asked for.
     """
-    tally = Tally(benchmark, None if scoring is None else [scoring])
-    if not tally.scorings:
+    names = Scorer(benchmark, None if scoring is None else [scoring]).names
+    if not names:
         which = "no scoring" if scoring is None else f"{scoring}, but it is none"
         raise UsageError(
             f"{where}: {benchmark.name} was asked for `{benchmark.procedure.kind}`; it has {which} "
             "that reads that."
         )
-    chosen = tally.scorings[0]
+    chosen = names[0]
     # What the other scorings find is of no use here.
     tally = Tally(
         benchmark,
@@ -123,7 +123,7 @@ def load(
     )
     samples = _Samples()
     tally.add(samples.noted(replies()))
-    if not tally.n:
+    if not len(tally.table):
         raise UsageError(f"{where} has no reply yet: there is nothing to compare.")
     rows = tally.rows_by(chosen)
     how = benchmark.scorings[chosen]
@@ -135,7 +135,7 @@ def load(
         model=model,
         where=where,
         identity=identity,
-        replies=tally.replies,
+        replies=tally.table.states,
         ids=[*samples.numbers],
         digests=samples.digests,
         sample=samples.of_rows()[tally.table.arrivals],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from snellen.analysis.contamination._document import (
     BenchmarkCounts,
@@ -19,6 +20,10 @@ from snellen.analysis.contamination._document import (
 from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
 from snellen.store import FORMAT, Run, is_object_run
+
+if TYPE_CHECKING:
+    from snellen.analysis.contamination._read import BenchmarkContent
+    from snellen.analysis.contamination.pictures import PictureIndex
 
 __all__ = [
     "BenchmarkCounts",
@@ -68,42 +73,48 @@ def contamination(
     say(f"comparing {len(pictures.numbers):,} pictures")
     index = PictureIndex(pictures.greys())
     shared, duplicates = overlaps(reads, index)
-    notes = list(dict.fromkeys(note for one in benchmarks for note in one.notes))
+    notes = _notes(benchmarks, reads, index)
+    matches: Corpus | None = None
+    hits: list[Hit] = []
+    differences: list[Effect] = []
+    if corpus:
+        search = Search(reads, pictures, index, troubles, say=say)
+        matches = search.run(corpus, pictures_in)
+        hits = [hit for sample_hits in search.hits.values() for hit in sample_hits]
+        if run is not None:
+            by_place = {place: match for (_, place), match in search.found.items()}
+            differences, more = effects(Run(run), benchmarks[0], reads[0], by_place)
+            notes += more
+    report = Contamination(
+        format=FORMAT,
+        benchmarks=[_counts(content) for content in reads],
+        overlaps=shared,
+        corpus=matches,
+        effects=differences,
+        run=None if run is None else f"{run}",
+        notes=[*notes, *troubles.notes()],
+    )
+    return report, [*duplicates, *hits]
+
+
+def _notes(
+    benchmarks: Sequence[Benchmark], reads: Sequence[BenchmarkContent], index: PictureIndex
+) -> list[str]:
+    """Notes on the data, and on what was not compared."""
+    notes = list(dict.fromkeys(note for benchmark in benchmarks for note in benchmark.notes))
     if index.cut:
         notes.append(
             "so many pictures look alike that not every pair of them was compared: there are more "
             "near ones than are counted"
         )
-    if videos := sum(one.videos for one in reads):
+    if videos := sum(content.videos for content in reads):
         notes.append(f"{videos:,} samples show a video, which is not compared")
-    found: Corpus | None = None
-    hits: list[Hit] = []
-    made: list[Effect] = []
-    if corpus:
-        search = Search(reads, pictures, index, troubles, say=say)
-        found = search.run(corpus, pictures_in)
-        hits = [hit for some in search.hits.values() for hit in some]
-        if run is not None:
-            of_one = {place: seen for (_, place), seen in search.found.items()}
-            made, said = effects(Run(run), benchmarks[0], reads[0], of_one)
-            notes += said
-    report = Contamination(
-        format=FORMAT,
-        benchmarks=[
-            BenchmarkCounts(
-                name=one.name,
-                samples=len(one.samples),
-                pictures=len({number for sample in one.samples for number in sample.pictures}),
-            )
-            for one in reads
-        ],
-        overlaps=shared,
-        corpus=found,
-        effects=made,
-        run=None if run is None else f"{run}",
-        notes=[*notes, *troubles.notes()],
-    )
-    return report, [*duplicates, *hits]
+    return notes
+
+
+def _counts(content: BenchmarkContent) -> BenchmarkCounts:
+    numbers = {number for sample in content.samples for number in sample.pictures}
+    return BenchmarkCounts(name=content.name, samples=len(content.samples), pictures=len(numbers))
 
 
 def _check(run: Run, benchmark: Benchmark) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from snellen.analysis.contamination._document import Duplicate, Overlap
-from snellen.analysis.contamination._read import Asked, Read
+from snellen.analysis.contamination._read import BenchmarkContent, SampleContent
 from snellen.analysis.contamination.pictures import PictureIndex
 from snellen.analysis.contamination.texts import Grams, Words, alike
 
@@ -20,7 +20,9 @@ At = tuple[int, int]
 """The number of a benchmark, and of a sample in it."""
 
 
-def overlaps(reads: Sequence[Read], index: PictureIndex) -> tuple[list[Overlap], list[Duplicate]]:
+def overlaps(
+    reads: Sequence[BenchmarkContent], index: PictureIndex
+) -> tuple[list[Overlap], list[Duplicate]]:
     """One overlap for each benchmark and each two, and every duplicate; of pictures that many
     samples show one pair of samples."""
     showing: dict[int, list[At]] = defaultdict(list)
@@ -42,7 +44,7 @@ def overlaps(reads: Sequence[Read], index: PictureIndex) -> tuple[list[Overlap],
 class _Found:
     """Duplicates, and what is counted of each two benchmarks."""
 
-    reads: Sequence[Read]
+    reads: Sequence[BenchmarkContent]
     duplicates: list[Duplicate] = field(default_factory=list)
     _questions: dict[tuple[int, int], dict[tuple[At, At], Duplicate]] = field(default_factory=dict)
     _pictures: dict[tuple[int, int], Counter[bool]] = field(default_factory=dict)
@@ -98,7 +100,7 @@ class _Found:
             answers=(" ".join(a.answer), " ".join(b.answer)) if conflicting else None,
         )
 
-    def _sample(self, at: At) -> Asked:
+    def _sample(self, at: At) -> SampleContent:
         return self.reads[at[0]].samples[at[1]]
 
     def _candidates(self, ours: Sequence[At], theirs: Sequence[At]) -> Iterator[tuple[At, At]]:
@@ -153,7 +155,7 @@ class _Found:
         )
 
 
-def _same_question(a: Asked, b: Asked) -> float:
+def _same_question(a: SampleContent, b: SampleContent) -> float:
     """How alike the words are of two samples that ask the same, in whatever order their choices
     are; 0 for others."""
     if a.choices and b.choices and a.choices != b.choices:
@@ -161,7 +163,7 @@ def _same_question(a: Asked, b: Asked) -> float:
     return alike(a.question, b.question)
 
 
-def _without_pictures(reads: Sequence[Read]) -> Iterator[tuple[At, At, float]]:
+def _without_pictures(reads: Sequence[BenchmarkContent]) -> Iterator[tuple[At, At, float]]:
     """The samples that show nothing and ask the same: by the same words, or by most n-grams."""
     places = [
         (number, place)

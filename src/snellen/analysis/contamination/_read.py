@@ -30,7 +30,7 @@ AT_ONCE = 256
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class SampleContent:
     """One sample. `pictures` are numbers among `Pictures`; `shows` says that it has pictures or a
     video, even if none can be read. `answer` is what is right in words, () where it is hidden, and
     `letter` that of its choice.
@@ -49,11 +49,11 @@ class Asked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Read:
+class BenchmarkContent:
     """A benchmark's samples."""
 
     name: str
-    samples: list[Asked]
+    samples: list[SampleContent]
     videos: int
 
 
@@ -103,11 +103,11 @@ class Pictures:
         return np.stack(self._greys) if self._greys else np.zeros((0, SIDE, SIDE), np.uint8)
 
 
-Seen = tuple[str, "NDArray[np.uint8]"]
+Thumbnail = tuple[str, "NDArray[np.uint8]"]
 """A picture's digest, and its pixels in grey, (SIDE, SIDE)."""
 
 
-def seen(pictures: Iterable[Image], troubles: Troubles) -> Iterator[Seen | None]:
+def seen(pictures: Iterable[Image], troubles: Troubles) -> Iterator[Thumbnail | None]:
     """What is compared of each picture; None for one that cannot be read. In their order."""
     with ThreadPoolExecutor(THREADS) as pool:
         left = iter(pictures)
@@ -120,7 +120,7 @@ def seen(pictures: Iterable[Image], troubles: Troubles) -> Iterator[Seen | None]
                     yield found
 
 
-def _seen(image: Image) -> Seen | MediaError:
+def _seen(image: Image) -> Thumbnail | MediaError:
     try:
         loaded = images.load(image)
         assert loaded.digest is not None
@@ -135,14 +135,14 @@ def read(
     troubles: Troubles,
     limit: int | None,
     say: Callable[[str], None],
-) -> Read:
+) -> BenchmarkContent:
     """A benchmark's first samples, their pictures added to `pictures`.
 
     Raises:
         DataError: its rows are not there, or one cannot be read.
     """
     known: dict[object, int | None] = {}
-    samples: list[Asked] = []
+    samples: list[SampleContent] = []
     videos = 0
     rows = map(benchmark.read, islice(iter(benchmark.data), limit))
     while block := [(sample, _media(benchmark, sample)) for sample in islice(rows, AT_ONCE)]:
@@ -164,7 +164,7 @@ def read(
             del known[reference]  # bytes are not kept: the next equal ones have an equal digest
     if not samples:
         raise DataError(f"{benchmark.name}: {benchmark.data.where} has no rows.")
-    return Read(name=benchmark.name, samples=samples, videos=videos)
+    return BenchmarkContent(name=benchmark.name, samples=samples, videos=videos)
 
 
 def _reference(image: Image) -> object:
@@ -181,9 +181,9 @@ def _media(benchmark: Benchmark, sample: Sample) -> tuple[Image | Video, ...]:
 
 def _asked(
     benchmark: Benchmark, sample: Sample, pictures: tuple[int, ...], *, shows: bool
-) -> Asked:
+) -> SampleContent:
     answer, letter = _answer(sample)
-    return Asked(
+    return SampleContent(
         id=sample.id,
         question=words(sample.question),
         choices=frozenset(filter(None, map(words, sample.choices))),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from snellen import stats
 from snellen.analysis.contamination._document import Effect
-from snellen.analysis.contamination._read import Read
-from snellen.analysis.contamination.search import Seen
+from snellen.analysis.contamination._read import BenchmarkContent
+from snellen.analysis.contamination.search import SampleMatch
 from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
 from snellen.scoring import metric_report
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 By = Literal["text", "picture", "both"]
-FOUND: Mapping[By, Callable[[Seen], bool]] = {
+FOUND: Mapping[By, Callable[[SampleMatch], bool]] = {
     "text": lambda seen: seen.text > 0,
     "picture": lambda seen: seen.picture > 0,
     "both": lambda seen: seen.both,
@@ -29,7 +29,7 @@ FOUND: Mapping[By, Callable[[Seen], bool]] = {
 
 
 def effects(
-    run: Run, benchmark: Benchmark, read: Read, found: Mapping[int, Seen]
+    run: Run, benchmark: Benchmark, read: BenchmarkContent, found: Mapping[int, SampleMatch]
 ) -> tuple[list[Effect], list[str]]:
     """The run's headline scores on the samples that were `found` (by their place) and on all
     others, by what of them was found; and what must be said beside them.

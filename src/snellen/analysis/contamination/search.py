@@ -9,7 +9,13 @@ from pathlib import Path
 
 from snellen.analysis.contamination._corpus import CorpusRow, Passage, rows
 from snellen.analysis.contamination._document import Corpus, FoundIn, Hit, Share
-from snellen.analysis.contamination._read import Asked, Pictures, Read, Troubles, seen
+from snellen.analysis.contamination._read import (
+    BenchmarkContent,
+    Pictures,
+    SampleContent,
+    Troubles,
+    seen,
+)
 from snellen.analysis.contamination.pictures import PictureIndex
 from snellen.analysis.contamination.texts import NEARLY, TEMPLATE, Grams, Words, has, words
 from snellen.errors import DataError
@@ -25,7 +31,7 @@ REMEMBERED = 200_000
 
 
 @dataclass
-class Seen:
+class SampleMatch:
     """What of one sample has been found anywhere: the share of its n-grams (1: the whole question),
     how alike a picture is (1: the same file), whether one row has both, and the answer beside the
     question."""
@@ -41,12 +47,12 @@ class Search:
     """The samples of several benchmarks, looked up in a corpus; `found` are by benchmark and by the
     sample's place."""
 
-    reads: Sequence[Read]
+    reads: Sequence[BenchmarkContent]
     pictures: Pictures
     index: PictureIndex
     troubles: Troubles
     say: Callable[[str], None]
-    found: dict[tuple[int, int], Seen] = field(default_factory=dict)
+    found: dict[tuple[int, int], SampleMatch] = field(default_factory=dict)
     hits: dict[tuple[int, int], list[Hit]] = field(default_factory=dict)
     files: int = 0
     rows: int = 0
@@ -169,7 +175,7 @@ class Search:
 
     def _take(self, at: int, where: str, text: float, picture: float, answered: bool) -> None:
         place = self._places[at]
-        seen = self.found.setdefault(place, Seen())
+        seen = self.found.setdefault(place, SampleMatch())
         seen.both |= bool(text and picture)
         seen.picture = max(seen.picture, picture)
         alone = len(self._by_words.get(self._sample(at).question, ())) <= TEMPLATE
@@ -233,7 +239,7 @@ class Search:
                     found[at] = max(found.get(at, 0.0), how)
         return found
 
-    def _sample(self, at: int) -> Asked:
+    def _sample(self, at: int) -> SampleContent:
         number, place = self._places[at]
         return self.reads[number].samples[place]
 
@@ -260,7 +266,7 @@ def _key(image: Image) -> object:
     return image.source if isinstance(image.source, Path) else id(image)
 
 
-def _answered(sample: Asked, passage: Passage) -> bool:
+def _answered(sample: SampleContent, passage: Passage) -> bool:
     """Whether what is right stands beside the question. Of a word or two it must be what is said
     first there, since `yes` stands in many a sentence; a letter must be all, or before its choice's
     words."""

@@ -25,6 +25,7 @@ from typing import Any, BinaryIO, TypeVar
 from snellen.core.model import Generates, Model, Ranks, Request
 from snellen.core.profile import Serve
 from snellen.errors import Overloaded, Rejected, UsageError
+from snellen.models.traits import copy_traits
 from snellen.store import safe_name
 
 T = TypeVar("T")
@@ -209,9 +210,7 @@ class Served:
 
     def __init__(self, model: Model, server: ModelServer) -> None:
         self.name = model.name
-        self.takes_tools = getattr(model, "takes_tools", False)
-        self.wants_frames = getattr(model, "wants_frames", True)
-        self.notes = getattr(model, "notes", ())
+        copy_traits(model, self)
         self._model = model
         self._server = server
         # What a model can do is told by its methods: only those are here that it has.

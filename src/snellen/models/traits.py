@@ -1,0 +1,22 @@
+"""What a model says of itself beside its methods. Whatever wraps a model says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+TRAITS: Mapping[str, Callable[[object], bool]] = {
+    "takes_tools": lambda value: isinstance(value, bool),
+    "wants_frames": lambda value: isinstance(value, bool),
+    "notes": lambda value: (
+        isinstance(value, list | tuple) and all(isinstance(note, str) for note in value)
+    ),
+}
+"""Each trait, and whether a value is one: a caller's object may use the name for something else."""
+
+
+def copy_traits(model: object, wrapper: object) -> None:
+    """Let a wrapper say of itself what the model inside says."""
+    for name, is_valid in TRAITS.items():
+        value = getattr(model, name, None)
+        if is_valid(value):
+            setattr(wrapper, name, value)
