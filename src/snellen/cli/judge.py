@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -24,6 +24,7 @@ from snellen.errors import UsageError
 from snellen.scoring import SteeringReport
 from snellen.store import ReplyRecord, Run
 
+T = TypeVar("T")
 NUMBER = click.IntRange(1)
 LONGEST_REASON = 300
 PROBED = 40
@@ -138,11 +139,10 @@ def _judge(
     scorings: Sequence[str],
     against: Path | None,
 ) -> tuple[int, list[Result]]:
-    """Judge runs until one is interrupted; gives the exit code and the results."""
-    results = []
-    code = DONE
+    """Judge runs; gives the exit code and the results."""
     budget = api.budget_of(plan)
-    for path in runs:
+
+    def judge(path: Path) -> tuple[list[Result], list[api.Finished]]:
         result, finished = api.judge_run(
             path,
             plan,
@@ -152,11 +152,9 @@ def _judge(
             show=ProgressLines(),
             budget=budget,
         )
-        results.append(result)
-        code = max(code, *map(_report_missing, finished), DONE)
-        if any(run.interrupted for run in finished):
-            return INTERRUPTED, results
-    return code, results
+        return [result], finished
+
+    return _until_interrupted(runs, judge)
 
 
 def _probe(
@@ -166,12 +164,11 @@ def _probe(
     scorings: Sequence[str],
     n: int,
 ) -> tuple[int, list[SteeringReport]]:
-    """Probe the judges of runs until one is interrupted; gives the exit code and the reports."""
-    reports: list[SteeringReport] = []
-    code = DONE
+    """Probe the judges of runs; gives the exit code and the reports."""
     budget = api.budget_of(plan)
-    for path in runs:
-        steering, finished = api.probe_run(
+
+    def probe(path: Path) -> tuple[list[SteeringReport], list[api.Finished]]:
+        return api.probe_run(
             path,
             plan,
             benchmark=benchmark,
@@ -180,11 +177,23 @@ def _probe(
             show=ProgressLines(),
             budget=budget,
         )
-        reports += steering
+
+    return _until_interrupted(runs, probe)
+
+
+def _until_interrupted(
+    runs: Sequence[Path], ask: Callable[[Path], tuple[list[T], list[api.Finished]]]
+) -> tuple[int, list[T]]:
+    """Ask judges about runs until one is interrupted; gives the exit code and all that came."""
+    documents: list[T] = []
+    code = DONE
+    for path in runs:
+        more, finished = ask(path)
+        documents += more
         code = max(code, *map(_report_missing, finished), DONE)
         if any(run.interrupted for run in finished):
-            return INTERRUPTED, reports
-    return code, reports
+            return INTERRUPTED, documents
+    return code, documents
 
 
 def _report_missing(run: api.Finished) -> int:
