@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "snellen"
 # The rooms. Each line imports only from the lines above it; names on one line never import each
 # other.
 LAYERS = """
-    errors stats text
+    errors home stats text
     media metrics transport
     data
     core
@@ -35,9 +35,9 @@ ONLY: Mapping[str, tuple[str, ...]] = {
     "av": ("media/",),
     "fsspec": ("store/remote.py",),
     "ray": ("models/executors/cluster.py",),
-    "os.environ": ("data/", "registry/keys.py", "store/locations.py"),
-    "os.environb": ("data/", "registry/keys.py", "store/locations.py"),
-    "os.getenv": ("data/", "registry/keys.py", "store/locations.py"),
+    "os.environ": ("home.py", "data/", "registry/keys.py", "store/locations.py"),
+    "os.environb": ("home.py", "data/", "registry/keys.py", "store/locations.py"),
+    "os.getenv": ("home.py", "data/", "registry/keys.py", "store/locations.py"),
     # What a request was made from: a back end that reads it could fit its prompt to the benchmark.
     ".origin": ("core/benchmark.py", "models/vlmevalkit.py"),
 }

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from snellen.data import find, home, jsonl
+from snellen.data import find, jsonl
 from snellen.data.published import File
 from snellen.errors import DataError, MediaError
+from snellen.home import home
 from snellen.media import images
 
 NAMES = ["test.jsonl", "annotations.jsonl", "data/test.jsonl"]

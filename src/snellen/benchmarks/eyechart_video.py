@@ -45,8 +45,9 @@ from snellen.core import (
     Scoring,
     Streaming,
 )
-from snellen.data import Drawn, Row, home
+from snellen.data import Drawn, Row
 from snellen.errors import DataError, UsageError
+from snellen.home import home
 from snellen.media.content import Message, Video, user
 from snellen.media.drawing import CLIP_KINDS, Script, ShownLetter, clip_script, write_clip
 from snellen.metrics.acuity import threshold

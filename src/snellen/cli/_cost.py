@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from snellen.analysis.result import duration, money, plain
+from snellen.analysis.result import plain
 from snellen.api import CostEstimate
+from snellen.text.amounts import duration, money
 
 
 def lines(found: Sequence[CostEstimate]) -> list[str]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from snellen import registry
-from snellen.analysis.result import duration, plain
+from snellen.analysis.result import plain
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli.json_output import as_json as json_option
@@ -27,6 +27,7 @@ from snellen.data import Row, download, file_records, locations, published, veri
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image
 from snellen.store import data_at
+from snellen.text.amounts import duration
 
 if TYPE_CHECKING:
     from snellen.data.download import FileProgress

@@ -14,8 +14,8 @@ from snellen import __version__, registry
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
-from snellen.data import home
 from snellen.errors import install
+from snellen.home import home
 
 CORE = (
     "aiohttp",

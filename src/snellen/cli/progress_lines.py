@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from time import monotonic
 
-from snellen.analysis.result import duration, money, plain
+from snellen.analysis.result import plain
 from snellen.run import Progress
+from snellen.text.amounts import duration, money
 
 FIRST, EVERY = 1.0, 10.0
 """Seconds to the first plain line, and between two of them."""

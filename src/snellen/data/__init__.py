@@ -9,7 +9,7 @@ from snellen.data._placed import placed
 from snellen.data._row_files import rows_of
 from snellen.data._vlmevalkit import vlmevalkit_tsv
 from snellen.data.lines import file_content, utf8, without_mark
-from snellen.data.locations import DataFile, find, home
+from snellen.data.locations import DataFile, find
 from snellen.data.parquet_files import parquet
 from snellen.data.sheets import csv, missing_note, read_as_missing, tsv
 from snellen.data.table import Drawn, Facts, Filtered, Row, Seekable, Table, facts_of, rows_at
@@ -26,7 +26,6 @@ __all__ = [
     "facts_of",
     "file_content",
     "find",
-    "home",
     "json_list",
     "jsonl",
     "missing_note",

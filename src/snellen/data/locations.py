@@ -2,13 +2,13 @@
 them."""
 
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from snellen.errors import DataError
+from snellen.home import home
 from snellen.media.content import Image
 
 SPREADSHEETS = (".xlsx", ".xls")
@@ -32,17 +32,6 @@ class File:
     size: int | None = None
     unpack: bool = False
     note: str = ""
-
-
-def home() -> Path:
-    """The folder for downloaded data: `SNELLEN_HOME`, else the platform's cache folder."""
-    if named := os.environ.get("SNELLEN_HOME"):
-        return Path(named).expanduser()
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "snellen"
-    variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME"
-    named = os.environ.get(variable)
-    return (Path(named) if named else Path.home() / ".cache") / "snellen"
 
 
 def data_folder(benchmark: str) -> Path:

@@ -23,9 +23,9 @@ from typing import IO, NamedTuple
 import msgspec
 
 from snellen.data.lines import not_opened
-from snellen.data.locations import home
 from snellen.data.table import Facts
 from snellen.errors import check_regular
+from snellen.home import home
 
 FORMAT = 1
 KEPT_FROM = 1_000_000

@@ -13,8 +13,9 @@ import msgspec
 
 from snellen.data.download import Digests, difference, digests
 from snellen.data.file_records import Known, groups_of, is_same, known, members_of, size_of
-from snellen.data.locations import DataFile, File, home, looked_up
+from snellen.data.locations import DataFile, File, looked_up
 from snellen.data.row_index import identity as identity_of
+from snellen.home import home
 
 MOST_COMPARED = 500_000_000
 """Bytes of a file that is compared with what is published before its first question is asked."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from snellen.data import home
+from snellen.home import home
 
 FORMAT = 1
 CONSTANTS = ("ALIASES", "LICENSE", "SIZE", "TAGS")

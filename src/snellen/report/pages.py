@@ -32,6 +32,7 @@ from snellen.report import _differences, run_facts, side_by_side, table_rows
 from snellen.report._page_tables import PageTable, table
 from snellen.report.charts import Curve, curve
 from snellen.report.cite import citations
+from snellen.scoring.sections import FACTS
 from snellen.store import Run
 
 if TYPE_CHECKING:
@@ -338,10 +339,9 @@ def _parts(result: Result) -> Iterator[dict[str, Any]]:
     ]
     if bins:
         yield _part("What the score may depend on", bins)
-    if streams := list(run_facts.streams(result)):
-        yield _part("Online", facts=streams)
-    if took := list(run_facts.took(result)):
-        yield _part("Cost and speed", facts=took)
+    for title, section_facts in FACTS.items():
+        if facts := list(section_facts(report)):
+            yield _part(title, facts=facts)
 
 
 def _part(

@@ -1,4 +1,4 @@
-"""Facts about one run: what its replies took, and what it was run with."""
+"""Facts about one run: what became of its replies, and what it was run with."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from snellen.analysis.result import Result, duration, money
-from snellen.scoring import Spent
+from snellen.analysis.result import Result
+from snellen.scoring.sections import FACTS
 
 
 def counts(states: Mapping[str, int]) -> str:
@@ -22,35 +22,12 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     yield "replies", f"{report.n:,}{turns}, of them {counts(report.replies)}"
     for name, scoring in report.scorings.items():
         yield f"{name}, readings", counts(scoring.readings)
-    yield from streams(result)
-    yield from took(result)
+    for section_facts in FACTS.values():
+        yield from section_facts(report)
     yield from sources(result)
     yield from settings(result)
     if result.run is not None:
         yield "run", f"{result.run}"
-
-
-def streams(result: Result) -> Iterator[tuple[str, str]]:
-    """(what, how much) of online runs: what was streamed, and whether the model kept up."""
-    one = result.report.streaming
-    if one is None:
-        return
-    sessions = "1 session" if one.sessions == 1 else f"{one.sessions:,} sessions"
-    yield "streamed", f"{duration(one.media_seconds)} of media in {sessions}"
-    yield "frames", f"{one.frames:,}, of them {one.dropped:,} dropped while the model was busy"
-    if one.real_time_factor is not None:
-        keeps = "keeps up" if one.real_time_factor <= 1 else "does not keep up"
-        said = f"{one.real_time_factor:.2f} (the model {keeps}"
-        yield "real-time factor", f"{said}, at worst {one.most_lag:.2f} s behind)"
-
-
-def took(result: Result) -> Iterator[tuple[str, str]]:
-    """(what, how much): the tokens, money and time that the replies took, and each judge's."""
-    if result.report.spent is not None:
-        yield from _spent(result.report.spent)
-    for judge, its in result.report.judging.items():
-        for what, said in _spent(its):
-            yield f"{judge} as judge, {what}", said
 
 
 def sources(result: Result) -> Iterator[tuple[str, str]]:
@@ -89,25 +66,6 @@ def made_with(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if session.get("packages"):
             packages = session["packages"].items()
             yield "packages", ", ".join(f"{name} {version}" for name, version in packages)
-
-
-def _spent(took: Spent) -> Iterator[tuple[str, str]]:
-    """(what, how much): tokens and money of all replies (and of a question), and time."""
-    counted = took.replies - took.unsaid
-    each = took.questions * counted / took.replies  # questions, without those that nobody counted
-    of = f", of {counted:,} of {took.replies:,} replies" if took.unsaid else ""
-    if counted:
-        parts = (f"{n:,} {name} ({n / each:,.1f})" for name, n in took.tokens.items())
-        yield "tokens (a question)", f"{', '.join(parts)}{of}"
-    if took.cost is not None:
-        all_of_it, one = money(took.cost, took.currency), money(took.cost / each, took.currency)
-        yield "cost (a question)", f"{all_of_it} ({one}){of}"
-    if took.total is not None:
-        said = f"{took.total.p50:.2f} s, nine of ten within {took.total.p90:.2f} s"
-        if took.first is not None:
-            said += f"; first byte {took.first.p50:.2f} s, {took.first.p90:.2f} s"
-        yield "a request", said
-    yield "time", duration(took.seconds)
 
 
 def in_words(value: Any) -> str:

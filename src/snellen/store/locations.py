@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from snellen.data import home
+from snellen.home import home
 from snellen.store._fetched import fetch
 from snellen.store._mirror import Mirror, mirror
 from snellen.store.finding import runs_below

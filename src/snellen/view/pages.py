@@ -19,9 +19,10 @@ from markupsafe import Markup
 
 from snellen.analysis.comparing import lines as told
 from snellen.analysis.comparing import p_value, shown_difference, significant, verdict
-from snellen.analysis.result import duration, plain, shown
+from snellen.analysis.result import plain, shown
 from snellen.core.benchmark import Benchmark
 from snellen.store import DEPTH, Key, differing
+from snellen.text.amounts import duration
 from snellen.view._board import Board
 from snellen.view._comparing import Compares
 from snellen.view._indexes import Indexes

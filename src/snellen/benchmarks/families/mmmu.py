@@ -20,12 +20,12 @@ from snellen.data import (
     Seekable,
     Table,
     find,
-    home,
     parquet,
     rows_at,
 )
 from snellen.data.published import File
 from snellen.errors import DataError, MediaError
+from snellen.home import home
 from snellen.media.content import Image, Part
 
 REVISION = "bb0b95a945998d91dfef37e969e07d49d1139438"

@@ -1,22 +1,24 @@
 """The sections of a report, a file each.
 
 A section keeps columns of its own while rows are added, and writes its fields of the report and its
-notes. A new one is a file here, a line in `SECTIONS`, and a field of `Report`. May import the table
+notes. A new one is a file here, a line in `SECTIONS`, and a field of `Report`; a line in `FACTS`
+shows it in every form of the report. May import the table
 and what it stands on. Start with `coverage.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from snellen.scoring.columns import Column
+from snellen.scoring.document import Report
 from snellen.scoring.draft import Draft, Part
 from snellen.scoring.replies import Scored
 from snellen.scoring.scorer import Scorer
 from snellen.scoring.sections.baselines import BaselinesSection
 from snellen.scoring.sections.capabilities import CapabilitiesSection
-from snellen.scoring.sections.cost import CostSection
+from snellen.scoring.sections.cost import CostSection, cost_facts
 from snellen.scoring.sections.coverage import CoverageSection
 from snellen.scoring.sections.disagreements import DisagreementsSection
 from snellen.scoring.sections.failures import FailuresSection
@@ -26,7 +28,7 @@ from snellen.scoring.sections.probe import ProbeSection
 from snellen.scoring.sections.repeats import RepeatsSection
 from snellen.scoring.sections.reply_states import ReplyStatesSection
 from snellen.scoring.sections.slices import SlicesSection
-from snellen.scoring.sections.streaming import StreamingSection
+from snellen.scoring.sections.streaming import StreamingSection, streaming_facts
 from snellen.scoring.verdicts import Finding
 
 
@@ -60,3 +62,9 @@ SECTIONS: Sequence[Callable[[Scorer], Section]] = (
     StreamingSection,
 )
 """In the order of their notes; `ProbeSection` reads the metrics and baselines before it."""
+
+FACTS: Mapping[str, Callable[[Report], Iterator[tuple[str, str]]]] = {
+    "Online": streaming_facts,
+    "Cost and speed": cost_facts,
+}
+"""The facts of sections in words, (what, how much), by the title that a report gives them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from statistics import fmean
 from typing import Any
@@ -14,10 +14,11 @@ import msgspec
 
 from snellen.core.model import Usage
 from snellen.core.profile import Prices
-from snellen.scoring.document import Seconds, Spent
+from snellen.scoring.document import Report, Seconds, Spent
 from snellen.scoring.draft import NOTHING, Draft, Part
 from snellen.scoring.sections._base import Base
 from snellen.store import ReplyRecord, Run
+from snellen.text.amounts import duration, money
 
 
 class CostSection(Base):
@@ -139,3 +140,31 @@ def _seconds(values: Sequence[float]) -> Seconds | None:
 def _quantile(rising: Sequence[float], share: float) -> float:
     """The least value that so large a share of all does not pass (nearest rank)."""
     return rising[math.ceil(share * len(rising)) - 1]
+
+
+def cost_facts(report: Report) -> Iterator[tuple[str, str]]:
+    """(what, how much): the tokens, money and time that the replies took, and each judge's."""
+    if report.spent is not None:
+        yield from _spent(report.spent)
+    for judge, its in report.judging.items():
+        for what, said in _spent(its):
+            yield f"{judge} as judge, {what}", said
+
+
+def _spent(took: Spent) -> Iterator[tuple[str, str]]:
+    """(what, how much): tokens and money of all replies (and of a question), and time."""
+    counted = took.replies - took.unsaid
+    each = took.questions * counted / took.replies  # questions, without those that nobody counted
+    of = f", of {counted:,} of {took.replies:,} replies" if took.unsaid else ""
+    if counted:
+        parts = (f"{n:,} {name} ({n / each:,.1f})" for name, n in took.tokens.items())
+        yield "tokens (a question)", f"{', '.join(parts)}{of}"
+    if took.cost is not None:
+        all_of_it, one = money(took.cost, took.currency), money(took.cost / each, took.currency)
+        yield "cost (a question)", f"{all_of_it} ({one}){of}"
+    if took.total is not None:
+        said = f"{took.total.p50:.2f} s, nine of ten within {took.total.p90:.2f} s"
+        if took.first is not None:
+            said += f"; first byte {took.first.p50:.2f} s, {took.first.p90:.2f} s"
+        yield "a request", said
+    yield "time", duration(took.seconds)

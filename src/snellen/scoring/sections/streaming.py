@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from snellen.scoring.document import StreamReport
+from collections.abc import Iterator
+
+from snellen.scoring.document import Report, StreamReport
 from snellen.scoring.draft import NOTHING, Draft, Part
 from snellen.scoring.sections._base import Base
 from snellen.store import Run
+from snellen.text.amounts import duration
 
 
 class StreamingSection(Base):
@@ -60,3 +63,17 @@ def stream_notes(report: StreamReport) -> list[str]:
     if report.most_lag > 1:
         notes.append(f"the model was up to {report.most_lag:,.1f} s behind the stream")
     return notes
+
+
+def streaming_facts(report: Report) -> Iterator[tuple[str, str]]:
+    """(what, how much) of online runs: what was streamed, and whether the model kept up."""
+    one = report.streaming
+    if one is None:
+        return
+    sessions = "1 session" if one.sessions == 1 else f"{one.sessions:,} sessions"
+    yield "streamed", f"{duration(one.media_seconds)} of media in {sessions}"
+    yield "frames", f"{one.frames:,}, of them {one.dropped:,} dropped while the model was busy"
+    if one.real_time_factor is not None:
+        keeps = "keeps up" if one.real_time_factor <= 1 else "does not keep up"
+        said = f"{one.real_time_factor:.2f} (the model {keeps}"
+        yield "real-time factor", f"{said}, at worst {one.most_lag:.2f} s behind)"

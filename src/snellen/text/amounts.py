@@ -1,0 +1,27 @@
+"""Amounts as people read them: money and time."""
+
+import math
+
+
+def money(amount: float, currency: str | None) -> str:
+    """An amount with two decimals, below 1 with three digits that count, so that it is never shown
+    as nothing.
+
+    >>> [money(amount, "USD") for amount in (1234.5, 0.0123, 0.0000056)]
+    ['1,234.50 USD', '0.0123 USD', '0.00000560 USD']
+    """
+    decimals = 2 - math.floor(math.log10(amount)) if 0 < amount < 1 else 2
+    return f"{amount:,.{decimals}f} {currency or ''}".rstrip()
+
+
+def duration(seconds: float) -> str:
+    """
+    >>> [duration(seconds) for seconds in (7, 75, 7500)]
+    ['7 s', '1 min 15 s', '2 h 5 min']
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
