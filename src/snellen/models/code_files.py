@@ -9,8 +9,8 @@ What isn't followed: Python's own modules, Snellen's, those of other installed p
 from __future__ import annotations
 
 import ast
+import os
 import sys
-import sysconfig
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 PACKAGE = Path(__file__).resolve().parents[1]
-STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib")).resolve()
+STANDARD_LIBRARY = Path(os.__file__).resolve().parent
 INSTALLED = frozenset(("site-packages", "dist-packages"))
 """Folders that hold packages of several authors."""
 

@@ -6,7 +6,6 @@ By hand, since ThreadPoolExecutor cannot give up a thread, and waits for all of 
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -183,6 +182,8 @@ class _Thread(threading.Thread):
     def interrupt(self) -> None:
         """Raise Abandoned in the thread when it executes Python code again."""
         if self.ident is not None:
+            import ctypes  # 2 MiB, for calls that hang
+
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
                 ctypes.c_ulong(self.ident), ctypes.py_object(Abandoned)
             )

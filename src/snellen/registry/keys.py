@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping, Sequence
 
 from snellen.core.profile import Profile
@@ -116,7 +115,7 @@ def cluster_address(address: str | None, settings: Mapping[str, str]) -> str | N
     address = address or os.environ.get("RAY_ADDRESS") or None
     if address is None and not any(name.startswith("RAY_AUTH_") for name in os.environ):
         # Ray runs what it is sent by whoever reaches its ports: of this cluster, nobody else.
-        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
+        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=os.urandom(32).hex())
     return address
 
 
