@@ -67,8 +67,8 @@ def test_a_report_has_the_tokens_the_money_and_the_times_of_its_replies(
     assert 0 < spent["seconds"] < 60
     words = Path(done.json["run"], "report.md").read_text()
     assert (
-        "tokens (a question): 3,000 input (1,000.0), 300 output (100.0), 240 reasoning (80.0), "
-        "1,800 cached (600.0)\n- cost (a question): 0.00510 USD (0.00170 USD)\n" in words
+        "tokens (per question): 3,000 input (1,000.0), 300 output (100.0), 240 reasoning (80.0), "
+        "1,800 cached (600.0)\n- cost (per question): 0.00510 USD (0.00170 USD)\n" in words
     )
 
 
@@ -117,7 +117,7 @@ def test_of_replies_that_are_counted_in_part_the_report_says_of_how_many(
 
     words = Path(done.json["run"], "report.md").read_text()
     assert "1,000 input (1,000.0), 100 output (100.0)" in words
-    assert "cost (a question): 0.00170 USD (0.00170 USD), of 1 of 3 replies" in words
+    assert "cost (per question): 0.00170 USD (0.00170 USD), of 1 of 3 replies" in words
     assert "at least 0.00170 USD" in done.err
 
 

@@ -18,6 +18,7 @@ from snellen.registry import BUNDLED
 from snellen.scoring import (
     Baselines,
     CapabilityReport,
+    CostReport,
     Disagreement,
     Explained,
     Explanation,
@@ -25,7 +26,6 @@ from snellen.scoring import (
     Report,
     ScoringReport,
     Seconds,
-    Spent,
 )
 
 FEW = "3 clusters: an interval needs at least 10"
@@ -84,7 +84,7 @@ def made(**changes: Any) -> Report:
             "profile": {},
             "generation": {"max_tokens": 64, "temperature": None},
         },
-        spent=Spent(
+        spent=CostReport(
             replies=205,
             questions=205,
             tokens={"input": 61_500, "output": 205},
@@ -161,9 +161,9 @@ official and robust score 3 replies differently, such as those to 7, 31, 90:
 - replies: 205, of them 195 ok, 5 truncated, 5 failed
 - official, readings: 190 answered, 10 unparsed, 5 no-reply
 - robust, readings: 200 answered, 5 no-reply
-- tokens (a question): 61,500 input (300.0), 205 output (1.0)
-- cost (a question): 0.410 USD (0.00200 USD)
-- a request: 1.25 s, nine of ten within 2.50 s; first byte 0.25 s, 0.50 s
+- tokens (per question): 61,500 input (300.0), 205 output (1.0)
+- cost (per question): 0.410 USD (0.00200 USD)
+- request time: median 1.25 s, p90 2.50 s; first byte 0.25 s, p90 0.50 s
 - time: 1 min 15 s
 - official, source: them/theirs@0123abc:score.py\#L1-L9, version 2
 - robust, source: ours, version 1
@@ -202,17 +202,17 @@ official and robust score 3 replies differently, such as those to 7, 31, 90
  boxed | last letter               2
  none | last letter                1
 
-replies              205, of them 195 ok, 5 truncated, 5 failed
-official, readings   190 answered, 10 unparsed, 5 no-reply
-robust, readings     200 answered, 5 no-reply
-tokens (a question)  61,500 input (300.0), 205 output (1.0)
-cost (a question)    0.410 USD (0.00200 USD)
-a request            1.25 s, nine of ten within 2.50 s; first byte 0.25 s, 0.50 s
-time                 1 min 15 s
-official, source     them/theirs@0123abc:score.py#L1-L9, version 2
-robust, source       ours, version 1
-options              split=test, columns=(id=id)
-generation           max_tokens=64
+replies                205, of them 195 ok, 5 truncated, 5 failed
+official, readings     190 answered, 10 unparsed, 5 no-reply
+robust, readings       200 answered, 5 no-reply
+tokens (per question)  61,500 input (300.0), 205 output (1.0)
+cost (per question)    0.410 USD (0.00200 USD)
+request time           median 1.25 s, p90 2.50 s; first byte 0.25 s, p90 0.50 s
+time                   1 min 15 s
+official, source       them/theirs@0123abc:score.py#L1-L9, version 2
+robust, source         ours, version 1
+options                split=test, columns=(id=id)
+generation             max_tokens=64
 """  # noqa: E501
 
 

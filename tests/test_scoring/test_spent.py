@@ -8,7 +8,7 @@ import pytest
 from snellen import api, registry
 from snellen.core.model import Reply, Request, Times, Usage
 from snellen.core.profile import Prices, Profile
-from snellen.scoring import Seconds, Spent, spent
+from snellen.scoring import CostReport, Seconds, cost_of
 from snellen.store import Failure, Run, reply_record
 from tests.test_scoring.test_judge import benchmark, replied
 from tests.tiny import Says
@@ -37,7 +37,7 @@ def test_time_is_from_the_start_of_each_call_to_its_last_record(tmp_path: Path) 
     run.append_reply(reply_record(("c", 0, 0), "", DAY + "11:01:00.000Z", error=failure))
     run.close()
 
-    found = spent([run])
+    found = cost_of([run])
     assert found is not None
     assert (found.seconds, found.replies) == (62.5, 2)
 
@@ -49,14 +49,14 @@ def test_quantiles_are_values_that_were_measured(tmp_path: Path) -> None:
         run.append_reply(reply_record((str(number), 0, 0), "", DAY + "10:00:00Z", reply=one))
     run.close()
 
-    found = spent([run])
+    found = cost_of([run])
     assert found is not None
     assert found.total == Seconds(mean=5.5, p50=5, p90=9)
     assert found.first == Seconds(mean=0.25, p50=0.2, p90=0.4)
 
 
 def test_a_run_without_a_reply_took_nothing_to_speak_of(tmp_path: Path) -> None:
-    assert spent([stored(tmp_path / "run", [{"started": DAY + "10:00:00Z"}])]) is None
+    assert cost_of([stored(tmp_path / "run", [{"started": DAY + "10:00:00Z"}])]) is None
 
 
 def test_amounts_in_two_currencies_have_no_sum(tmp_path: Path) -> None:
@@ -68,10 +68,10 @@ def test_amounts_in_two_currencies_have_no_sum(tmp_path: Path) -> None:
         runs[-1].append_reply(reply_record(("a", 0, 0), "", DAY + "10:00:01Z", reply=reply(1)))
         runs[-1].close()
 
-    found = spent(runs)
+    found = cost_of(runs)
     assert found is not None
     assert (found.tokens, found.cost) == ({"input": 20, "output": 2}, None)
-    only = spent(runs[1:])
+    only = cost_of(runs[1:])
     assert only is not None
     assert only.cost == pytest.approx(11e-6)
     assert only.currency == "EUR"
@@ -95,9 +95,9 @@ def test_what_a_judge_took_stands_apart(tmp_path: Path) -> None:
     assert (found.replies, found.tokens) == (20, {"input": 600, "output": 40})
     assert found.cost == pytest.approx(600e-6 + 400e-6)
     own = result.report.spent
-    assert isinstance(own, Spent) and (own.replies, own.tokens, own.cost) == (40, {}, None)
+    assert isinstance(own, CostReport) and (own.replies, own.tokens, own.cost) == (40, {}, None)
     words = (run / "report.md").read_text()
-    assert "judge as judge, cost (a question): 0.00100 USD (0.0000500 USD)" in words
+    assert "judge as judge, cost (per question): 0.00100 USD (0.0000500 USD)" in words
 
 
 def test_a_conversation_that_goes_on_from_another_runs_turns_is_one_question(
@@ -115,7 +115,7 @@ def test_a_conversation_that_goes_on_from_another_runs_turns_is_one_question(
     )
     run.close()
 
-    found = spent([run])
+    found = cost_of([run])
     assert found is not None
     assert (found.replies, found.questions) == (3, 2)
 
@@ -127,7 +127,7 @@ def test_what_a_part_of_the_runs_cost_is_no_sum(tmp_path: Path) -> None:
         runs[-1].append_reply(reply_record(("a", 0, 0), "", DAY + "10:00:01Z", reply=reply(1)))
         runs[-1].close()
 
-    both, first = spent(runs), spent(runs[:1])
+    both, first = cost_of(runs), cost_of(runs[:1])
     assert both is not None and first is not None
     assert both.cost is None
     assert first.cost == pytest.approx(11e-6)

@@ -31,7 +31,7 @@ from snellen.run import Settings, chosen, select
 from snellen.run.identity import run_identity
 from snellen.run.plan import Plan
 from snellen.run.run_config import RunConfig
-from snellen.scoring import Spent, spent
+from snellen.scoring import CostReport, cost_of
 from snellen.store import MANIFEST, Run, differences, identity_digest, pull, safe_name
 
 LOOKED_AT, WITH_VIDEOS = 400, 40
@@ -146,7 +146,7 @@ def _work(
     config: RunConfig,
     n: int,
     prompt_tokens: int | None,
-    earlier: tuple[Path, Spent] | None,
+    earlier: tuple[Path, CostReport] | None,
     notes: list[str],
 ) -> _Work:
     """What `n` questions take: by the replies of an earlier run, else by their prompts and the
@@ -223,14 +223,14 @@ def _runs(folder: Path) -> Iterator[tuple[Path, Run]]:
         yield manifest.parent, Run(manifest.parent)
 
 
-def _earlier(folder: Path) -> tuple[Path, Spent] | None:
+def _earlier(folder: Path) -> tuple[Path, CostReport] | None:
     """The run of this benchmark and model with most replies, and what they took."""
-    runs = [(path, spent([run])) for path, run in _runs(folder)]
+    runs = [(path, cost_of([run])) for path, run in _runs(folder)]
     answered = [(path, cost) for path, cost in runs if cost is not None and cost.questions]
     return max(answered, key=lambda run: run[1].replies, default=None)
 
 
-def _hours(requests: int, took: Spent | None, at_once: int | None) -> float | None:
+def _hours(requests: int, took: CostReport | None, at_once: int | None) -> float | None:
     """By the mean time of a request, so many at once; else as many in a second as before."""
     if took is None:
         return None if requests else 0.0

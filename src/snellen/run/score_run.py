@@ -21,9 +21,10 @@ from snellen.run.prediction_files import read_predictions
 from snellen.scoring import (
     SOURCE_CHANGED,
     SOURCE_DIFFERS,
+    CostReport,
     Explanation,
-    Spent,
     asks_notes,
+    cost_of,
     explain_reply,
     explain_run,
     judge,
@@ -31,7 +32,6 @@ from snellen.scoring import (
     rules_of,
     score_predictions,
     score_run,
-    spent,
 )
 from snellen.store import MANIFEST, REPORT, Mirror, Run, is_object_run, runs_at
 from snellen.transforms.probes import again
@@ -224,7 +224,7 @@ def source_notes(run: Run, benchmark: Benchmark) -> list[str]:
     return [f"scored by {what} as it is now. {SOURCE_CHANGED}"]
 
 
-def _judging(run: Run, benchmark: Benchmark) -> dict[str, Spent]:
+def _judging(run: Run, benchmark: Benchmark) -> dict[str, CostReport]:
     """What each judge of a run took, under all its scorings."""
     by_model: dict[str, list[Run]] = {}
     for name, scoring in benchmark.scorings.items():
@@ -232,7 +232,7 @@ def _judging(run: Run, benchmark: Benchmark) -> dict[str, Spent]:
             judge.runs_of(run.path, f"{benchmark.name}.{name}") if scoring.judge else ()
         ):
             by_model.setdefault(judge_run.manifest()["model"], []).append(judge_run)
-    took = {model: spent(runs) for model, runs in by_model.items()}
+    took = {model: cost_of(runs) for model, runs in by_model.items()}
     return {model: cost for model, cost in took.items() if cost is not None}
 
 

@@ -10,6 +10,7 @@ from snellen.scoring.document import (
     AttemptReport,
     Baselines,
     CapabilityReport,
+    CostReport,
     Disagreement,
     JudgeReport,
     MetricReport,
@@ -20,7 +21,6 @@ from snellen.scoring.document import (
     ScoringReport,
     Seconds,
     SliceReport,
-    Spent,
     SteeringReport,
     metric_report,
 )
@@ -42,7 +42,7 @@ from snellen.scoring.rows import ScoredRows
 from snellen.scoring.score import score_predictions, score_run
 from snellen.scoring.scorer import Scorer
 from snellen.scoring.sections.baselines import Common, common_answer
-from snellen.scoring.sections.cost import spent
+from snellen.scoring.sections.cost import cost_of
 from snellen.scoring.sections.probe import LETTERED, OPTIONS, ORDER, PASSES
 from snellen.scoring.table import ScoreTable
 from snellen.scoring.tally import Tally
@@ -60,6 +60,7 @@ __all__ = [
     "Baselines",
     "CapabilityReport",
     "Common",
+    "CostReport",
     "Disagreement",
     "Explained",
     "Explanation",
@@ -79,13 +80,13 @@ __all__ = [
     "ScoringReport",
     "Seconds",
     "SliceReport",
-    "Spent",
     "SteeringReport",
     "StoredWith",
     "Tally",
     "asks_notes",
     "averaged",
     "common_answer",
+    "cost_of",
     "explain_reply",
     "explain_run",
     "metric_report",
@@ -94,7 +95,6 @@ __all__ = [
     "rules_of",
     "score_predictions",
     "score_run",
-    "spent",
     "stale_reasons",
     "with_known_directions",
 ]

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from snellen.core.benchmark import Benchmark
-from snellen.scoring.document import Spent
+from snellen.scoring.document import CostReport
 from snellen.scoring.replies import Scored
 from snellen.scoring.rows import ScoredRows, rows_by_slot, scored_rows
 from snellen.scoring.scorer import Scorer
@@ -35,7 +35,7 @@ class ReplySource:
     predictions one. None if they cannot be read again."""
     labels: Sequence[LabelRecord] = ()
     """People's labels of some replies."""
-    judging: Mapping[str, Spent] = field(default_factory=dict)
+    judging: Mapping[str, CostReport] = field(default_factory=dict)
     """What each judge took."""
 
 

@@ -9,7 +9,7 @@ import msgspec
 from snellen.core.benchmark import Benchmark
 from snellen.core.exchange import Published
 from snellen.core.scoring import Missing, Verdicts
-from snellen.scoring.document import Report, Spent
+from snellen.scoring.document import CostReport, Report
 from snellen.scoring.draft import ReplySource
 from snellen.scoring.freshness import StoredWith, source_digest
 from snellen.scoring.predictions import Predicted
@@ -27,7 +27,7 @@ def score_run(
     missing: Missing | None = None,
     verdicts: Verdicts | None = None,
     notes: Sequence[str] = (),
-    judging: Mapping[str, Spent] | None = None,
+    judging: Mapping[str, CostReport] | None = None,
 ) -> Report:
     """Score a run folder (loaded), and write its `scores.jsonl` and `report.json`; its judges took
     what `judging` says.

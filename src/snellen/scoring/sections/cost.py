@@ -1,4 +1,4 @@
-"""What the replies of runs took: tokens, money, time; from their journals and manifests alone."""
+"""What the replies of runs cost in tokens, money, and time, from their journals and manifests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import msgspec
 
 from snellen.core.model import Usage
 from snellen.core.profile import Prices
-from snellen.scoring.document import Report, Seconds, Spent
+from snellen.scoring.document import CostReport, Report, Seconds
 from snellen.scoring.draft import NOTHING, Draft, Part
 from snellen.scoring.sections._base import Base
 from snellen.store import ReplyRecord, Run
@@ -28,14 +28,14 @@ class CostSection(Base):
         source = draft.source
         if source.run is None:
             return NOTHING
-        return {"spent": spent([source.run]), "judging": dict(source.judging)}, ()
+        return {"spent": cost_of([source.run]), "judging": dict(source.judging)}, ()
 
 
-def spent(runs: Sequence[Run]) -> Spent | None:
-    """What the replies of the runs took; None where none has a reply of its own.
+def cost_of(runs: Sequence[Run]) -> CostReport | None:
+    """What the replies of the runs cost; None if no run has a reply of its own.
 
-    What failed attempts took nobody says, and replies taken from other runs took nothing. Prices
-    are those that a run was last given.
+    The cost of failed attempts is not known, and replies taken from other runs cost nothing. The
+    prices are the latest in each run's manifest.
     """
     costs = _Costs()
     for run in runs:
@@ -58,7 +58,7 @@ def spent(runs: Sequence[Run]) -> Spent | None:
 
 
 def prices_of(manifest: Mapping[str, Any]) -> Prices | None:
-    """The prices that a run was last given."""
+    """The latest prices of a run; None if its profiles have none."""
     price_tables = (
         session.get("profile", {}).get("prices") for session in manifest.get("sessions", [])
     )
@@ -82,12 +82,12 @@ class _Costs:
         self._total: list[float] = []
 
     def began_elsewhere(self, record: ReplyRecord) -> None:
-        """A question whose reply, or that to its first turns, was taken from another run."""
+        """Record a question whose reply, or that to its first turns, comes from another run."""
         self._elsewhere.add(record.key[:2])
 
     def add(self, record: ReplyRecord, prices: Prices | None) -> None:
         self._replies += 1
-        # A conversation counts by its first turn, or by the first that was asked here.
+        # A conversation counts once: by its first turn, or by the first turn asked in this run.
         self._questions += record.key.is_first or record.key[:2] in self._elsewhere
         self._elsewhere.discard(record.key[:2])
         if (times := record.times) is not None:
@@ -111,13 +111,13 @@ class _Costs:
             self._priced += 1
             self._costs[prices.currency] = self._costs.get(prices.currency, 0.0) + cost
 
-    def report(self) -> Spent | None:
+    def report(self) -> CostReport | None:
         if not self._replies:
             return None
-        # Amounts in several currencies have no sum, nor those of a part of the replies.
+        # There is no sum over several currencies, nor for a part of the replies.
         has_sum = len(self._costs) == 1 and self._priced == self._replies - self._unsaid
         currency, cost = next(iter(self._costs.items())) if has_sum else (None, None)
-        return Spent(
+        return CostReport(
             replies=self._replies,
             questions=self._questions,
             tokens=dict(self._tokens),
@@ -138,33 +138,34 @@ def _seconds(values: Sequence[float]) -> Seconds | None:
 
 
 def _quantile(rising: Sequence[float], share: float) -> float:
-    """The least value that so large a share of all does not pass (nearest rank)."""
+    """The quantile by nearest rank."""
     return rising[math.ceil(share * len(rising)) - 1]
 
 
 def cost_facts(report: Report) -> Iterator[tuple[str, str]]:
-    """(what, how much): the tokens, money and time that the replies took, and each judge's."""
+    """(label, text): the tokens, money, and time of the replies, and of each judge's."""
     if report.spent is not None:
-        yield from _spent(report.spent)
-    for judge, its in report.judging.items():
-        for what, said in _spent(its):
-            yield f"{judge} as judge, {what}", said
+        yield from _facts(report.spent)
+    for judge, cost in report.judging.items():
+        for label, text in _facts(cost):
+            yield f"{judge} as judge, {label}", text
 
 
-def _spent(took: Spent) -> Iterator[tuple[str, str]]:
-    """(what, how much): tokens and money of all replies (and of a question), and time."""
-    counted = took.replies - took.unsaid
-    each = took.questions * counted / took.replies  # questions, without those that nobody counted
-    of = f", of {counted:,} of {took.replies:,} replies" if took.unsaid else ""
+def _facts(cost: CostReport) -> Iterator[tuple[str, str]]:
+    """(label, text): tokens and money in all and per question, and time."""
+    counted = cost.replies - cost.unsaid
+    questions = cost.questions * counted / cost.replies  # those whose tokens are known
+    of = f", of {counted:,} of {cost.replies:,} replies" if cost.unsaid else ""
     if counted:
-        parts = (f"{n:,} {name} ({n / each:,.1f})" for name, n in took.tokens.items())
-        yield "tokens (a question)", f"{', '.join(parts)}{of}"
-    if took.cost is not None:
-        all_of_it, one = money(took.cost, took.currency), money(took.cost / each, took.currency)
-        yield "cost (a question)", f"{all_of_it} ({one}){of}"
-    if took.total is not None:
-        said = f"{took.total.p50:.2f} s, nine of ten within {took.total.p90:.2f} s"
-        if took.first is not None:
-            said += f"; first byte {took.first.p50:.2f} s, {took.first.p90:.2f} s"
-        yield "a request", said
-    yield "time", duration(took.seconds)
+        sums = (f"{n:,} {kind} ({n / questions:,.1f})" for kind, n in cost.tokens.items())
+        yield "tokens (per question)", f"{', '.join(sums)}{of}"
+    if cost.cost is not None:
+        total = money(cost.cost, cost.currency)
+        per_question = money(cost.cost / questions, cost.currency)
+        yield "cost (per question)", f"{total} ({per_question}){of}"
+    if cost.total is not None:
+        text = f"median {cost.total.p50:.2f} s, p90 {cost.total.p90:.2f} s"
+        if cost.first is not None:
+            text += f"; first byte {cost.first.p50:.2f} s, p90 {cost.first.p90:.2f} s"
+        yield "request time", text
+    yield "time", duration(cost.seconds)

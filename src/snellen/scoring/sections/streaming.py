@@ -1,4 +1,4 @@
-"""What an online run's log says of time: how long the model took, and what it did not see."""
+"""Timing in the log of an online run: how long the model took, and which frames it missed."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class StreamingSection(Base):
 
 
 def stream_report(run: Run) -> StreamReport | None:
-    """What the log of a run says, None where it has none."""
-    # A video that was watched again, for a repeat or a question that was left, took time again.
+    """The timing in the log of a run; None if no session has ended."""
+    # A video that is watched again, for a repeat or a remaining question, takes time again.
     data = [
         event.data
         for event in run.events()
@@ -34,7 +34,7 @@ def stream_report(run: Run) -> StreamReport | None:
     cost = sum(end["cost"] for end in data)
     dropped = sum(len(end["dropped"]) for end in data)
     frames = sum(end["frames"] for end in data) + dropped
-    # The seconds that the frames it was shown stand for: who is too slow is not fast for it.
+    # The seconds that the shown frames stand for, so that dropping frames is no advantage.
     watched = media * (frames - dropped) / frames if frames else 0.0
     return StreamReport(
         sessions=len(data),
@@ -48,7 +48,7 @@ def stream_report(run: Run) -> StreamReport | None:
 
 
 def stream_notes(report: StreamReport) -> list[str]:
-    """The same in words."""
+    """The notes of a report on the timing."""
     factor = "-" if report.real_time_factor is None else f"{report.real_time_factor:.2f}"
     noun = "session" if report.sessions == 1 else "sessions"
     notes = [
@@ -57,8 +57,8 @@ def stream_notes(report: StreamReport) -> list[str]:
     ]
     if report.dropped:
         notes.append(
-            f"{report.dropped:,} of {report.frames:,} frames came while the model was busy, and "
-            "were not shown to it; events.jsonl names them"
+            f"{report.dropped:,} of {report.frames:,} frames came while the model was busy and "
+            "were not shown to it; events.jsonl lists them"
         )
     if report.most_lag > 1:
         notes.append(f"the model was up to {report.most_lag:,.1f} s behind the stream")
@@ -66,14 +66,18 @@ def stream_notes(report: StreamReport) -> list[str]:
 
 
 def streaming_facts(report: Report) -> Iterator[tuple[str, str]]:
-    """(what, how much) of online runs: what was streamed, and whether the model kept up."""
-    one = report.streaming
-    if one is None:
+    """(label, text): how much was streamed, and whether the model kept up."""
+    stream = report.streaming
+    if stream is None:
         return
-    sessions = "1 session" if one.sessions == 1 else f"{one.sessions:,} sessions"
-    yield "streamed", f"{duration(one.media_seconds)} of media in {sessions}"
-    yield "frames", f"{one.frames:,}, of them {one.dropped:,} dropped while the model was busy"
-    if one.real_time_factor is not None:
-        keeps = "keeps up" if one.real_time_factor <= 1 else "does not keep up"
-        said = f"{one.real_time_factor:.2f} (the model {keeps}"
-        yield "real-time factor", f"{said}, at worst {one.most_lag:.2f} s behind)"
+    sessions = "1 session" if stream.sessions == 1 else f"{stream.sessions:,} sessions"
+    yield "streamed", f"{duration(stream.media_seconds)} of video in {sessions}"
+    dropped = f"{stream.dropped:,} dropped while the model was busy"
+    yield "frames", f"{stream.frames:,}, of which {dropped}"
+    if stream.real_time_factor is not None:
+        keeps_up = "keeps up" if stream.real_time_factor <= 1 else "does not keep up"
+        delay = f"at worst {stream.most_lag:.2f} s behind"
+        yield (
+            "real-time factor",
+            f"{stream.real_time_factor:.2f} (the model {keeps_up}, {delay})",
+        )
