@@ -1,16 +1,16 @@
-"""What can go wrong, as a user meets it.
+"""The errors that users see.
 
     SnellenError
-    ├── UsageError           a command or a call asks for something that makes no sense
-    ├── DataError            a data set's file or row is not what the benchmark expects
-    │   └── MediaError       one image or video cannot be read: fails its sample, the run goes on
-    ├── CatalogError         no benchmark or model of that name, or two of them
+    ├── UsageError           a command or a call makes no sense
+    ├── DataError            a data set's file or row does not have the expected form
+    │   └── MediaError       an image or video cannot be read: its sample fails, the run continues
+    ├── CatalogError         no benchmark or model has that name, or two have it
     ├── StoreError           a run folder is locked, full, foreign, or too new: ends the run
     └── ModelError           a model gave no reply
-        ├── Overloaded       try again later (busy, broken, timeout): the runner retries
-        └── Rejected         will fail again (400, 401, 404): recorded, not asked again
+        ├── Overloaded       a retry may help (busy, server error, timeout): the runner retries
+        └── Rejected         a retry will not help (400, 401, 404): recorded, not retried
 
-Every message says what happened, in which file, row, sample or model, and what to do.
+Every message says what happened, where (file, row, sample, model), and what to do.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def without_credentials(text: str) -> str:
 
 
 def shown_address(url: str) -> str:
-    """An address as it may be shown: without user, password, query, and fragment.
+    """An address that is safe to show: without user, password, query, and fragment.
 
     >>> shown_address("https://me:secret@host:8000/v1?key=secret")
     'https://host:8000/v1'
@@ -60,11 +60,11 @@ def _storable(message: str) -> str:
 
 
 class SnellenError(Exception):
-    """Anything that a user can mend; printed without a traceback.
+    """An error that a user can fix; it is printed without a traceback.
 
     Its text goes to files, logs, and the terminal, and may quote a server or an exception of any
-    library. So credentials in addresses are removed from it here, and what UTF-8 cannot hold (the
-    bytes of a header, say) is escaped.
+    library. Credentials in addresses are therefore removed here, and bytes that are not UTF-8 (in a
+    header, for example) are escaped.
     """
 
     def __init__(self, *args: object) -> None:
@@ -72,23 +72,23 @@ class SnellenError(Exception):
 
 
 class UsageError(SnellenError):
-    """A command or a call asks for something that makes no sense."""
+    """A command or a call makes no sense."""
 
 
 class DataError(SnellenError):
-    """A data set's file or row is not what the benchmark expects."""
+    """A data set's file or row does not have the form that the benchmark expects."""
 
 
 class MediaError(DataError):
-    """One image or video cannot be read; fails its sample and nothing else."""
+    """An image or video cannot be read; only its sample fails."""
 
 
 class CatalogError(SnellenError):
-    """No benchmark or model of that name, or two of them."""
+    """No benchmark or model has that name, or two have it."""
 
 
 class StoreError(SnellenError):
-    """A run folder is locked, full, foreign or newer than this version; ends the run."""
+    """A run folder is locked, full, foreign, or newer than this version; the run ends."""
 
 
 class ModelError(SnellenError):
@@ -96,10 +96,10 @@ class ModelError(SnellenError):
 
 
 class Overloaded(ModelError):
-    """No reply now, perhaps later; the runner asks again.
+    """There is no reply now, but a retry may help; the runner retries.
 
-    `retry_after` is the number of seconds that the server asked for, `throttled` says that it
-    turned the request away because of too many at once (429), which lowers the concurrency.
+    `retry_after` is the number of seconds that the server asks to wait. `throttled` says that the
+    server rejected the request because there were too many (429), which lowers the concurrency.
     """
 
     def __init__(
@@ -120,10 +120,10 @@ def is_temporary(status: int) -> bool:
 
 
 class Rejected(ModelError):
-    """No reply, and none to be expected from asking the same again.
+    """There is no reply, and a retry will not help.
 
-    `hopeless` says that no other question will be answered either (401, no such model), which ends
-    the run.
+    `hopeless` says that all other questions would fail too (401, no such model), which ends the
+    run.
     """
 
     def __init__(self, message: str, *, hopeless: bool = False) -> None:
@@ -132,7 +132,7 @@ class Rejected(ModelError):
 
 
 def install(extra: str) -> str:
-    """How to get the packages of an extra, for a message.
+    """The command that installs an extra, for messages.
 
     >>> install("view")
     "pip install '.[view]' in a checkout, else pip install 'snellen[view]'"
@@ -140,7 +140,7 @@ def install(extra: str) -> str:
     return f"pip install '.[{extra}]' in a checkout, else pip install 'snellen[{extra}]'"
 
 
-# -- messages as they are stored and printed: of bounded length, without control codes
+# -- messages as they are stored and printed: with limited length, without control codes
 
 LONGEST = 2000
 """Longer messages are cut to this many characters."""
@@ -149,13 +149,13 @@ UNSEEN = (
     r"\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     r"\ufeff\ufff9-\ufffb\ud800-\udfff"
 )
-"""Characters that act and are not seen, as a class of a regular expression has them: control codes
-except tab and line feed, marks of writing direction, blanks without width, lone surrogates."""
+"""Invisible characters with an effect, for a class of a regular expression: control codes except
+tab and line feed, marks of writing direction, zero-width spaces, lone surrogates."""
 _UNPRINTABLE = f"[{UNSEEN}]"
 
 
 def printable(text: str) -> str:
-    r"""The text with what acts and is not seen escaped. Control codes can move a terminal's cursor
+    r"""The text with invisible characters escaped. Control codes can move a terminal's cursor
     or change its title, and lone surrogates cannot be stored.
 
     >>> printable("\x1b[31mred")
@@ -165,7 +165,7 @@ def printable(text: str) -> str:
 
 
 def shortened(text: str, limit: int = LONGEST) -> str:
-    """The text, or its beginning and end where it has more than `limit` characters.
+    """The text, or its beginning and end if it has more than `limit` characters.
 
     >>> shortened("abcdefghijklmnop", limit=11)
     'abc […] nop'
@@ -177,9 +177,9 @@ def shortened(text: str, limit: int = LONGEST) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """What an exception says, ready to be stored; its own `__str__` may fail."""
+    """The message of an exception, ready to be stored; its own `__str__` may fail."""
     try:
-        text = str.__str__(str(error))  # a plain string, also of an instance of a subclass
+        text = str.__str__(str(error))  # a plain string, also for an instance of a subclass
     except Exception:
         return "(its message cannot be read: its __str__ raises an exception)"
     return printable(shortened(text))

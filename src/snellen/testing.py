@@ -1,8 +1,8 @@
-"""The contracts, as functions that anybody's benchmark, metric or model can be put through.
+"""The contracts as functions that check any benchmark, metric, or model.
 
     from snellen.testing import check_benchmark, check_metric, check_model
 
-Each raises `AssertionError` with what is wrong and what was expected. `snellen check` and our own
+Each raises `AssertionError` with the fault and the expectation. `snellen check` and our own
 tests call the same functions.
 """
 
@@ -46,15 +46,15 @@ from snellen.store import SCORES, Run
 
 SHEET = ("Paper", "Data", "Prompt", "Scoring", "Proof")
 DRAWS = 400
-"""At least so many blind draws stand behind the check of the random model."""
+"""The least number of blind draws in the check of the random model."""
 Z999 = 3.2905
 """Two-sided 99.9 % quantile of the normal distribution."""
 
 
 @dataclass(frozen=True)
 class CheckRow:
-    """One dummy's headline value under one scoring; `expected` is a value, None where there is to
-    be none, or an interval for the random model."""
+    """A dummy's headline value under one scoring. `expected` is a value, None if there must be
+    none, or an interval for the random model."""
 
     scoring: str
     dummy: str
@@ -65,8 +65,7 @@ class CheckRow:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What dummy models scored on a benchmark's bundled rows, beside what its file says they
-    must."""
+    """The scores of dummy models on a benchmark's bundled rows, and those that its file expects."""
 
     benchmark: str
     n: int
@@ -78,13 +77,13 @@ class CheckReport:
 
 
 def check_benchmark(name: str | Benchmark) -> CheckReport:
-    """Put a benchmark through the contract on its bundled rows, and dummy models through it.
+    """Check a benchmark's contract on its bundled rows, and run dummy models on it.
 
-    A stranger's benchmark is handed over itself, made with a few rows as its data. Where all that
-    is right is hidden, dummies have no score, and the report no rows.
+    Pass a benchmark of your own as an object, made with a few rows as its data. If all right
+    answers are hidden, dummies have no score, and the report has no rows.
 
     Raises:
-        AssertionError: the file breaks the contract; says how.
+        AssertionError: the file breaks the contract; the message says how.
     """
     benchmark = (
         registry.benchmark(name, data=Path(registry.SYNTHETIC)) if isinstance(name, str) else name
@@ -116,13 +115,13 @@ def check_benchmark(name: str | Benchmark) -> CheckReport:
 
 
 def _asked(benchmark: Benchmark) -> Iterator[Sample]:
-    """All samples, and of conversations whose turns are scored apart each turn's."""
+    """All samples; for conversations whose turns are scored separately, a sample for each turn."""
     for row in benchmark.data:
         yield from benchmark.each_turn(benchmark.read(row))
 
 
 def _asked_for(benchmark: Benchmark) -> list[str]:
-    """The scorings that read the kind of reply that the benchmark asks for."""
+    """The scorings that read the benchmark's kind of reply."""
     return [
         name for name, one in benchmark.scorings.items() if one.reads == benchmark.procedure.kind
     ]
@@ -202,7 +201,7 @@ def _headlines(benchmark: Benchmark, model: Generates, out: Path) -> dict[str, f
 
 
 def _judged(benchmark: Benchmark, result: Result | None) -> Result:
-    """The result with what a judge says who is right, where scorings have one."""
+    """The result with the verdicts of a perfect judge, if scorings have one."""
     assert result is not None
     judges = [scoring.judge for scoring in benchmark.scorings.values() if scoring.judge]
     if not judges:
@@ -244,7 +243,7 @@ def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:
             scores[row["scoring"]].append((row["sample"], row["score"]))
     rows = []
     for name, found in scores.items():
-        # Of the samples that its rule scores: some rules pass over whole tasks.
+        # Only for the samples that its rule scores: some rules skip whole tasks.
         of = [chances[sample] for sample in {sample for sample, _ in found}]
         mean = sum(of) / len(of) if of else 0.0
         spread = math.sqrt(sum(p * (1 - p) for p in of) / repeats) / max(1, len(of))
@@ -259,14 +258,14 @@ def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:
 
 
 def check_metric(metric: Metric, *, best: float = 1.0) -> None:
-    """A metric of scores in [0, 1], of answers, or of both: the order of rows does not matter,
-    perfect answers reach `best`, no rows give no number.
+    """Check a metric of scores in [0, 1], of answers, or of both: the order of rows does not
+    matter, perfect answers give `best`, and without rows there is no number.
 
-    The rows that it is given are answers "yes" and "no" to questions with such a target, scored 1
-    where they are equal and 0 elsewhere, with the target as the only reference.
+    It gets answers "yes" and "no" to questions with such targets, scored 1 if they are equal and 0
+    otherwise, with the target as the only reference.
 
     Raises:
-        AssertionError: it does not keep to the contract.
+        AssertionError: it breaks the contract.
     """
     import numpy as np
 
@@ -293,7 +292,8 @@ def check_metric(metric: Metric, *, best: float = 1.0) -> None:
 
 
 def _columns(targets, right, cluster) -> Columns:  # type: ignore[no-untyped-def]
-    """Rows whose target is "yes" where `targets` is 1, answered rightly where `right` is 1."""
+    """Rows whose target is "yes" where `targets` is 1, and whose answer is right where `right` is
+    1."""
     import numpy as np
 
     n = len(right)
@@ -316,12 +316,13 @@ def _columns(targets, right, cluster) -> Columns:  # type: ignore[no-untyped-def
 
 
 def check_model(model: Generates, request: Request) -> Reply:
-    """A model answers, eight at once too, and goes on after one of them is cancelled.
+    """Check that a model answers, also eight requests concurrently, and continues after one is
+    canceled.
 
-    Gives one reply; the model is closed at the end.
+    Returns one reply; the model is closed at the end.
 
     Raises:
-        AssertionError: it does not keep to the contract.
+        AssertionError: it breaks the contract.
     """
 
     async def body() -> Reply:
@@ -350,10 +351,10 @@ async def _generate(model: Generates, request: Request) -> Reply:
 
 
 def check_ranks(model: Ranks, request: Request) -> None:
-    """A model gives each choice a log-probability (≤ 0) with its number of tokens.
+    """Check that a model gives each choice a log-probability (≤ 0) with its number of tokens.
 
     Raises:
-        AssertionError: it does not keep to the contract.
+        AssertionError: it breaks the contract.
     """
 
     async def body() -> None:
@@ -369,10 +370,11 @@ def check_ranks(model: Ranks, request: Request) -> None:
 
 
 def check_streams(model: Streams, frames: Sequence[Frame]) -> None:
-    """A session takes frames in order, answers when it must, and a fork leaves no trace in it.
+    """Check that a session takes frames in order, answers when it must, and that a fork leaves no
+    trace in it.
 
     Raises:
-        AssertionError: it does not keep to the contract.
+        AssertionError: it breaks the contract.
     """
 
     async def answers(frames: Sequence[Frame], *, forked: bool) -> list[Emission]:

@@ -1,4 +1,4 @@
-"""Asking from Python: a whole benchmark, or one thing."""
+"""Asking a model from Python: a whole benchmark, or a single question."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def evaluate(
     on_sample: OnSample | None = None,
     **options: Unpack[RunOptions],
 ) -> Result:
-    """Ask a model a benchmark's questions, score the replies, and give the result.
+    """Ask a model a benchmark's questions, score the replies, and return the result.
 
     `benchmark` is a name with options (`mathvision:split=testmini`), a file of rows, or a
     `Benchmark`; `model` a name (`openai/NAME`), or what `python:FILE:NAME` may name: a function of
@@ -41,12 +41,12 @@ def evaluate(
     `show` is called with the progress a few times a second. `on_sample` is called with sample,
     reply and `{scoring: score}` as soon as a reply is stored. If it raises, the run ends and keeps
     its replies. A second call with the same arguments asks only questions without a reply. With a
-    smaller `limit` the result is still of all stored replies, and a note on standard error says so.
-    Two objects count as the same model if name, `revision` and source are equal; their arguments
-    are not compared.
+    smaller `limit`, the result still covers all stored replies, and a note on standard error says
+    so. Two objects count as the same model if name, `revision` and source are equal; their
+    arguments are not compared.
 
     Raises:
-        SnellenError: something that the caller can mend; its message says what to do.
+        SnellenError: an error that the caller can fix; its message says what to do.
     """
     options = checked(options)
     benchmarks = load_benchmarks([benchmark], **options)
@@ -64,7 +64,7 @@ def evaluate(
 
 
 def _run_object(plan: Plan, model: object, show: Show | None) -> Finished:
-    """Run a plan with a model that is the caller's object."""
+    """Run a plan with the caller's own model object."""
     profile = with_options(plan.profile, plan.options)
     opened = registry.from_object(model, threads=profile.concurrency)
     try:
@@ -89,14 +89,14 @@ def ask(
     max_tokens: int | None = 512,
     temperature: float | None = None,
 ) -> Reply:
-    """Ask a model one thing: text, images and videos in order; gives its reply.
+    """Ask a model a single question (text, images, and videos in order), and return its reply.
 
     An image is an `Image`, a path, an address, bytes, base64, a Pillow image, or a numpy array of
     8-bit pixels. Addresses are fetched. A text that is only a picture's path or address is read as
     that picture. `{"type": "text", "text": ...}` is always text.
 
     Raises:
-        ModelError: it gave none. MediaError: an image or a video cannot be read.
+        ModelError: there is no reply. MediaError: an image or a video cannot be read.
     """
     profile = Profile(base_url=base_url, api_key_env=api_key_env)
     shown = [

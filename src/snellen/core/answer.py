@@ -1,7 +1,7 @@
-"""The kinds of answers that a reading can hold. JSON holds each of them, and gives it back.
+"""The kinds of answers that a reading can hold. Each can be stored as JSON and read back.
 
 Text is a `str`, a number a `float`, and several texts are a tuple of `str`. Every other kind is a
-class of this file, whose name in JSON stands in the field `kind`. Sizes and times are finite.
+class of this file; in JSON, the field `kind` holds its name. Sizes and times are finite.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import msgspec
 
 
 class AnswerKind(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
-    """What all kinds have in common.
+    """The base class of these kinds.
 
     Raises:
         ValueError: a number is infinite or NaN, which JSON cannot hold.
@@ -63,14 +63,14 @@ class PolygonAnswer(AnswerKind, frozen=True, tag="polygon"):
     """A polygon in a picture, in pixels of the original picture from its upper left corner."""
 
     points: tuple[tuple[float, float], ...]
-    """The corners in their order, as x and y in pixels; the last is joined to the first."""
+    """The corners in their order, as x and y in pixels; the last connects to the first."""
     medium: int = 0
     """The index of the picture or video among the sample's media, from 0."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not all(math.isfinite(value) for point in self.points for value in point):
-            raise ValueError("PolygonAnswer: a corner is not of finite numbers.")
+            raise ValueError("PolygonAnswer: a corner has a number that is not finite.")
 
 
 class IntervalAnswer(AnswerKind, frozen=True, tag="interval"):
@@ -90,7 +90,7 @@ class TableAnswer(AnswerKind, frozen=True, tag="table"):
     rows: tuple[tuple[str, ...], ...]
     """The cells, row by row."""
     header: tuple[str, ...] = ()
-    """The names of the columns; empty: they have none."""
+    """The names of the columns; empty if they have none."""
 
 
 class SeveralAnswers(AnswerKind, frozen=True, tag="several"):

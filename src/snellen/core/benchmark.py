@@ -1,4 +1,4 @@
-"""What a benchmark is: rows, a prompt, and ways to score. All of it pure.
+"""A benchmark: rows, a prompt, and scorings. All of its functions are pure.
 
 row --sample--> Sample --prompt--> messages --model--> Reply --parse--> Reading --score-->
 number --metrics--> Estimate
@@ -25,57 +25,59 @@ from snellen.media import forms, images, video
 from snellen.media.content import Image, Message, Part, Text, Video
 
 History = tuple[tuple[tuple[Message, ...], Reply], ...]
-"""A sample's earlier turns: what was sent and what came. A failed turn ends the sample."""
+"""A sample's earlier turns: what was sent, and the replies. A failed turn ends the sample."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """What dummy models must score on the bundled rows, so that `snellen check` can prove a file.
+    """The scores that dummy models must get on the bundled rows, so that `snellen check` can test a
+    file.
 
     The dummies are `oracle`, `wrong`, `silent`, and `hedging`.
     """
 
     says: Callable[[Sample, str], str]
-    """Puts an answer into the words that the prompt asks for."""
+    """Returns a reply that gives an answer in the form that the prompt requests."""
     wrong: Callable[[Sample], str]
     """An answer that is not right."""
     expect: Mapping[str, Mapping[str, float | None]]
-    """By scoring, the headline value of each dummy, to 1e-9; None: it must have none."""
+    """By scoring, the headline value of each dummy, to 1e-9; None if it must have no value."""
     verdict: Callable[[Sample, Reply], str] | None = None
-    """What a judge that is right says of a reply; needed if a scoring has a judge."""
+    """The verdict of a perfect judge on a reply; required if a scoring has a judge."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """Rows, what is asked about each, and how the replies are scored."""
+    """Rows, the questions about them, and the rules that score replies."""
 
     name: str
     """Its name in the catalog, on the command line, and in runs."""
     asks: int
-    """Raised when rows, sample, prompt or limits change, so that questions are asked again."""
+    """The version of the questions. Raise it when rows, samples, prompts, or limits change."""
     data: Table
     """The rows."""
     sample: Callable[[int, Row], Sample]
     """Makes a sample of a row and its index, which counts from 0."""
     prompt: Callable[[Sample, History], tuple[Message, ...]]
-    """The whole conversation to send; it ends with the user. (): there is no further turn."""
+    """Returns the conversation to send, which ends with the user; () if there is no further
+    turn."""
     scorings: Mapping[str, Scoring]
-    """The ways to score its replies, by name; the first is the headline."""
+    """The scorings by name; the first is the headline."""
     max_answer_tokens: int = 512
-    """The most tokens of a reply, where neither a flag nor a profile sets it."""
+    """The token limit of a reply, unless an option or a profile sets one."""
     cluster_by: Callable[[Sample], str] | None = None
-    """What samples share (an image), of id, tags, and data alone; widens intervals. None: nothing.
-    """
+    """Returns the key of what a sample shares with others, such as an image, from its id, tags, and
+    data alone; intervals account for it. None: samples share nothing."""
     check: Check | None = None
-    """What dummy models must score on the bundled rows; needed for `snellen check`."""
+    """The scores that dummy models must get on the bundled rows; required by `snellen check`."""
     procedure: Procedure = field(default_factory=Procedure)
-    """How the questions are asked; by default once each, for a reply in words."""
+    """How questions are asked; by default each once, for a text reply."""
     presentation: Presentation = field(default_factory=Presentation)
-    """How results are broken down, and what they mean; by default only as a whole."""
+    """How results are broken down and explained; by default they are not broken down."""
     interop: Interop = field(default_factory=Interop)
     """The authors' files that can be read and written; by default none."""
     _provenance: Provenance = field(default_factory=Provenance, repr=False)
-    """How it was loaded and transformed: for the registry and transforms alone (`vary`)."""
+    """How it was loaded and transformed; only the registry and transforms use it (`vary`)."""
 
     def __post_init__(self) -> None:
         if self._provenance.from_catalog or self._provenance.source is not None:
@@ -94,14 +96,16 @@ class Benchmark:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What every result shows: the author's notes, then those of the framework."""
+        """The notes of every result: the author's, then the framework's."""
         return (*self.presentation.notes, *self.provenance.notes)
 
     def read(self, row: Row) -> Sample:
         """The sample of a row.
 
         Raises:
-            DataError: the row lacks what the benchmark needs; names the row and its fields.
+            DataError: the row lacks a field that the benchmark needs; the message names the row and
+            its
+                fields.
         """
         try:
             return _with_sizes(self.sample(row.place, row))
@@ -118,14 +122,14 @@ class Benchmark:
             ) from error
 
     def messages(self, sample: Sample, history: History = ()) -> tuple[Message, ...]:
-        """The conversation that `prompt` gives, with every picture in it as one.
+        """The conversation that `prompt` returns, with every picture as an `Image`.
 
-        A part that is a picture by its form (`media.forms`) is that picture, and not text. The
-        sample's own question and choices are text, and so is what the model said. What is text but
-        looks like a picture comes as `Text`, so that who takes these messages does not ask again.
+        A part that has the form of a picture (`media.forms`) becomes that picture. The sample's own
+        question and choices, and the model's replies, stay text. Text that looks like a picture is
+        returned as `Text`, so that it is not converted later.
 
         Raises:
-            MediaError: a part is a picture that cannot be shown, or neither text nor a picture.
+            MediaError: a picture cannot be read, or a part is neither text nor a picture.
         """
         return tuple(
             message
@@ -189,10 +193,10 @@ class Benchmark:
         )
 
     def _check_roles(self, messages: Sequence[Message], sample: Sample) -> None:
-        """Back ends take conversations in which user and model take turns, and the user asks last.
+        """Check that user and model take turns, and that the user comes last.
 
         Raises:
-            DataError: this is none.
+            DataError: they do not.
         """
         roles = [message.role for message in messages]
         spoken = [*dropwhile("system".__eq__, roles)]
@@ -204,7 +208,7 @@ class Benchmark:
             )
 
     def each_turn(self, sample: Sample) -> tuple[Sample, ...]:
-        """What each turn asks, as a sample; the sample itself where turns are not scored apart."""
+        """The turns as samples; only the sample itself if its turns are not scored separately."""
         return (
             (sample,)
             if self.procedure.conversation.by_turn is None
@@ -212,7 +216,7 @@ class Benchmark:
         )
 
     def scored_turns(self, sample: Sample) -> tuple[Sample | None, ...]:
-        """For each turn the sample that its reply is scored as, None where it is not scored."""
+        """For each turn the sample with which its reply is scored; None if it is not scored."""
         turns = self.each_turn(sample)
         every = all(turn.hidden for turn in turns)
         return tuple(turn if every or not turn.hidden else None for turn in turns)
@@ -224,7 +228,7 @@ PARTS: Mapping[str, type] = {
     "interop": Interop,
     "_provenance": Provenance,
 }
-"""The fields of a benchmark that are objects with fields of their own."""
+"""The fields of a benchmark that hold objects with fields of their own."""
 
 
 def mark_from_catalog(benchmark: Benchmark) -> Benchmark:
@@ -242,7 +246,7 @@ def mark_source(benchmark: Benchmark, source: Source | None) -> Benchmark:
 
 
 def vary(benchmark: Benchmark, **changes: Any) -> Benchmark:
-    """Replace fields, also those of its parts, in a way that a run stores: a probe, a frame policy.
+    """Replace fields, also those of its parts, for a change that runs store, such as a probe.
 
     Unlike `dataclasses.replace` it keeps `from_catalog` and `source`. Notes are added with
     `with_note`.
@@ -262,14 +266,14 @@ def with_note(benchmark: Benchmark, note: str) -> Benchmark:
 
 
 def _with_sizes(sample: Sample) -> Sample:
-    """The sample with the sizes of its pictures, as a run stores them: a scoring that reads them
-    sees the same on every path."""
+    """The sample with the sizes of its pictures as a run stores them, so that a scoring always sees
+    the same sizes."""
     if not sample.media:
         return sample
     media = [
         images.sized(medium) if isinstance(medium, Image) else medium for medium in sample.media
     ]
-    # For hundreds of thousands of samples: `replace` would take as long as making them.
+    # Called for hundreds of thousands of samples, and `replace` is slow.
     copy = object.__new__(type(sample))
     copy.__dict__.update(sample.__dict__, media=tuple(media))
     return copy
@@ -292,7 +296,7 @@ def _with_plain_text(message: Message) -> Message:
 
 
 def _question_columns(sample: Sample) -> Mapping[str, object]:
-    """What a sample asks, by the names of VLMEvalKit's columns; one without a value is absent."""
+    """The question by the names of VLMEvalKit's columns; columns without a value are left out."""
     is_number = sample.id.isascii() and sample.id.isdigit() and str(int(sample.id)) == sample.id
     columns = {
         **sample.tags,
@@ -305,7 +309,7 @@ def _question_columns(sample: Sample) -> Mapping[str, object]:
 
 
 def _shown_by(policy: str, messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages with the frame policy in their videos, but for those that have one."""
+    """The messages with the frame policy set on all videos without one."""
 
     def by(part: Part) -> Part:
         return replace(part, policy=part.policy or policy) if isinstance(part, Video) else part

@@ -11,7 +11,7 @@ _CURRENT: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 class Deadline:
-    """Raises TimeoutError in the task that enters it after `seconds` (None: never).
+    """Raises TimeoutError in the task that enters it, after `seconds` (None: never).
 
     A model with a queue pauses the limit while a question waits, and restarts it when the model
     begins. Otherwise a call that hangs would time out the questions after it, which the model
@@ -50,7 +50,7 @@ class Deadline:
 
     @property
     def is_over(self) -> bool:
-        """Whether this limit raised the TimeoutError, and not what ran under it."""
+        """Whether this limit raised the TimeoutError, and not the code inside it."""
         return self._timeout.expired()
 
     def _reschedule(self, when: float | None) -> None:
@@ -59,5 +59,5 @@ class Deadline:
 
 
 def current_deadline() -> Deadline:
-    """The limit that the running task is under, or one without a limit."""
+    """The limit of the running task; one that never expires if there is none."""
     return _CURRENT.get() or Deadline(None)

@@ -1,7 +1,7 @@
-"""The seam between the harness and a model: requests, replies, and three small protocols.
+"""The interface of models: requests, replies, and three small protocols.
 
-A back end translates and reports. It does not retry, cache, count or log, and never learns a
-benchmark's name (`Request.origin` is read by the VLMEvalKit wrapper alone).
+A back end translates requests and reports replies. It does not retry, cache, count, or log, and it
+never learns a benchmark's name (only the VLMEvalKit wrapper reads `Request.origin`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,53 +23,51 @@ class Generation:
     """How a reply is generated. None leaves the choice to the server."""
 
     max_tokens: int | None = None
-    """The most tokens of a reply; None: the server's limit."""
+    """The token limit of a reply; None for the server's limit."""
     temperature: float | None = None
-    """The sampling temperature, 0 for greedy decoding; None: the server's."""
+    """The sampling temperature, 0 for greedy decoding; None for the server's."""
     top_p: float | None = None
-    """The share of probability, in (0, 1], that tokens are sampled from; None: the server's."""
+    """The probability mass, in (0, 1], from which tokens are sampled; None for the server's."""
     extra: Mapping[str, object] = field(default_factory=dict)
-    """Further fields, sent as they are, such as a thinking budget; empty: none."""
+    """Further fields, sent unchanged, such as a thinking budget."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """Which question a request came from; no part of its digest."""
+    """The question that a request came from. It is not part of the request's digest."""
 
     benchmark: str
-    """The name that models with prompts of their own know the benchmark by."""
+    """The benchmark's name for models with prompts of their own."""
     sample: str
     """The sample's id."""
     columns: Callable[[], Mapping[str, object]] = field(default=dict, compare=False)
-    """Gives the question by the names of VLMEvalKit's columns, without the right answer; by default
-    there are none."""
+    """Returns the question by the names of VLMEvalKit's columns, without the right answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """All that a model is told."""
+    """Everything that a model gets."""
 
     messages: tuple[Message, ...]
     """The conversation; it ends with the user."""
     kind: Kind = "generate"
-    """What the model gives: text, a rank of the choices, or messages in a session."""
+    """What the model returns: text, a ranking of the choices, or messages in a session."""
     choices: tuple[str, ...] = ()
-    """The choices of a choice question, whatever the kind; `rank` compares them as continuations.
-    Empty: there are none."""
+    """The choices of a choice question, for every `kind`; `rank` compares them as continuations."""
     generation: Generation = field(default_factory=Generation)
-    """How the reply is generated; by default as the server chooses."""
+    """How the reply is generated; by default the server chooses."""
     seed: int | None = None
     """The seed of the sampling; None: none is sent."""
     stop: tuple[str, ...] = ()
-    """Texts that end the reply; empty: none."""
+    """Texts that end the reply."""
     origin: Origin | None = None
-    """The question that it came from, for the VLMEvalKit wrapper; None: it came from none."""
+    """The question that it came from, for the VLMEvalKit wrapper; None if it has none."""
 
 
 def request_digest(request: Request) -> str:
-    """BLAKE2b-128 (hex) of all of a request but its origin.
+    """BLAKE2b-128 (hex) of the request without its origin.
 
-    Media count by the digest of what the model gets, so images must have been loaded.
+    Media enter with the digest of what the model gets, so images must have been loaded.
 
     Raises:
         ValueError: an image has no digest yet.
@@ -91,7 +89,7 @@ def request_digest(request: Request) -> str:
 
 def _message_digest(message: Message) -> list[object]:
     parts: list[object] = [message.role, [_part_digest(part) for part in message.content]]
-    if message.has_tools:  # else a digest stays what it was before there were tools
+    if message.has_tools:  # requests without tools keep the digest of earlier versions
         parts.append(
             {
                 "call_id": message.call_id,
@@ -102,11 +100,10 @@ def _message_digest(message: Message) -> list[object]:
 
 
 def check_tools(request: Request, model: object) -> None:
-    """Check that a model which is sent calls of tools, or what they gave, can be sent these: it
-    has `takes_tools`, which is True.
+    """Check that a model supports tools (`takes_tools`) if the conversation has tool calls.
 
     Raises:
-        Rejected: it has not.
+        Rejected: it does not.
     """
     if getattr(model, "takes_tools", False):
         return
@@ -119,7 +116,7 @@ def check_tools(request: Request, model: object) -> None:
 
 
 def has_addresses(request: Request) -> bool:
-    """Whether a picture of it is still on a server, to be fetched before it can be read."""
+    """Whether one of its pictures must still be fetched from a server."""
     return any(
         isinstance(part, Image) and isinstance(part.source, Address)
         for message in request.messages
@@ -128,9 +125,9 @@ def has_addresses(request: Request) -> bool:
 
 
 def loaded(request: Request) -> Request:
-    """The request with its images read, checked and digested, and its videos found and digested;
-    itself where there is nothing to read. Frames of videos are decoded elsewhere, for all questions
-    about one at once (`media.video.decoded`).
+    """The request with its images read, checked, and digested, and its videos located and digested.
+    It is returned unchanged if there is nothing to read. Frames are decoded elsewhere, for all
+    questions about a video together (`media.video.decoded`).
 
     Raises:
         MediaError: one cannot be read.
@@ -163,30 +160,30 @@ def _part_digest(part: Part) -> object:
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """Tokens as the server counted them; None where it did not say."""
+    """Token counts of the server; None where it reports none."""
 
     input: int | None = None
-    """Tokens of the request, those that the server had cached included."""
+    """Tokens of the request, including cached ones."""
     output: int | None = None
-    """Tokens of the reply, reasoning included."""
+    """Tokens of the reply, including reasoning."""
     reasoning: int | None = None
-    """Those of `output` that are reasoning."""
+    """The part of `output` that is reasoning."""
     cached: int | None = None
-    """Those of `input` that the server had cached."""
+    """The part of `input` that the server had cached."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Times:
-    """Seconds from sending the request; None where they were not measured."""
+    """Seconds since the request was sent; None where they were not measured."""
 
     first: float | None = None
-    """To the first byte; of a streamed reply to its first piece of text or reasoning."""
+    """To the first byte; for a streamed reply, to its first text or reasoning."""
     total: float | None = None
     """To the end of the reply."""
 
 
 class Ranked(NamedTuple):
-    """How likely a model takes a choice to be."""
+    """The likelihood of a choice under a model."""
 
     logprob: float
     """Its log-probability: natural log, summed over its tokens."""
@@ -195,18 +192,18 @@ class Ranked(NamedTuple):
 
 
 Shown = tuple[tuple[float, ...], ...]
-"""The times of the frames that a model was shown of each of a request's videos, in seconds."""
+"""For each video of a request, the times in seconds of the frames that a model was shown."""
 
 
 Sizes = tuple[Size, ...]
 FrameSizes = tuple[tuple[Size, Size] | None, ...]
-"""Of each of a request's videos the size of its frames as a model was shown them, and before they
-were scaled; None where it is not known."""
+"""For each video of a request, the size of its frames as shown to a model, and before scaling; None
+where it is not known."""
 
 
 class Ranking(tuple[Ranked, ...]):
-    """Choices, as `rank` gives them, of a model that decodes videos itself, or whose pictures are
-    scaled on their way."""
+    """The choices that `rank` returns, for a model that decodes videos itself or whose pictures
+    were scaled."""
 
     shown: Shown | None = None
     """As in a `Reply`."""
@@ -224,30 +221,31 @@ class Reply:
     """What a model said."""
 
     text: str = ""
-    """The text, without reasoning that the server gives apart."""
+    """The text, without reasoning that the server returns separately."""
     reasoning: str | None = None
-    """The reasoning that the server gives apart; None: it gives none."""
+    """The reasoning that the server returns separately; None if it returns none."""
     stop: str | None = None
-    """The server's finish reason in its own words, but for `length` (cut at the token limit) and
-    `filter` (the service withheld the reply); None: not known."""
+    """The stop reason: `length` (cut at the token limit), `filter` (the service withheld the
+    reply), or the server's own word; None if not known."""
     usage: Usage | None = None
-    """The tokens that it took; None: the server did not count them."""
+    """The token counts; None if the server reported none."""
     times: Times | None = None
-    """The seconds that it took; None: they were not measured."""
+    """The times of the request; None if they were not measured."""
     choices: tuple[Ranked, ...] = ()
-    """One entry for each choice of a `rank` request; empty: another kind of request."""
+    """One entry for each choice of a `rank` request; empty for other requests."""
     shown: Shown | None = None
-    """The frames that a model which decodes videos itself was shown; None: others decode them."""
+    """The frames shown to a model that decodes videos itself; None for other models."""
     tool_calls: tuple[ToolCall, ...] = ()
-    """The calls of tools that it asks for, in order; empty: none."""
+    """The tool calls that the model requests, in order."""
     sizes: Sizes | None = None
-    """The size of each picture of the request as it was sent; None: none was scaled on its way."""
+    """The size of each picture of the request as it was sent; None if no picture was scaled."""
     frame_sizes: FrameSizes | None = None
-    """The sizes of the frames that `shown` has the times of; None: not known."""
+    """The sizes of the frames in `shown`; None if not known."""
 
     @property
     def state(self) -> ReplyState:
-        """`refused` before `truncated` before `empty`, else `ok`; a failure has no reply at all."""
+        """The first that applies of `refused`, `truncated`, `empty`, and `ok`. A failed question
+        has no reply."""
         if self.stop == "filter":
             return "refused"
         if self.stop == "length":
@@ -261,7 +259,7 @@ class Reply:
 class Generates(Protocol):
     """Answers in text.
 
-    Raises `Overloaded` where asking again may help, `Rejected` where it will not.
+    Raises `Overloaded` if a retry may help, `Rejected` if it will not.
     """
 
     name: str
@@ -272,7 +270,7 @@ class Generates(Protocol):
 
 @runtime_checkable
 class Ranks(Protocol):
-    """Gives a log-probability for each of `request.choices`, in their order."""
+    """Returns a log-probability for each of `request.choices`, in their order."""
 
     name: str
     """What runs and messages call the model."""
@@ -285,29 +283,29 @@ class Query:
     """One question put to a session."""
 
     id: str
-    """What emissions name the question by."""
+    """The id by which emissions name the question."""
     text: str
     """The question, with its instructions."""
     choices: tuple[str, ...] = ()
-    """The choices of a choice question; empty: there are none."""
+    """The choices of a choice question."""
     max_tokens: int | None = None
-    """The most tokens of each message of the answer; None: the model's limit."""
+    """The token limit of each message of the answer; None for the model's limit."""
     stop: tuple[str, ...] = ()
-    """Texts that end a message; empty: none."""
+    """Texts that end a message."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Emission:
-    """Something a session said. Its time is set by the runner."""
+    """A message of a session. The runner sets its time."""
 
     text: str
-    """The message, or the part of it that is new."""
+    """The message, or its new part."""
     query: str | None = None
-    """The id of the question that it answers; None: the model does not say."""
+    """The id of the question that it answers; None if the model names none."""
     final: bool = True
-    """Whether the message ends here; False: it goes on."""
+    """Whether the message ends here; False if more of it follows."""
     silence: float | None = None
-    """The model's own score for saying nothing; None: it has none."""
+    """The model's own score for staying silent; None if it has none."""
     stop: str | None = None
     """As in a `Reply`."""
     usage: Usage | None = None
@@ -316,16 +314,16 @@ class Emission:
 
 @dataclass(frozen=True, kw_only=True)
 class SessionSpec:
-    """What a session is told when it opens: nothing about the video."""
+    """The settings that a session gets when it opens. They say nothing about the video."""
 
     system: str = ""
-    """The system message; empty: none."""
+    """The system message; empty if there is none."""
     rate: float = 1.0
-    """The frames of the stream in a second of media time."""
+    """The frames per second of media time."""
     seed: int | None = None
-    """The seed of the sampling; None: none is set."""
+    """The sampling seed; None if none is set."""
     generation: Generation = field(default_factory=Generation)
-    """How messages are generated; by default as the model chooses."""
+    """How messages are generated; by default the model chooses."""
 
 
 class Session(Protocol):
@@ -347,7 +345,7 @@ class Forks(Protocol):
 
 @runtime_checkable
 class Streams(Protocol):
-    """Watches a stream of frames and speaks when asked, or by itself."""
+    """Watches a stream of frames, and speaks when asked or on its own."""
 
     name: str
     """What runs and messages call the model."""
@@ -357,9 +355,8 @@ class Streams(Protocol):
 
 @runtime_checkable
 class Prompts(Protocol):
-    """Is told what a benchmark is called (`Origin.benchmark`), and asks some of them in words of
-    its own: `own_prompt` says which, `prompted` gives the request in them. VLMEvalKit's classes
-    alone."""
+    """Has its own prompts for some benchmarks, by name (`Origin.benchmark`). `own_prompt` says for
+    which, and `prompted` returns the request with that prompt. Only VLMEvalKit's classes do so."""
 
     def own_prompt(self, benchmark: str) -> bool: ...
 
@@ -368,7 +365,8 @@ class Prompts(Protocol):
 
 @runtime_checkable
 class Expects(Protocol):
-    """Decodes videos itself, and is told which are asked about together before the first is."""
+    """Decodes videos itself. Before the first question, it is given the videos that are asked about
+    together."""
 
     def expect(self, videos: Sequence[Video]) -> None: ...
 

@@ -15,18 +15,18 @@ class Source:
     """A file (`-b FILE.py:NAME`), an installed module (`-b module:NAME`), an entry point of an
     installed package, or an object that was passed from Python."""
     digest: str | None
-    """Of the source code: 32 hexadecimal digits; None where no source can be read."""
+    """The digest of the source code, 32 hexadecimal digits; None if no source can be read."""
     spec: str | None = None
-    """What names the benchmark with `-b`, as the user wrote it, without options. None: an object
-    has no name that can be written down."""
+    """The value of `-b`, as the user wrote it, without options; None for an object, which has no
+    such name."""
     distribution: str | None = None
     """The package that a plug-in belongs to."""
     version: str | None = None
     """That package's version."""
 
     data: str | None = None
-    """What its function was given as `data`: a path or address, or `synthetic`."""
+    """The argument `data` of its function: a path, an address, or `synthetic`."""
 
     def stored(self) -> Mapping[str, str]:
-        """As a run's manifest holds it: what is None is left out."""
+        """The form in a run's manifest, without fields that are None."""
         return {name: value for name, value in vars(self).items() if value is not None}

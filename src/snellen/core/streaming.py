@@ -12,26 +12,29 @@ Said = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Streaming:
-    """How a video is streamed to a model's session, at the frames of the benchmark's policy
-    (`fps:R`), and when a sample's question is put to it."""
+    """How a video is streamed to a model's session, with the frames of the benchmark's policy
+    (`fps:R`), and when a sample's question is asked."""
 
     when: Callable[[Sample], float]
     """The media time in seconds at which the question is put; what is shown before it was seen."""
     session: Callable[[Sample], str]
-    """What samples share that are asked in one session."""
+    """Returns the key that samples of one session share."""
     until: Callable[[Sample], float] | None = None
-    """The media time in seconds until which it may be answered; None: it must be at once."""
+    """The media time in seconds until which it may be answered; None if it must be answered
+    immediately."""
     memory: Literal["fork", "keep"] = "fork"
-    """Whether a question that must be answered goes to a copy of the session, or stays in it."""
+    """Whether a question that must be answered goes to a fork of the session or to the session."""
     clock: Literal["logical", "simulated", "real"] = "logical"
-    """Whether frames wait for the model, come by the time that calls took, or by the wall clock."""
+    """Whether frames wait for the model, follow the durations of calls, or follow the wall
+    clock."""
     drop: Literal["none", "latest", "oldest"] = "none"
-    """Frames that come while the model is busy: all wait, or the latest, or 256 of them."""
+    """Which frames are kept while the model is busy: all, the latest, or the oldest 256."""
     speed: float = 1.0
-    """How many times faster calls are on the simulated clock than they were."""
+    """The factor by which calls are faster on the simulated clock than in fact."""
     costs: Mapping[str, float] = field(default_factory=dict)
-    """Seconds that a kind of call takes on the simulated clock; empty: as long as it took."""
+    """Seconds that each kind of call takes on the simulated clock; empty for the actual
+    duration."""
     attribute: Callable[[Sequence[Said], Sequence[Sample]], Mapping[str, Sequence[Said]]] | None = (
         None
     )
-    """Which of the open questions each message is for; None: those that the messages name."""
+    """Assigns messages to open questions; None if the messages name their questions."""
