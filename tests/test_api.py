@@ -544,7 +544,7 @@ def test_a_run_in_a_notebook_is_interrupted_keeps_what_came_and_goes_on(tmp_path
     assert running.returncode == 0, err
     before, asked, replies = json.loads(out.splitlines()[-1])
     assert 0 < before < 30
-    assert "stopping: waiting for the replies under way" in err
+    assert "stopping: waiting for the replies in flight" in err
     assert (asked, replies) == (30, {"ok": 30}), "nothing is asked twice"
 
 

@@ -341,7 +341,7 @@ def test_later_turns_are_known_from_an_earlier_run_alone(tmp_path: Path) -> None
     (after,) = api.estimate(plan)
 
     assert (before.requests, before.at_most) == (10, False)
-    assert "first turns alone: how many follow is not known beforehand" in before.notes
+    assert "first turns only: the number of later turns is not known beforehand" in before.notes
     assert (after.left, after.requests) == (6, 12)
     assert (after.input_tokens, after.output_tokens) == (120, 12)
 
@@ -355,7 +355,7 @@ def test_replies_that_nobody_counted_bound_no_tokens_of_conversations(tmp_path: 
     (after,) = api.estimate(plan)
 
     assert (after.requests, after.at_most) == (12, False)
-    alone = "tokens of first turns alone: how many follow is not known beforehand"
+    alone = "tokens of first turns only: the number of later turns is not known beforehand"
     assert alone in after.notes
 
 

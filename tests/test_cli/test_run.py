@@ -376,7 +376,7 @@ def test_ctrl_c_keeps_what_came_exits_130_and_the_same_command_goes_on(tmp_path:
     first = json.loads(out)
     assert 0 < first["n"] < 30
     assert first["stopped"] == "interrupted"
-    assert "stopping: waiting for the replies under way" in err
+    assert "stopping: waiting for the replies in flight" in err
     assert "Traceback" not in err
 
     again = subprocess.run(

@@ -151,7 +151,7 @@ def test_a_run_to_reuse_is_fetched_once_for_all_settings(bucket: Bucket) -> None
     [
         ({"limt": 3}, r"There is no option 'limt'\. Did you mean 'limit'\?"),
         ({"wheels": 3}, r"There is no option 'wheels'\. Options: data, task, "),
-        ({"max_time": "soon"}, "max_time: 'soon' is no time; write 90s, 10m or 2h"),
+        ({"max_time": "soon"}, "max_time: 'soon' is not a time. Write 90s, 10m, or 2h"),
         ({"permute_options": 1}, "permute_options is a whole number from 2 to 120, not 1"),
         ({"serve": "ollama"}, "serve is vllm, sglang, or transformers, not 'ollama'"),
         ({"reuse": "runs/a"}, "reuse is a list of run folders, not 'runs/a'"),

@@ -1,4 +1,5 @@
-"""Asks and stores, from a plan to a result: concurrency, retries, time-outs, budgets, resume.
+"""Sends questions and stores replies, from a plan to a result: concurrency, retries, timeouts,
+budgets, resuming.
 
 May import everything but `api`, `view`, and `cli`.
 Start with `plan.py`, then `run_plan.py` and `scheduler.py`.

@@ -1,4 +1,4 @@
-"""Pictures that lie on servers, fetched before a request is sent."""
+"""Fetches pictures from web servers before a request is sent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SECONDS = 60.0
 """The time limit for a picture, in seconds."""
 MAX_BYTES = 100_000_000
-"""The limit for one picture. Many are fetched at once, possibly from untrusted servers."""
+"""The limit for one picture. Many are fetched concurrently, possibly from untrusted servers."""
 
 
 async def fetched(request: Request) -> Request:

@@ -1,4 +1,4 @@
-"""Sends one question until it has a reply: retries, back-off, time limits, slots, giving up."""
+"""Sends one question until it has a reply: retries, backoff, time limits, slots, giving up."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from snellen.run.settings import Settings
 from snellen.run.stop import Stop
 
 TURNED_AWAY = 10
-"""How often one question may be turned away by 429 before it counts as failed."""
+"""The number of 429s for one question before it counts as failed."""
 HOPELESS = 3
-"""This many 401s or 404s in a row end the run: no other question would fare better."""
+"""This many 401s or 404s in a row end the run: every other question would fail too."""
 LONGEST_RETRY_AFTER = 600.0
 
 T = TypeVar("T")
 
 
 async def within(seconds: float | None, call: Awaitable[T], result: str = "reply") -> T:
-    """What a call of a model returns, within a time limit (None: the model has its own).
+    """The result of a call of a model, within a time limit (None: the model has its own).
 
     Raises:
-        Overloaded: there was no result in time, or the model canceled the call itself.
+        Overloaded: there was no result in time, or the model canceled the call.
     """
     deadline = Deadline(seconds)
     try:
@@ -53,7 +53,7 @@ async def within(seconds: float | None, call: Awaitable[T], result: str = "reply
 
 
 class Attempts:
-    """Sends questions of one run, and stores what comes of each attempt."""
+    """Sends the questions of one run, and stores the outcome of each attempt."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Attempts:
         self._failed_in_a_row = 0
 
     def may_ask(self) -> bool:
-        """Whether the run asks on; a spent budget stops it here."""
+        """Whether the run continues; an exhausted budget stops it here."""
         if reason := self._budget.reached_limit():
             self.stop.set(reason, interrupted=True, patient=True)
         return self.stop.reason is None
@@ -86,10 +86,10 @@ class Attempts:
         send: Callable[[], Awaitable[Reply]],
         acquire: Callable[[], Awaitable[RequestSlot]] | None,
     ) -> Reply | ModelError | MediaError | None:
-        """The reply to a question, or the error of its last attempt; None where the run stops.
+        """The reply to a question, or the error of its last attempt; None if the run stops.
 
-        Each attempt takes a slot by `acquire`, and lets it go before it waits for the next
-        attempt; None: the caller holds a slot.
+        Each attempt takes a slot with `acquire` and releases it before it waits for the next
+        attempt. If `acquire` is None, the caller holds a slot.
         """
         attempt = throttled = 0
         while True:
@@ -118,7 +118,7 @@ class Attempts:
         send: Callable[[], Awaitable[Reply]],
         slot: RequestSlot | None,
     ) -> Reply | ModelError | MediaError:
-        """Send a question once, and store what comes of it."""
+        """Send a question once, and store the outcome."""
         outcome: Reply | ModelError | MediaError
         self.observer.request_sent(turn)
         started = perf_counter()
@@ -150,8 +150,8 @@ class Attempts:
         self.observer.reply_stored(turn, reply, seconds)
 
     def fail(self, turn: Turn, error: ModelError | MediaError, *, shared: bool = False) -> None:
-        """Store that a question that was never sent has failed; `shared` if the error failed
-        another question before, which counts alone."""
+        """Store that a question failed before it was sent. `shared` says that the same error
+        already failed another question, so that it counts only once."""
         self.recorder.write_failure(turn, error)
         if shared:
             self.observer.sample_failed(error)
@@ -159,7 +159,7 @@ class Attempts:
             self.count_failure(error)
 
     def count_failure(self, error: ModelError | MediaError) -> None:
-        """Count a question without a reply; stop the run when no reply can be expected."""
+        """Count a question without a reply. Stop the run if no further reply can be expected."""
         self.observer.sample_failed(error)
         hopeless = isinstance(error, Rejected) and error.hopeless
         if not hopeless and not isinstance(error, Overloaded):
@@ -184,7 +184,7 @@ class Attempts:
 
 
 def _seconds(value: object) -> float | None:
-    """A wait that a model asks for; None where it is no number, or none that can be waited."""
+    """The wait that a model asks for; None if it is not a valid number of seconds."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if 0 <= value < math.inf else None

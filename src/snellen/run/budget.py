@@ -1,4 +1,4 @@
-"""What may be spent; when it is, the run stops cleanly and can go on later."""
+"""Budgets. When one is used up, the run stops cleanly and can be resumed later."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from snellen.run.progress import Progress
 
 @dataclass(kw_only=True)
 class Budget:
-    """Limits on requests, money and seconds, shared by all `runs` of one call. What earlier calls
-    spent does not count."""
+    """Limits on requests, money, and seconds, shared by all `runs` of one call. Earlier calls do
+    not count."""
 
     max_requests: int | None = None
     max_cost: float | None = None
@@ -20,10 +20,10 @@ class Budget:
     started: float = field(default_factory=monotonic)
 
     def reached_limit(self) -> str | None:
-        """Which limit on requests or money has been reached, in words.
+        """The limit on requests or money that has been reached, in words.
 
-        What is under way is taken to cost what replies of its run have cost so far, so that the
-        limit is not passed by all that is in flight.
+        Requests in flight count at the mean cost of their run's replies so far. Otherwise all of
+        them together would exceed the limit.
         """
         most = self.max_requests
         if most is not None and sum(run.requests for run in self.runs) >= most:
@@ -43,7 +43,7 @@ class Budget:
         return None
 
     def seconds_left(self) -> float | None:
-        """Seconds until the time budget is spent; None without one."""
+        """Seconds until the time budget is used up; None if there is none."""
         if self.max_seconds is None:
             return None
         return self.max_seconds - (monotonic() - self.started)

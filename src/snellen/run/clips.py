@@ -1,5 +1,5 @@
-"""Videos of the questions under way: each decoded once for all that are asked about it, in threads
-ahead of the model, and no more at once than fits into memory."""
+"""Decodes the videos of questions in progress, in threads ahead of the model: each video once for
+all of its questions, and only as many at a time as fit into memory."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from snellen.media.content import Video
 
 THREADS = max(1, min(8, os.cpu_count() or 1))
 MOST_BYTES = 300 << 20
-"""Encoded frames of one group's questions that are ready and not yet answered; those of a single
-question may be more."""
+"""The limit, in bytes, for encoded frames of one group's questions that are ready and not yet
+answered. A single question may exceed it."""
 
 
 def videos_of(request: Request) -> list[Video]:
@@ -29,8 +29,8 @@ def videos_of(request: Request) -> list[Video]:
 
 
 class Clips:
-    """The videos of one group of questions: by sample those that it shows each time that it is
-    asked. Made in the event loop's thread, which the decoding threads report to."""
+    """The videos of one group of questions: for each sample, the videos that it shows each time it
+    is asked. Created in the event loop's thread, to which the decoding threads report."""
 
     def __init__(
         self, of: Mapping[str, Sequence[Video]], times: int, threads: ThreadPoolExecutor
@@ -46,7 +46,7 @@ class Clips:
         self._held: dict[Video, int] = {}
         self._ended = False
         self.begun = asyncio.Event()
-        """Something is decoded, or cannot be."""
+        """A video was decoded, or decoding failed."""
         by_source: dict[object, list[Video]] = {}
         for clip in self._users:
             by_source.setdefault((clip.source, clip.within), []).append(clip)
@@ -66,7 +66,7 @@ class Clips:
         """
         decoded = {}
         for clip in videos_of(request):
-            if clip not in self._ready:  # of a later turn, or of no question
+            if clip not in self._ready:  # a video of a later turn, or of no question
                 with self._changed:
                     self._of[sample] = [*self._of.get(sample, ()), clip]
                     self._users[clip] += 1
@@ -75,7 +75,7 @@ class Clips:
         return with_videos(request, decoded)
 
     def release(self, sample: str) -> None:
-        """A sample is done with its videos, one time of those that it is asked."""
+        """A sample no longer needs its videos for one of its repeats."""
         with self._changed:
             for clip in dict.fromkeys(self._of.get(sample, ())):
                 self._users[clip] -= 1
@@ -112,14 +112,14 @@ class Clips:
             self._tell(clip, replace(clip, digest=known.digest, frames=frames))
 
     def _ended_with(self, videos: Sequence[Video], decoding: Future[None]) -> None:
-        """What was not decoded has the error that ended it."""
+        """Videos that were not decoded get the error that ended decoding."""
         error = None if decoding.cancelled() else decoding.exception()
         if error is not None:
             for video in videos:
                 self._tell(video, error)
 
     def _room(self, clip: Video, size: int) -> bool:
-        """Wait until what is held leaves room; False when nobody waits any more."""
+        """Wait until there is room in memory; False if no question waits any more."""
         with self._changed:
             self._changed.wait_for(lambda: self._ended or self._has_room(clip, size))
             self._held[clip] = size
@@ -129,12 +129,12 @@ class Clips:
         held = self._held
         if not held or sum(held.values()) + size <= MOST_BYTES:
             return True
-        # A sample that holds frames and waits for these lets go of none before it has them.
+        # A sample that holds frames and waits for these releases none before it has them.
         shown = (videos for videos in self._of.values() if clip in videos)
         return any(other in held for videos in shown for other in videos)
 
     def _tell(self, clip: Video, result: Video | BaseException) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody waits
+        with suppress(RuntimeError):  # the loop is closed: no question waits
             self._loop.call_soon_threadsafe(self._set_result, clip, result)
 
     def _set_result(self, clip: Video, result: Video | BaseException) -> None:
@@ -146,7 +146,7 @@ class Clips:
             ready.set_result(result)
         else:
             ready.set_exception(result)
-            ready.exception()  # it is no crash that nobody waits for it
+            ready.exception()  # that no question waits for it is not an error
 
 
 def with_videos(request: Request, decoded: Mapping[Video, Video]) -> Request:

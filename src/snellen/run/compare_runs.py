@@ -1,4 +1,4 @@
-"""Comparing what is there: runs, folders of runs, anybody's predictions."""
+"""Compares stored replies: runs, folders of runs, and files of predictions."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def compare(
     only: str | None = None,
     details: bool = True,
 ) -> ComparisonResult:
-    """Compare two or more sets of replies, on the samples that they share: the path of a run, of a
-    folder of runs or of predictions, or what `evaluate` or `load_run` gave. A difference is always
-    of a later one less an earlier one.
+    """Compare two or more sets of replies on the samples that they share. Each is the path of a
+    run, of a folder of runs, or of predictions, or a result of `evaluate` or `load_run`. A
+    difference is always a later set minus an earlier one.
 
-    The replies are scored again from what is stored, as `score` does; nobody is asked and nothing
-    is written, so a run under way can be compared as far as it is. `benchmark` and `data` are for
+    Stored replies are scored again, as `score` does. No model is asked and nothing is written, so
+    a run in progress can be compared up to its current state. `benchmark` and `data` are for
     predictions, which know neither. `benchmark`, or several, is also for runs of the caller's own
     benchmarks: the object, `FILE.py:NAME`, or `module:NAME`. `ids`,
     `replies_in` and `only` are those of `score`. `scoring` is the headline one unless named.
     Without `details` several pairs have their first metric alone, which is faster.
 
     Raises:
-        SnellenError: something that the caller can mend, such as that two sides share no sample.
+        SnellenError: an error that the caller can fix, for example that two sides share no sample.
     """
     own = [benchmark] if isinstance(benchmark, str | Benchmark) else list(benchmark or ())
     paths = [runs_at(_path_of(side, number)) for number, side in enumerate(sides, 1)]
@@ -61,16 +61,16 @@ def compare(
     except UsageError as error:
         if not collected.broken:
             raise
-        # What could not be read may be what the others would have been compared with.
+        # The unreadable run may be the one to compare the others with.
         raise UsageError("\n".join([str(error), *collected.notes])) from error
 
 
 class _Sides:
-    """Runs and predictions that are compared."""
+    """The runs and predictions to compare."""
 
     def __init__(self, own: Sequence[str | Benchmark], scoring: str | None) -> None:
         self.sources: dict[Path, Path | PredictionSet] = {}
-        """Runs, by their path, and predictions, by where they really are: each is taken once."""
+        """Runs and predictions by their resolved path, so that each is taken once."""
         self.notes: list[str] = []
         self.broken: list[SnellenError] = []
         """Why runs were left out."""
@@ -82,10 +82,10 @@ class _Sides:
         return [source for source in self.sources.values() if isinstance(source, PredictionSet)]
 
     def add(self, path: Path, reader: _PredictionReader) -> None:
-        """Add a run, the runs in a folder, or else the predictions there.
+        """Add a run, the runs in a folder, or, if there are none, the predictions there.
 
         Raises:
-            UsageError: there is nothing.
+            UsageError: there are neither.
         """
         if not path.exists():
             raise UsageError(f"{path}: there is no such file or folder.")
@@ -105,7 +105,7 @@ class _Sides:
             SnellenError: a side cannot be read, and fewer than two are left.
         """
         predictions = self.predictions
-        # Where all are of the same rows nobody need read these to the last byte.
+        # If all have the same rows, there is no need to read them to the last byte.
         benchmarks = {id(source.benchmark) for source in predictions}
         digests = len(predictions) < len(self.sources) or len(benchmarks) > 1
         required = {path.resolve() for path in paths}
@@ -159,11 +159,11 @@ class _PredictionReader:
         """The predictions in a file or a folder.
 
         Raises:
-            SnellenError: there are none, or it is not known of which benchmark they are.
+            SnellenError: there are none, or their benchmark is not known.
         """
         if not isinstance(self.benchmark, str | Benchmark | None):
             raise UsageError(f"{path} has predictions: name one benchmark for them.")
-        if isinstance(self.benchmark, str):  # made once: all sides are of the same rows then
+        if isinstance(self.benchmark, str):  # made once, so that all sides have the same rows
             where = None if self.data is None else data_at(self.data)
             self.benchmark = registry.benchmark(self.benchmark, data=where)
         if path.is_dir() and self.benchmark is None:
@@ -193,7 +193,7 @@ def _of_predictions(predictions: PredictionSet, scoring: str | None, *, digests:
 
 
 def _of_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> Loaded:
-    """A run's replies as far as they are there. It is not locked: who writes it only appends."""
+    """A run's replies so far. The run is not locked, since its writer only appends."""
     run = Run(path)
     manifest = run.manifest()
     benchmark = benchmark_of(path, manifest, registry.supplied(own, manifest))
@@ -222,5 +222,5 @@ def _of_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> 
 
 
 def _written(path: str) -> str:
-    """A path as it can be written down: a name that is no UTF-8 has `?` in it."""
+    """A path that can be stored: bytes that are not UTF-8 become `?`."""
     return path.encode(errors="replace").decode()

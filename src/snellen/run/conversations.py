@@ -1,4 +1,4 @@
-"""Asks the samples of a group: turn after turn, each with what came before it."""
+"""Asks the samples of a group, turn after turn, each turn with its history."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Conversations:
     """Asks a model the questions of samples, one request a turn."""
 
     replays = False
-    """Whether questions that have a reply are asked again beside others."""
+    """Whether questions with a reply are asked again together with others."""
 
     def __init__(
         self,
@@ -48,8 +48,8 @@ class Conversations:
 
     @property
     def most_groups(self) -> int:
-        """How many groups may be under way: questions that wait for their next attempt hold no
-        slot, and would pile up otherwise."""
+        """The most groups in progress. Questions that wait for their next attempt hold no slot, so
+        without a limit they would pile up."""
         return 2 * int(self._attempts.limiter.limit) + 17
 
     def start_decoding(self, group: Group) -> None:
@@ -57,13 +57,13 @@ class Conversations:
         self._requests.start_decoding(group)
 
     def announce(self, group: Group) -> None:
-        """Tell a model that wants to know which videos come next."""
+        """Announce the next videos to a model that wants to know them."""
         if self._expect is not None:
             videos = self._requests.first_videos(group)
             self._expect([video for several in videos.values() for video in several])
 
     async def ask(self, group: Group) -> None:
-        """Ask all samples of a group at once."""
+        """Ask all samples of a group concurrently."""
         parts = [
             self._ask_sample(row, sample, repeat, group)
             for row, sample in group.samples
@@ -117,7 +117,7 @@ class Conversations:
     async def _ask_turn(
         self, row: Row, sample: Sample, key: Key, worded: Request, group: Group
     ) -> tuple[Request, Reply] | None:
-        """What was sent and what came; None where nothing did."""
+        """The conversation and its reply; None if there is no reply."""
         prepared = await self._requests.prepare(sample, worded, group)
         request = prepared.request
         if prepared.error is not None:
@@ -127,7 +127,7 @@ class Conversations:
         if self._attempts.stop.reason is not None:
             return None
         is_first = self._recorder.write_question(row, sample, key, prepared)
-        # Media whose frames the question's row does not name, or that may have changed since.
+        # Media whose frames are not in the question's record, or that may have changed since.
         with_media = bool(videos_of(request)) or not is_first
         turn = self._recorder.turn(key, request, with_media=with_media)
         reply = self._reused(turn)

@@ -1,6 +1,6 @@
-"""What a plan would take, before anything is asked: requests, pictures, tokens, money, hours.
+"""Estimates requests, pictures, tokens, money, and hours of a plan.
 
-Nothing is sent, no model is opened, and no run folder is made or changed.
+Nothing is sent, no model is opened, and no run folder is created or changed.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ from snellen.scoring import CostReport, cost_of
 from snellen.store import MANIFEST, Run, differences, identity_digest, pull, safe_name
 
 LOOKED_AT, WITH_VIDEOS = 400, 40
-"""Rows whose prompts and media are measured; where there are more, these are taken for all."""
+"""The number of rows whose prompts and media are measured; if there are more rows, they stand for
+all."""
 CHARACTERS = 4
-"""Characters of a token (help.openai.com/en/articles/4936856); in scripts written without blanks,
-from U+2E80 on, each is taken for a token."""
+"""Characters per token (help.openai.com/en/articles/4936856). In scripts without spaces, from
+U+2E80 on, each character counts as a token."""
 CLOSE_WRITTEN = "\u2e80"
 
 ONCE_OPENED = ("model_revision", "called", "prompt", "adapter")
@@ -46,10 +47,10 @@ ONCE_OPENED = ("model_revision", "called", "prompt", "adapter")
 
 
 class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
-    """What one benchmark would take of one model, for the `left` of `questions` (samples x repeats)
-    that have no reply. What is not known is None, and a note says why.
+    """The estimate for one benchmark and one model, for the `left` of `questions` (samples x
+    repeats) that have no reply. Unknown values are None, and a note says why.
 
-    `at_most` says that tokens of the output, and with them the money, are upper bounds.
+    `at_most` says that the output tokens, and with them the cost, are upper bounds.
     """
 
     benchmark: str
@@ -69,10 +70,10 @@ class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def estimate(plan: Plan) -> list[CostEstimate]:
-    """What each model × benchmark of a plan would take.
+    """An estimate for each model and benchmark of a plan.
 
     Raises:
-        SnellenError: a name or an option is wrong, or the rows cannot be read, as in a run.
+        SnellenError: a name or an option is wrong, or the rows cannot be read.
     """
     estimates = []
     for setting in plan.by_setting():
@@ -109,12 +110,14 @@ def _estimate(plan: Plan, config: RunConfig, facts: Facts) -> CostEstimate:
     if any(scoring.judge is not None for scoring in benchmark.scorings.values()):
         notes.append("without a judge's work")
     if plan.reuse:
-        notes.append("what --reuse would find is counted as asked")
+        notes.append("replies that --reuse would find are counted as new requests")
     if profile.prices is None:
-        notes.append("money is not known: the profile has no prices")
+        notes.append("the cost is not known: the profile has no prices")
     hours = _hours(work.requests, None if earlier is None else earlier[1], profile.concurrency)
     if hours is None:
-        notes.append("time is not known: no reply of this model to this benchmark is there")
+        notes.append(
+            "the time is not known: there is no earlier reply of this model to this benchmark"
+        )
     return CostEstimate(
         benchmark=benchmark.name,
         model=opened.name,
@@ -139,7 +142,7 @@ class _Work(NamedTuple):
     requests: int
     usage: Usage
     at_most: bool
-    """Whether the tokens of the output are an upper bound."""
+    """Whether the output tokens are an upper bound."""
 
 
 def _work(
@@ -149,8 +152,8 @@ def _work(
     earlier: tuple[Path, CostReport] | None,
     notes: list[str],
 ) -> _Work:
-    """What `n` questions take: by the replies of an earlier run, else by their prompts and the
-    limit of tokens. Adds to the notes."""
+    """The estimate for `n` questions: by the replies of an earlier run, otherwise by their prompts
+    and the token limit. Adds to the notes."""
     procedure, most = config.benchmark.procedure, config.settings.generation.max_tokens
     requests, counted = n, 0
     output = 0 if procedure.kind == "rank" else None if most is None else n * most
@@ -163,24 +166,26 @@ def _work(
             ratio = requests / counted
             usage = Usage(**{name: round(total * ratio) for name, total in took.tokens.items()})
             at_most = False
-            notes.append(f"tokens by those of {counted:,} replies in {path}")
+            notes.append(f"tokens from {counted:,} replies in {path}")
     if procedure.kind == "session" and not counted:
         usage, at_most = Usage(), False
-        notes.append("what a stream's model is shown, asked and says is not known beforehand")
+        notes.append(
+            "the frames, questions, and messages of an online stream are not known beforehand"
+        )
     elif procedure.conversation.turns != 1 and not counted:
         at_most = False
-        what = "first turns" if earlier is None else "tokens of first turns"
-        notes.append(f"{what} alone: how many follow is not known beforehand")
+        turns = "first turns" if earlier is None else "tokens of first turns"
+        notes.append(f"{turns} only: the number of later turns is not known beforehand")
     if at_most:
-        notes.append(f"output by its limit, {most:,} tokens a reply")
+        notes.append(f"output at its limit, {most:,} tokens per reply")
     return _Work(requests, usage, at_most)
 
 
 def _unopened(spec: str, profile: Profile) -> registry.Opened:
-    """A model by its name alone: to open it may take minutes, or a key.
+    """A model by its name only, since opening it may take minutes or need a key.
 
     Raises:
-        CatalogError: none is called so.
+        CatalogError: there is no such model.
     """
     kinds = {_kind(name) for name in registry.MODELS}
     if _kind(spec) not in kinds:
@@ -199,7 +204,7 @@ def _kind(name: str) -> str:
 
 
 def _left(config: RunConfig, facts: Facts, path: Path) -> tuple[int, Counter[int]]:
-    """How many (sample, repeat)s are chosen, and by their row's place how many have no reply."""
+    """The number of chosen (sample, repeat) pairs, and by row index the number without a reply."""
     benchmark, options = config.benchmark, config.options
     repeats = options["repeats"]
     selection = select(
@@ -224,14 +229,15 @@ def _runs(folder: Path) -> Iterator[tuple[Path, Run]]:
 
 
 def _earlier(folder: Path) -> tuple[Path, CostReport] | None:
-    """The run of this benchmark and model with most replies, and what they took."""
+    """The run of this benchmark and model with the most replies, and their cost."""
     runs = [(path, cost_of([run])) for path, run in _runs(folder)]
     answered = [(path, cost) for path, cost in runs if cost is not None and cost.questions]
     return max(answered, key=lambda run: run[1].replies, default=None)
 
 
 def _hours(requests: int, took: CostReport | None, at_once: int | None) -> float | None:
-    """By the mean time of a request, so many at once; else as many in a second as before."""
+    """By the mean time of a request and the concurrency, otherwise by the earlier replies per
+    second."""
     if took is None:
         return None if requests else 0.0
     if at_once is not None and took.total is not None:
@@ -240,8 +246,8 @@ def _hours(requests: int, took: CostReport | None, at_once: int | None) -> float
 
 
 class _PromptSizes:
-    """What the prompts of the rows that are left hold: text, pictures, frames; tokens are None
-    where nobody says how many a picture is."""
+    """The contents of the remaining rows' prompts: text, pictures, frames. The tokens are None if
+    the tokens per picture are not known."""
 
     def __init__(
         self,
@@ -275,7 +281,7 @@ class _PromptSizes:
             notes.append(f"{broken:,} of the pictures and videos cannot be read")
         if profile.image_tokens is None and self._pictures + self._frames:
             self.tokens = None
-            notes.append("image_tokens, in the profile, says how many tokens a picture is")
+            notes.append("set image_tokens in the profile: the number of tokens per picture")
 
     def _add(self, part: Part, times: int) -> None:
         rule, limits = self._profile.image_tokens, self._profile.images
@@ -296,7 +302,7 @@ class _PromptSizes:
 
 
 def text_tokens(text: str) -> int:
-    """About how many tokens a text is.
+    """The approximate number of tokens of a text.
 
     >>> text_tokens("What is this?"), text_tokens("这是什么?")
     (4, 5)

@@ -1,4 +1,4 @@
-"""What the fields of `RunOptions` declare: names, types, bounds, and the check of a value."""
+"""The declarations of `RunOptions`: names, types, bounds, and the check of a value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from snellen.run.options import Option, RunOptions
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
-    """One option as its field of `RunOptions` declares it."""
+    """An option, as its field of `RunOptions` declares it."""
 
     name: str
     """The keyword of `evaluate`."""
@@ -29,7 +29,7 @@ class Declaration:
     types: tuple[Any, ...]
     """The types of its values, each with its bounds, without None."""
     is_optional: bool
-    """Whether None is a value: not set."""
+    """Whether None is a value, which means that it is not set."""
 
     @property
     def flag(self) -> str:
@@ -53,12 +53,12 @@ class Declaration:
 
     @property
     def choices(self) -> tuple[str, ...] | None:
-        """The words that its value is one of; None if it may be something else."""
+        """The words that are its only values; None if other values are allowed."""
         return get_args(self.types[0]) if _origin(self.types[0]) is Literal else None
 
     @property
     def expected(self) -> str:
-        """What its value must be, as messages say it.
+        """A description of its valid values, for messages.
 
         >>> declarations()["limit"].expected, declarations()["missing"].expected
         ('a whole number from 1 on', 'wrong or excluded')
@@ -66,7 +66,7 @@ class Declaration:
         return self.option.expected or ", or ".join(map(_in_words, self.types))
 
     def check(self, value: object) -> Any:
-        """The value, read if it is a text that stands for one.
+        """The value, parsed if it is text.
 
         Raises:
             UsageError: it is of another type, or beyond its bounds.
@@ -128,7 +128,7 @@ def _declaration(name: str, hint: Any) -> Declaration:
 
 
 def checked(options: Mapping[str, object]) -> RunOptions:
-    """These options, each with the value that it stands for.
+    """These options with parsed values.
 
     Raises:
         UsageError: there is no option of a name, or it cannot have the value.
@@ -153,8 +153,8 @@ def with_defaults(options: Mapping[str, object]) -> RunOptions:
 
 
 def plain(value: Any) -> Any:
-    """The value with Python's own numbers in the place of NumPy's, also within a list or a mapping:
-    both make the same run."""
+    """The value with Python's own numbers instead of NumPy's, also inside lists and mappings, so
+    that both make the same run."""
     if isinstance(value, Mapping):
         return {name: plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -163,7 +163,7 @@ def plain(value: Any) -> Any:
 
 
 def bounds_of(kind: Any) -> tuple[Any, msgspec.Meta]:
-    """A type without its bounds, and these."""
+    """A type without its bounds, and the bounds."""
     if get_origin(kind) is not Annotated:
         return kind, msgspec.Meta()
     bare, *metadata = get_args(kind)

@@ -1,7 +1,7 @@
-"""Models that know what no model may know: the answers, or what most answers are.
+"""Dummy models that know what no model may know: the right answers, or the most frequent one.
 
-Each is a table of replies by request digest, made here from the benchmark itself and handed to
-`recorded`: no back end ever sees a target.
+Each is a table of replies by request digest, made from the benchmark and passed to `recorded`. No
+back end ever sees a target.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ def table(
     seed: int | None = None,
     repeats: int = 1,
 ) -> Mapping[str, Reply]:
-    """What a model that says `say(sample)` replies, by the digest of the request that the runner
-    will make."""
+    """The replies of a model that says `say(sample)`, by the digest of the runner's request."""
     replies: dict[str, Reply] = {}
     for row in benchmark.data:
         sample = benchmark.read(row)
@@ -52,8 +51,8 @@ def table(
 
 
 def _reply(benchmark: Benchmark, sample: Sample, answer: str) -> Reply:
-    """What is said, as text or as a ranking in which the choice named by its letter or its text is
-    the likeliest; all are alike where none is."""
+    """A reply with this text, or a ranking in which the choice with this letter or text is the most
+    likely; all choices are equal if none matches."""
     if benchmark.procedure.kind == "generate":
         return Reply(text=answer, stop="stop")
     is_answer = [
@@ -66,17 +65,17 @@ def _reply(benchmark: Benchmark, sample: Sample, answer: str) -> Reply:
 
 
 def right_answer(sample: Sample) -> str | None:
-    """The target, or the answer that most people gave."""
+    """The target, or the most frequent reference."""
     return common_answer(sample.target, sample.references)
 
 
 def oracle(check: Check) -> Say:
-    """Always right, in the words that the prompt asks for."""
+    """Always right, in the form that the prompt requests."""
     return lambda sample: check.says(sample, right_answer(sample) or "")
 
 
 def wrong(check: Check) -> Say:
-    """Never right, in the words that the prompt asks for."""
+    """Never right, in the form that the prompt requests."""
     return lambda sample: check.says(sample, check.wrong(sample))
 
 
@@ -86,7 +85,7 @@ def silent(check: Check) -> Say:
 
 
 def hedging(check: Check) -> Say:
-    """Names every answer at once, and commits to none."""
+    """Names every answer and commits to none."""
 
     def say(sample: Sample) -> str:
         if {choice.lower() for choice in sample.choices} == {"yes", "no"}:
@@ -99,12 +98,11 @@ def hedging(check: Check) -> Say:
 
 
 def most_frequent(benchmark: Benchmark) -> Say:
-    """The data set's most frequent answer to questions with this many choices, in the words that
-    the prompt asks for.
+    """The data set's most frequent answer to questions with this number of choices, in the form
+    that the prompt requests.
 
     Raises:
-        UsageError: the benchmark's answers are hidden, or its file does not say in which words it
-        wants them.
+        UsageError: the benchmark's answers are hidden, or its file does not define their form.
     """
     samples = (turn for row in benchmark.data for turn in benchmark.each_turn(benchmark.read(row)))
     common = Common((len(sample.choices), right_answer(sample)) for sample in samples)

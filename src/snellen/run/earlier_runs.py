@@ -1,4 +1,4 @@
-"""What a run goes on from: its own earlier questions, and other runs' replies."""
+"""The starting point of a run: its own earlier questions, and other runs' replies."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from snellen.run.plan import Plan
 from snellen.store import ReplyRecord, Run
 
 LOOKED_AT = 3
-"""Questions whose pictures are looked at before a run goes on."""
+"""The number of questions whose pictures are checked before a run resumes."""
 SAME_MODEL = ("model", "model_revision", "profile", "called")
-"""What two runs must have alike for a reply of one to be one of the other: `called` is what a model
-is told of the benchmark, if it is told."""
+"""The fields of the identity that must be equal for one run to reuse another's replies. `called` is
+the benchmark's name for models that get it."""
 
 
 def check_pictures(run: Run, benchmark: Benchmark) -> None:
-    """The pictures of the first few questions must be those that were asked about: rows name files,
-    and these may be others by now, or lie in another folder.
+    """Check that the pictures of the first few questions are still the same: rows name files, which
+    may have changed or moved.
 
     Raises:
         DataError: they are not.
@@ -37,9 +37,9 @@ def check_pictures(run: Run, benchmark: Benchmark) -> None:
         try:
             media = [part for message in loaded(request).messages for part in message.images]
         except MediaError:
-            continue  # it will be said where it is asked
+            continue  # the error appears when it is asked
         before = [medium.digest for medium in shown if medium.kind == "image"]
-        # A picture that was missing when its question was written down has no digest there.
+        # A picture that was missing when its question was stored has no digest.
         known = None not in before and len(before) == len(media)
         if known and before != [image.digest for image in media]:
             raise DataError(
@@ -66,7 +66,7 @@ def reuse_of(plan: Plan, identity: Mapping[str, Any], stack: ExitStack) -> Reuse
         except StoreError:
             if plan.reuse_strictly:
                 raise
-            continue  # it is somebody else's to mend
+            continue  # the error belongs to that run
         if any(identity.get(field) != other.get(field) for field in SAME_MODEL):
             others.append(f"{path} ({other.get('model')})")
             continue

@@ -1,4 +1,4 @@
-"""Frames of a streamed video, decoded in threads a few ahead of the session."""
+"""Decodes the frames of a streamed video in threads, a few frames ahead of the session."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from snellen.media import video as videos
 from snellen.media.content import Frame
 
 AHEAD = 8
-"""Frames that are decoded at once, ahead of the session."""
+"""The number of frames decoded together, ahead of the session."""
 
 Numbered = tuple[int, Frame]
 """A frame and its index in the video."""
@@ -41,7 +41,7 @@ class Feeding:
         self._last: Numbered | None = None
 
     async def get(self, index: int) -> Frame:
-        """The frame of an index; indices must not fall.
+        """The frame with this index; indices must not decrease.
 
         Raises:
             MediaError: it cannot be decoded.
@@ -56,7 +56,7 @@ class Feeding:
         return self._last[1]
 
     def close(self) -> None:
-        """Let the video go, once nobody decodes it."""
+        """Close the video once no thread decodes it."""
         if self._decoding is None or self._decoding.done():
             self._streamed.close()
         else:
@@ -76,13 +76,13 @@ class Feeding:
             return await asyncio.shield(decoding)
         finally:
             if not decoding.done():
-                self._decoding = decoding  # to be closed behind it
+                self._decoding = decoding  # closed after it
 
     def _decode(self) -> list[Numbered]:
         return [*islice(self._frames, AHEAD)]
 
 
 def _retrieve_error(decoding: asyncio.Future[list[Numbered]]) -> None:
-    """It is no crash that a session which has ended does not look at its frames."""
+    """A session that has ended does not read its frames, which is not an error."""
     if not decoding.cancelled():
         decoding.exception()

@@ -20,7 +20,7 @@ class Group:
         self.samples = samples
         self.repeats = repeats
         self.clips: Clips | None = None
-        """The decoded videos, from the time on that they are needed."""
+        """The decoded videos, once they are needed."""
         self.slot: RequestSlot | None = None
         """The slot for the group's first request, until it is taken."""
         self.all_sent = asyncio.Event()
@@ -30,7 +30,7 @@ class Group:
     def acquire(
         self, limiter: Limiter, sample: Sample, repeat: int
     ) -> Callable[[], Awaitable[RequestSlot]]:
-        """How a sample gets a slot for a request: the first gets the group's."""
+        """Get a slot for a request of a sample; the first request gets the group's slot."""
 
         async def acquired() -> RequestSlot:
             slot, self.slot = self.slot, None
@@ -47,7 +47,7 @@ class Group:
             self.all_sent.set()
 
     def release_slot(self, limiter: Limiter) -> None:
-        """Give the group's slot back, if nobody took it."""
+        """Release the group's slot if no request took it."""
         if self.slot is not None:
             self.slot = None
             limiter.release()
@@ -65,13 +65,13 @@ class Group:
         return await self.clips.shown(request, sample.id)
 
     def note_done(self, sample: Sample, repeat: int) -> None:
-        """A sample needs its videos no more, one time of those that it is asked."""
+        """A sample no longer needs its videos for one of its repeats."""
         self.note_sent(sample, repeat)
         if self.clips is not None:
             self.clips.release(sample.id)
 
     def close(self) -> None:
-        """Nobody waits any more for the group's videos, or for its first requests."""
+        """Stop waiting for the group's videos and its first requests."""
         self.all_sent.set()
         if self.clips is not None:
             self.clips.close()

@@ -1,4 +1,4 @@
-"""Which run it is (its identity), and what else its manifest says of it."""
+"""The identity of a run, and the other contents of its manifest."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def run_identity(
     settings: Settings,
     adapter: str | None,
 ) -> dict[str, Any]:
-    """What decides which run this is: everything that can change a reply."""
+    """The identity of a run: everything that can change a reply."""
     generation = settings.generation
     source = registry.source_of(benchmark)
     return {
@@ -78,8 +78,8 @@ def manifest_of(
     command: Sequence[str],
     before: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The identity, and whatever else is needed to repeat the run; `before` is the manifest that it
-    has already, if any. No keys: they are never in a profile."""
+    """The identity and everything else that is needed to repeat the run. `before` is its earlier
+    manifest, if there is one. There are no keys in it, since profiles never contain keys."""
     benchmark, profile, options = config.benchmark, config.profile, config.options
     session = {
         "started": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
@@ -120,7 +120,7 @@ def manifest_of(
 
 
 def data_notes(benchmark: Benchmark) -> list[str]:
-    """What reports must mention about the rows."""
+    """Notes for reports about the rows."""
     from snellen.data import verification
 
     notes = [
@@ -135,7 +135,7 @@ def _plain(value: object) -> object:
 
 
 def _stored(profile: Profile) -> dict[str, Any]:
-    """A profile as it is stored: what was set, addresses without secrets."""
+    """A profile as it is stored: only set fields, with addresses without secrets."""
     fields: dict[str, Any] = msgspec.to_builtins(profile)
     if profile.base_url is not None:
         fields["base_url"] = _without_secrets(profile.base_url)
@@ -143,8 +143,7 @@ def _stored(profile: Profile) -> dict[str, Any]:
 
 
 def _without_secrets(text: str) -> str:
-    """A word of a command with what may be secret in its addresses taken out: user, password,
-    query.
+    """A word of a command without the parts of addresses that may be secret: user, password, query.
 
     >>> _without_secrets("--base-url=https://me:secret@host/v1?key=secret")
     '--base-url=https://host/v1'

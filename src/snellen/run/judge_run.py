@@ -1,4 +1,4 @@
-"""Asking a judge about the replies of a run that rules leave open."""
+"""Asks a judge about the replies of a run that rules leave open."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def judge_run(
     budget: Budget | None = None,
 ) -> tuple[Result, list[Finished]]:
     """Ask each of the plan's models about the replies of a run that its scorings' rules leave open,
-    and score the run with what they say; the plan's benchmarks and folder are those of the run.
+    and score the run with their verdicts. The plan's benchmarks and folder are those of the run.
 
-    Verdicts of the same judge on the same words, by another scoring or in other runs of the
-    benchmark beside this one, are taken from there. Asked again, only what has no verdict is asked.
-    A spent budget, or Ctrl-C, ends it; several runs may share a `budget`.
+    Verdicts of the same judge on the same words are reused from other scorings and from other runs
+    of the benchmark in the same folder. A second call requests only missing verdicts. An exhausted
+    budget, or Ctrl-C, ends the call; several runs may share a `budget`.
 
-    `against` is a file of people's labels (`formats.labels`), kept with the run in the place of
-    earlier ones: the report then says how the judges compare with them.
+    `against` is a file of people's labels (`interop.labels`). It is stored with the run and
+    replaces earlier labels; the report then says how the judges compare with them.
 
     Raises:
         UsageError: it is no run, or a scoring is not there or has no judge, or an option of the
@@ -84,7 +84,7 @@ def judge_run(
 def _check(
     labels: Sequence[LabelRecord], where: str, run: Run, benchmark: Benchmark, names: Sequence[str]
 ) -> None:
-    """That there are labels, of replies of this run, in the unit of their scorings.
+    """Check that the labels belong to replies of this run and have the unit of their scorings.
 
     Raises:
         DataError: they are not.
@@ -128,8 +128,8 @@ def _judge_scoring(
 
 
 def _others(run: Run, name: str) -> Iterator[Path]:
-    """The folders of judges' runs: of this run but for those of that name, and of the runs of the
-    benchmark beside it."""
+    """The folders of judges' runs: those of this run with another name, and those of other runs of
+    the benchmark in the same folder."""
     own = run.path.resolve()
     for folder in sorted(own.parent.parent.glob(f"*/*/{judge.JUDGED}/*")):
         if not (folder.is_relative_to(own) and folder.name == safe_name(name)):

@@ -1,4 +1,4 @@
-"""Running to the end: the event loop, the progress that is shown meanwhile, Ctrl-C."""
+"""Runs jobs to their end: the event loop, the progress display, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from snellen.run import Job, Progress, Scheduler, Stop
 T = TypeVar("T")
 Show = Callable[[Sequence[Progress]], None]
 SHOWN_EVERY = 0.25
-"""Seconds between two showings of the progress."""
+"""Seconds between two updates of the progress."""
 INTERRUPTED = "interrupted"
 
 
@@ -50,7 +50,7 @@ class shown:
 
 
 class interrupts:
-    """Ctrl-C stops the runs cleanly; a second one stops them at once."""
+    """Ctrl-C stops the runs cleanly; a second Ctrl-C stops them immediately."""
 
     def __init__(
         self, stops: Sequence[Stop], at_once: Callable[[], NoReturn] | None = None
@@ -80,8 +80,8 @@ class interrupts:
 async def run_jobs(
     jobs: Sequence[Job], show: Show | None, at_once: Callable[[], NoReturn] | None
 ) -> list[BaseException | None]:
-    """Ask all jobs at once; the error that ended each, or None. If this is cancelled, the jobs stop
-    as cleanly as by Ctrl-C: what they have is kept."""
+    """Run all jobs concurrently; returns the error that ended each, or None. If this is canceled,
+    the jobs stop as cleanly as with Ctrl-C, and their replies are kept."""
     stops = [job.stop for job in jobs]
     schedulers = [Scheduler(job) for job in jobs]
     with interrupts(stops, at_once), shown([job.progress for job in jobs], show):
@@ -106,8 +106,8 @@ def _loop_is_running() -> bool:
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:
-    """Run to the end, also where an event loop runs already (a notebook): then in a thread of its
-    own, where Ctrl-C cancels it and its end is waited for."""
+    """Run to the end. If an event loop is already running (in a notebook), run in a separate
+    thread; Ctrl-C then cancels it and waits for its end."""
     _allow_open_files()
     if not _loop_is_running():
         return asyncio.run(work)
@@ -132,12 +132,15 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _allow_open_files() -> None:
-    """Let this process have as many open files as it may: each request under way is one, and a
-    shell allows it 1,024 by default."""
+    """Raise the limit of open files as far as allowed: each request in flight is one, and shells
+    allow 1,024 by default."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):  # a system that has a lower limit of its own
+    with suppress(ValueError, OSError):  # the system has a lower limit of its own
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _say_stopping() -> None:
-    print("stopping: waiting for the replies under way (Ctrl-C again: at once)", file=sys.stderr)
+    print(
+        "stopping: waiting for the replies in flight (press Ctrl-C again to stop immediately)",
+        file=sys.stderr,
+    )

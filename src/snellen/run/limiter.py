@@ -1,6 +1,6 @@
-"""How many requests are with a server at once: a fixed number, or found by trying.
+"""Limits the concurrent requests to a server: to a fixed number, or to one found by trying.
 
-One limiter serves every run that asks the same server.
+All runs that use the same server share one limiter.
 """
 
 from __future__ import annotations
@@ -15,36 +15,37 @@ CLIMB_SECONDS = 30.0
 RESUME_SECONDS = 60.0
 FORGET_SECONDS = 600.0
 ROOM_FROM = 16
-"""Above this many the limit stays two below the level that was turned away, below it one."""
+"""Above this number, the limit stays two below the rejected level; otherwise one below."""
 PLATEAU = 1.15
-"""Twice the requests must bring at least this times the replies a second, or the server is full."""
+"""Doubling the requests must raise the replies per second by at least this factor, or the server is
+full."""
 
 
 @dataclass(slots=True)
 class RequestSlot:
-    """Leave to have one request with the server."""
+    """Permission to send one request."""
 
     level: int
-    """How many requests were with the server when this one was sent."""
+    """The number of requests in flight when this one was sent."""
     epoch: int
-    """How many 429s came before it."""
+    """The number of earlier 429s."""
     stage: int
-    """How many doublings of the limit came before it."""
+    """The number of earlier doublings of the limit."""
     since: float
-    """When it was sent, on the event loop's clock."""
+    """The time when it was sent, on the event loop's clock."""
 
 
 class Limiter:
-    """Hands out slots in the order in which they were asked for; new questions after all others.
+    """Hands out slots in the order of requests; new questions come after all others.
 
     Without a `fixed` limit, `AutoLimit` finds one between `start` and `most`.
     """
 
     def __init__(self, fixed: int | None = None, *, start: int = START, most: int = MOST) -> None:
         self.limit: float = float(start if fixed is None else fixed)
-        """How many requests may be with the server at once."""
+        """The most concurrent requests."""
         self.in_flight = 0
-        """How many slots are taken."""
+        """The number of slots in use."""
         self.pump = asyncio.Lock()
         """Held by the run that starts new questions; the runs of one server take turns."""
         self._auto = AutoLimit(self.limit, most) if fixed is None else None
@@ -52,7 +53,7 @@ class Limiter:
         self._new: deque[asyncio.Future[None]] = deque()
 
     async def acquire(self, *, new: bool = False) -> RequestSlot:
-        """Wait for a slot; a `new` question lets those under way (later turns, retries) go
+        """Wait for a slot. A `new` question lets questions in progress (later turns, retries) go
         first."""
         if self.in_flight >= int(self.limit) or self._waiting or (new and self._new):
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -76,14 +77,14 @@ class Limiter:
         self._wake()
 
     def replied(self, slot: RequestSlot) -> None:
-        """A request was answered (whatever the answer, but 429)."""
+        """A request got an answer other than 429."""
         if self._auto is not None:
             self._auto.replied(slot, asyncio.get_running_loop().time())
             self.limit = self._auto.limit
             self._wake()
 
     def throttled(self, slot: RequestSlot) -> None:
-        """The server turned a request away because of too many at once."""
+        """The server rejected a request because there were too many."""
         if self._auto is not None:
             self._auto.throttled(slot, asyncio.get_running_loop().time())
             self.limit = self._auto.limit
@@ -98,10 +99,10 @@ class Limiter:
 
 @dataclass(slots=True)
 class _Stage:
-    """What was measured since the limit was last doubled.
+    """Measurements since the limit was last doubled.
 
-    Replies a second are requests there by seconds each takes (Little 1961); counting replies as
-    they come would mistake bursts for speed.
+    Replies per second are the requests in flight divided by the seconds of each (Little 1961).
+    Counting replies as they arrive would mistake bursts for speed.
     """
 
     number: int
@@ -111,7 +112,7 @@ class _Stage:
     levels: int = 0
     """The sum of the replies' levels."""
     seconds: float = 0.0
-    """The sum of the seconds that they took."""
+    """The sum of their durations, in seconds."""
 
     @property
     def rate(self) -> float:
@@ -120,19 +121,19 @@ class _Stage:
 
 @dataclass(slots=True)
 class _TurnedAway:
-    """The lowest level at which the server turned a request away, and when."""
+    """The lowest level at which the server rejected a request, and the time."""
 
     level: int
     at: float
     climbed_at: float
-    """When the limit was last raised since."""
+    """The time of the last raise since."""
 
 
 class AutoLimit:
-    """Finds how many requests a server takes at once.
+    """Finds the number of concurrent requests that a server can take.
 
     The limit grows by one with every reply (so it doubles in a round trip) until the server turns a
-    request away (429), or until twice the requests no longer bring more replies; it tries that
+    request away (429), or until doubling the requests no longer brings more replies; it tries that
     again after a minute. After a 429 it climbs by one every 30 seconds to just below the level that
     was turned away, and tries that level again after ten minutes.
     """
@@ -140,7 +141,7 @@ class AutoLimit:
     def __init__(self, start: float, most: int) -> None:
         self.limit = start
         self.epoch = 0
-        """How many times the server turned a burst of requests away."""
+        """The number of bursts of requests that the server rejected."""
         self.stage = _Stage(0, start)
         self._most = most
         self._growing = True
@@ -165,7 +166,7 @@ class AutoLimit:
         if slot.epoch == self.epoch:
             self.epoch += 1
         elif self._turned_away is not None:
-            # Sent in the same burst as one that was turned away already.
+            # Sent in the same burst as a request that was already rejected.
             level = min(level, self._turned_away.level)
         self._turned_away = _TurnedAway(level, now, now)
         self.limit = min(self.limit, _below(level))
@@ -180,7 +181,7 @@ class AutoLimit:
             self.limit = min(self._most, self.limit + 2)
 
     def _measure(self, slot: RequestSlot, now: float) -> None:
-        """Stop growing when the last doubling brought hardly more replies a second."""
+        """Stop growing if the last doubling brought hardly more replies per second."""
         stage = self.stage
         if slot.stage != stage.number:
             return

@@ -1,4 +1,4 @@
-"""The time of a streamed video: when frames and questions come, and which frames are lost."""
+"""The clock of a streamed video: when frames and questions arrive, and which frames are dropped."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ WAITING = 256
 
 @dataclass(frozen=True)
 class Arrival:
-    """A frame or a question, and the media time at which it comes."""
+    """A frame or a question with the media time of its arrival."""
 
     time: float
     """Media seconds."""
     index: int
-    """The frame's index in the video; of a question, the newest frame before it (-1: none)."""
+    """The frame's index in the video; for a question, that of the newest frame before it (-1:
+    none)."""
     sample: Sample | None = None
     """The question's sample; None for a frame."""
 
@@ -36,9 +37,10 @@ def arrivals_of(
     times: Sequence[float],
     end: float,
 ) -> list[Arrival]:
-    """Frames on the grid and questions, in order: at one time questions come first, since what they
-    may see comes before it. `times` are those of the video's frames, which ends at `end`."""
-    end = max(end, times[-1] + 0.5 / rate)  # of a single frame too
+    """The frames of the grid and the questions, in order. At equal times, questions come first,
+    since they may see only earlier frames. `times` are those of the video's frames; the video ends
+    at `end`."""
+    end = max(end, times[-1] + 0.5 / rate)  # also for a single frame
     questions = [
         Arrival(min(when, end), bisect_left(times, when) - 1, sample)
         for sample, when in zip(samples, map(streaming.when, samples), strict=True)
@@ -73,7 +75,7 @@ class MediaClock:
         self._began = time.perf_counter()
 
     def charge(self, kind: str, start: float, seconds: float) -> float:
-        """Let the clock run on after a call that began at `start` on it; what the call cost, in
+        """Advance the clock after a call that began at `start`; returns the cost of the call in
         seconds."""
         cost = self._streaming.costs.get(kind, seconds)
         if self._streaming.clock == "simulated":
@@ -83,7 +85,7 @@ class MediaClock:
         return cost
 
     async def arrivals(self) -> AsyncIterator[Arrival]:
-        """The arrivals as the session gets to them, without the frames that are lost."""
+        """The arrivals in the order in which the session gets them, without dropped frames."""
         is_real, is_logical = (self._streaming.clock == kind for kind in ("real", "logical"))
         coming = deque(self._arrivals)
         waiting: deque[Arrival] = deque()
@@ -109,7 +111,8 @@ class MediaClock:
         return time.perf_counter() - self._began
 
     def _without_lost(self, waiting: deque[Arrival]) -> deque[Arrival]:
-        """What waits, without the frames that are lost before each question, which never is."""
+        """The waiting arrivals without the frames dropped before each question; questions are never
+        dropped."""
         if self._streaming.drop == "none":
             return waiting
         most = WAITING if self._streaming.drop == "oldest" else 1

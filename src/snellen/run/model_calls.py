@@ -1,4 +1,4 @@
-"""What a model can be asked: whether it fits a benchmark, and the call that asks it."""
+"""Checks whether a model fits a benchmark, and calls the model."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Call = Callable[[Request], Awaitable[Reply]]
 
 
 def own_prompt(benchmark: Benchmark, model: Model) -> bool:
-    """Whether the model words the benchmark's questions itself: those of one turn, on pictures,
-    without examples, and not under a probe.
+    """Whether the model uses its own prompts for the benchmark: only for questions with one turn,
+    on pictures, without examples, and without a probe.
 
     Raises:
-        UsageError: it cannot say.
+        UsageError: the model does not answer this.
     """
     worded = (
         benchmark.procedure.kind == "generate"
@@ -40,7 +40,7 @@ def own_prompt(benchmark: Benchmark, model: Model) -> bool:
 
 
 def check_model(benchmark: Benchmark, model: Model) -> None:
-    """Check that a model can be asked what a benchmark asks for.
+    """Check that a model can answer a benchmark's kind of question.
 
     Raises:
         UsageError: it cannot.

@@ -1,4 +1,4 @@
-"""What a run reports while it goes on: to the progress, the running score, and the caller.
+"""Events of a run in progress: for the progress display, the running score, and the caller.
 
 A new observer is a subclass of `Observer`, and a line in `preparation.py` that adds it to the run.
 """
@@ -19,13 +19,14 @@ from snellen.run.recorder import Turn
 from snellen.run.stop import Stop
 
 OnReply = Callable[[Sample, Reply], object]
-"""Called after each sample's final reply is stored; where turns are scored, once for each turn."""
+"""Called after each sample's final reply is stored; if turns are scored, once for each turn."""
 LONG = 50_000
-"""Characters of a reply beyond which the running score skips it; the report does not."""
+"""The running score skips longer replies, in characters; the report does not."""
 
 
 class Observer:
-    """Is told of a run's events, in the event loop's thread. Subclasses override what they need.
+    """Receives a run's events in the event loop's thread. Subclasses override the methods they
+    need.
 
     An error that an observer raises ends the run.
     """
@@ -34,19 +35,19 @@ class Observer:
         """The number of groups of samples that share a video is known."""
 
     def group_finished(self) -> None:
-        """No sample of a group has anything left to ask."""
+        """All samples of a group are finished."""
 
     def samples_kept(self, count: int) -> None:
-        """Samples (times repeats) had all their replies from an earlier call."""
+        """These (sample, repeat) pairs had all their replies from an earlier call."""
 
     def request_sent(self, turn: Turn) -> None:
         """A request goes to the model."""
 
     def request_ended(self, turn: Turn) -> None:
-        """The request is with the model no more, whatever came of it."""
+        """The request has ended, with any outcome."""
 
     def reply_stored(self, turn: Turn, reply: Reply, seconds: float) -> None:
-        """The model's reply is stored; it took so many seconds since its request was sent."""
+        """The model's reply is stored; `seconds` have passed since its request was sent."""
 
     def reply_reused(self, turn: Turn, reply: Reply) -> None:
         """Another run's reply to the same request is stored."""
@@ -55,14 +56,15 @@ class Observer:
         """The request failed and will be sent again."""
 
     def sample_failed(self, error: ModelError | MediaError) -> None:
-        """A sample gets no reply, or none to one of its turns."""
+        """A sample, or one of its turns, gets no reply."""
 
     def sample_finished(self, replies: Sequence[tuple[Sample, Reply]]) -> None:
-        """A sample has its last reply: the sample with it, or each of its turns that is scored."""
+        """A sample has its last reply. `scored` is the sample with it, or each of its scored
+        turns."""
 
 
 class Observers(Observer):
-    """Several observers: each event goes to those that override its method, in their order."""
+    """Several observers: each event goes to those that override its method, in order."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         for event in [name for name in vars(Observer) if not name.startswith("_")]:
@@ -120,7 +122,7 @@ class ProgressCounter(Observer):
 
 
 class RunningScore(Observer):
-    """Keeps the mean score of the headline scoring, where it scores single samples."""
+    """Keeps the mean score of the headline scoring, if it scores single samples."""
 
     def __init__(self, benchmark: Benchmark, progress: Progress) -> None:
         self._benchmark = benchmark
@@ -134,16 +136,16 @@ class RunningScore(Observer):
     def _add(self, sample: Sample, reply: Reply) -> None:
         scoring = self._scoring
         if len(reply.text) > LONG:
-            return  # parsing it would hold up the other requests
+            return  # parsing it would delay the other requests
         if scoring.reads != self._benchmark.procedure.kind or sample.hidden:
             return
         if reply.state == "refused":
-            # As the report counts it: wrong, where a score of 0 is known to be wrong.
+            # As in the report: wrong, if a score of 0 is known to be wrong.
             self._progress.refused += scoring.zero_is_wrong
             return
         reading = scoring.parse(reply, sample)
         if reading.undecided:
-            return  # only the whole run tells
+            return  # only the whole run has a score
         score = whole_score(scoring.score(reading, sample))
         if score is not None:
             self._progress.score_sum += score
@@ -151,8 +153,8 @@ class RunningScore(Observer):
 
 
 class ReplyCallback(Observer):
-    """Passes final replies to a caller's function. What it raises ends the run, but none of the
-    requests under way beside it: it is called from the event loop, in no sample's task."""
+    """Passes final replies to a caller's function. An exception ends the run, but not the requests
+    in flight: the function is called from the event loop and not in a sample's task."""
 
     def __init__(self, on_reply: OnReply, stop: Stop) -> None:
         self._on_reply = on_reply

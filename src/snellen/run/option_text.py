@@ -1,4 +1,4 @@
-"""Reads values of options from text, as flags and plan files hold them."""
+"""Parses the values of options in the command line and in plan files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def seconds(text: str) -> float:
     """
     match = re.fullmatch(r"(\d{1,7}(?:\.\d{1,3})?)([smh]?)", text, re.ASCII)
     if not match or not float(match[1]):
-        raise ValueError(f"{text!r} is no time; write 90s, 10m or 2h.")
+        raise ValueError(f"{text!r} is not a time. Write 90s, 10m, or 2h.")
     return float(match[1]) * SECONDS[match[2]]
 
 
@@ -41,7 +41,7 @@ def number(text: str) -> float:
 
 
 def amount(text: str) -> float:
-    """A finite number from 0 on.
+    """A finite number of at least 0.
 
     Raises:
         ValueError: the text is not such a number.
@@ -53,7 +53,7 @@ def amount(text: str) -> float:
 
 
 def temperature(text: str) -> float | Literal["default"]:
-    """A number from 0 on, or `default`: none is sent.
+    """A number of at least 0, or `default`, which sends none.
 
     Raises:
         ValueError: the text is neither.
@@ -62,7 +62,7 @@ def temperature(text: str) -> float | Literal["default"]:
 
 
 def concurrency(text: str) -> int | Literal["auto"]:
-    """A number of requests, or `auto`: as many as a server bears.
+    """A number of requests, or `auto`, which adapts to the server.
 
     Raises:
         ValueError: the text is neither.
@@ -75,7 +75,7 @@ def concurrency(text: str) -> int | Literal["auto"]:
 
 
 def image_size(text: str) -> int | Literal["original"]:
-    """Pixels of the longer side, or `original`: pictures go as they are.
+    """Pixels of the longer side, or `original`, which leaves pictures unchanged.
 
     Raises:
         ValueError: the text is neither.
@@ -88,7 +88,7 @@ def image_size(text: str) -> int | Literal["original"]:
 
 
 def pairs(texts: Sequence[str], form: str) -> dict[str, str]:
-    """`NAME=VALUE` texts as a mapping; `form` is shown where one is not of that form.
+    """`NAME=VALUE` texts as a mapping; the error message for another form shows `form`.
 
     Raises:
         ValueError: a text has no name or no value, or a name occurs twice.

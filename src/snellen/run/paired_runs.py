@@ -1,4 +1,4 @@
-"""A run, and the run beside it that was asked as the benchmark asks."""
+"""Pairs a probe's run with the plain run in the same folder."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from snellen.run.compare_runs import compare
 from snellen.store import MANIFEST, Run, pull
 
 PAIRED = ("blind", "open_ended")
-"""Probes whose samples are those of the plain run; permuted ones are asked several times."""
+"""Probes with the same samples as the plain run; permuted questions are asked several times."""
 
 
 def compare_with_plain(run: Path) -> ComparisonResult | None:
-    """What a probe's run takes away: the run that is otherwise the same, if it lies beside it, less
-    this one, on the samples of both. None where none lies there.
+    """The loss due to a probe: the otherwise equal run in the same folder minus this run, on the
+    samples of both. None if there is no such run.
 
     Raises:
         UsageError: the two share no sample that counts.
@@ -28,19 +28,19 @@ def compare_with_plain(run: Path) -> ComparisonResult | None:
         try:
             other = Run(manifest.parent).manifest()["identity"]
         except (SnellenError, KeyError):
-            continue  # it is somebody else's to mend
+            continue  # the error belongs to that run
         if "probe" not in other and _but_for_probe(other) == _but_for_probe(identity):
             return compare(run, manifest.parent)
     return None
 
 
 def is_paired(identity: Mapping[str, Any]) -> bool:
-    """Whether a run is of a probe that is worth comparing with the run as the benchmark asks."""
+    """Whether a run has a probe that can be compared with the plain run."""
     return any(name in identity.get("probe", {}) for name in PAIRED)
 
 
 def _but_for_probe(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """An identity without the probe, and without the digest of rows, of which it may leave some
-    out."""
+    """An identity without the probe, and without the digest of the rows, since a probe may leave
+    some out."""
     data = {name: value for name, value in identity["data"].items() if name != "digest"}
     return {**{name: value for name, value in identity.items() if name != "probe"}, "data": data}

@@ -1,4 +1,4 @@
-"""What is to be run, and what became of it."""
+"""A plan of runs, and the outcome of each run."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from snellen.run.unused_options import check_benchmark_object, check_model_objec
 from snellen.transforms.probes import probed
 
 OnSample = Callable[[Sample, Reply, Mapping[str, float | None]], object]
-"""Called after each sample's final reply is stored, with what each scoring gives it."""
+"""Called after each sample's final reply is stored, with its score under each scoring."""
 
 
 class PlanArguments(RunOptions, total=False):
     """The keywords of a plan: all options, and what only code sets."""
 
     profiles: Mapping[str, Profile]
-    """Profiles of single models, by name, in the place of the option `profile`."""
+    """Profiles of single models, by name; they replace the option `profile`."""
     settings: Mapping[str, Sequence[Any]]
-    """Options with several values, each of which is a run of its own: `frames`, `image_size`."""
+    """Options that can have several values, with a run for each: `frames`, `image_size`."""
     setting: Mapping[str, Any]
-    """Of a plan that `by_setting` gives: its values of the settings that have several."""
+    """In a plan that `by_setting` returns: its values of the settings with several values."""
     sources: Mapping[str, Source]
-    """Where options came from that are set; `argument` for all others."""
+    """The origin of options; `argument` for all that are not listed."""
     score: bool
     """Whether runs are scored when their questions are asked."""
     reuse_strictly: bool
@@ -66,22 +66,22 @@ class Plan:
         **arguments: Unpack[PlanArguments],
     ) -> None:
         self.benchmarks = benchmarks
-        """As they are asked, apart from frame policies."""
+        """The benchmarks with all options applied except frame policies."""
         self.models = models
-        """Names, or models that the caller has opened."""
+        """Names, or open models that the caller passed."""
         chosen = {name: value for name, value in arguments.items() if name not in PARTS}
         self.options = with_defaults(chosen)
-        """All options; those that are not set have their defaults."""
+        """All options; unset ones have their defaults."""
         read = {name: value for name, value in self.options.items() if name in chosen}
-        # As they were read: a plan made from this one fetches no run or data a second time.
+        # As read, so that a plan made from this one fetches no run or data again.
         self._arguments = cast(PlanArguments, {**arguments, **read})
         self.sources: Mapping[str, Source] = {
             **{name: "argument" for name, value in chosen.items() if value is not None},
             **arguments.get("sources", {}),
         }
-        """Where each option that is set came from."""
+        """The origin of each option that is set."""
         self.profile = _profile(self.options)
-        """The one of all models that have none of their own, without the options in its place."""
+        """The profile of models without a profile of their own, before options are applied."""
         self.profiles = arguments.get("profiles", {})
         self.settings = arguments.get("settings", {})
         self.setting = arguments.get("setting", {})
@@ -101,7 +101,7 @@ class Plan:
 
     @property
     def reuse(self) -> Sequence[Path]:
-        """Run folders whose replies to the very same requests are taken."""
+        """Run folders whose replies to identical requests are reused."""
         return cast(Sequence[Path], self.options["reuse"])
 
     def replaced(
@@ -132,7 +132,7 @@ class Plan:
         return plans
 
     def profile_of(self, model: str) -> Profile:
-        """The profile of a model, by its name, with the options in its place."""
+        """The profile of a model by its name, with the options applied."""
         return with_options(self.profiles.get(model, self.profile), self.options)
 
     def config(self, model: str | registry.Opened, benchmark: Benchmark) -> RunConfig:
@@ -196,8 +196,7 @@ PARTS = frozenset(PlanArguments.__annotations__) - frozenset(RunOptions.__annota
 def load_benchmarks(
     specs: Sequence[str | Benchmark], prompts: Collection[str] = (), **options: Unpack[RunOptions]
 ) -> list[Benchmark]:
-    """The benchmarks that the specs name, as these options ask them: with each of the prompts, with
-    examples, and under a probe.
+    """The benchmarks of these specs with the options applied: each prompt, examples, and a probe.
 
     Raises:
         SnellenError: a name or an option is wrong, or data cannot be read.
@@ -215,7 +214,7 @@ def load_benchmarks(
     if chosen["sample_seed"] and not chosen["sample"]:
         raise UsageError("--sample-seed draws other rows: say how many with --sample.")
     names = [spec for spec in specs if isinstance(spec, str)]
-    # Where one of several reads data, the others, which draw their own, are not meant.
+    # If one of several reads data, the option is not for those that draw their own.
     reading = {name for name in names if registry.reads_data(name)} or set(names)
     presets = dict.fromkeys(prompts) or (chosen["prompt"],)
     benchmarks = []
@@ -271,7 +270,7 @@ def _replicas(options: RunOptions) -> Replicas | None:
     """The replicas that the options ask for; None for a model in this process.
 
     Raises:
-        UsageError: they say how, and not that there are any.
+        UsageError: they set details of replicas, but do not ask for replicas.
     """
     address, gpus = options["ray_address"], options["gpus_per_replica"]
     if options["replicas"] is None and options["executor"] is None:
@@ -284,7 +283,7 @@ def _replicas(options: RunOptions) -> Replicas | None:
 
 
 def check_missing(missing: object) -> None:
-    """That failed questions can count as this.
+    """Check that failed questions can count this way.
 
     Raises:
         UsageError: they cannot.
@@ -294,7 +293,7 @@ def check_missing(missing: object) -> None:
 
 @dataclass(frozen=True)
 class Finished:
-    """One run of a plan: its folder, what was done, and its result where it was scored."""
+    """A run of a plan: its folder, its progress, and its result if it was scored."""
 
     run: Path
     progress: Progress
@@ -304,8 +303,8 @@ class Finished:
 
     @property
     def scope_note(self) -> str | None:
-        """Note that the report is of more questions than were chosen now. `limit` and `sample` say
-        how much is asked, and not which run it is: stored replies stay in the report."""
+        """A note if the report covers more questions than this call chose. `limit` and `sample` are
+        not part of the identity, so stored replies stay in the report."""
         progress, result = self.progress, self.result
         if result is None or progress.total is None:
             return None

@@ -1,5 +1,5 @@
-"""What a benchmark's samples can show: the smallest difference that is found, and how many samples
-another takes."""
+"""Statistical power of a benchmark: the smallest detectable difference, and the samples that a
+given difference needs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ DISAGREE = (0.02, 0.05, 0.1, 0.2, 0.3)
 
 
 class Detectable(msgspec.Struct, frozen=True, kw_only=True):
-    """Two models that disagree on this share of the samples (one is right, the other is not): the
-    standard error of their difference, the smallest one that is found (None: not even if the same
-    one is right in all of them), and how many samples and clusters find the one that was asked for.
+    """For two models that disagree on this fraction of the samples (one is right, the other is
+    not): the standard error of their difference, the smallest detectable difference (None if even
+    the largest possible one is not detectable), and the samples and clusters that the requested
+    difference needs.
     """
 
     disagree: float
@@ -37,7 +38,7 @@ class Detectable(msgspec.Struct, frozen=True, kw_only=True):
 
 class Observed(msgspec.Struct, frozen=True, kw_only=True):
     """Two sets of replies, compared by a metric: the standard error of their difference on the
-    samples that both have, and what it comes to on as many as the benchmark has."""
+    shared samples, and scaled to the number of samples of the benchmark."""
 
     a: str
     b: str
@@ -54,12 +55,12 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Power(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What differences the samples of a benchmark can show.
+    """The differences that a benchmark can detect.
 
-    `samples` have a known answer, in `clusters`; of a sample's cluster there are `cluster_size` on
-    average, so that all are worth `samples` / `design_effect` independent ones. `unrelated` is how
-    often two models of this accuracy disagree whose errors have nothing in common. A difference is
-    a share, of scores from 0 to 1.
+    `samples` have a known answer and lie in `clusters`. The mean size of a sample's cluster is
+    `cluster_size`, so they equal `samples` / `design_effect` independent samples. `unrelated` is
+    the rate at which two models of this accuracy disagree if their errors are independent. A
+    difference is a fraction, for scores from 0 to 1.
     """
 
     benchmark: str
@@ -91,24 +92,24 @@ def power(
     power: float = 0.8,
     level: float = 0.05,
 ) -> Power:
-    """What differences between two models the samples of a benchmark, or the first `limit` of its
-    rows, can show with this `power` at this `level`.
+    """The differences between two models that a benchmark, or its first `limit` rows, can detect
+    with this `power` at this `level`.
 
-    Both models answer the same samples and `disagree` on a share of them, some shares unless any
-    are given. Their difference is tested as `stats.detectable_share` says, where clusters cost the
-    design effect
+    Both models answer the same samples and `disagree` on a fraction of them; without it, typical
+    fractions are used. Their difference is tested as in `stats.detectable_share`, and clusters have
+    the design effect
 
         1 + (m - 1) icc        m = Σ m_g² / Σ m_g over clusters of m_g samples
 
     (Kish 1965, Survey Sampling, 5.4; Eldridge, Ashby and Kerry 2006, International Journal of
-    Epidemiology 35, for clusters of different sizes), `icc` being how alike the differences within
-    a cluster are. Scores between 0 and 1 scatter less than right and wrong ones do: what is said of
-    these is then an upper bound. `runs` are two runs of the benchmark, whose observed standard
-    error is taken to samples such as theirs instead: it shrinks with the root of their number.
+    Epidemiology 35, for clusters of different sizes), where `icc` is
+    the correlation of differences within a cluster. Scores between 0 and 1 vary less than scores of
+    0 or 1, so for them the results are upper bounds. If `runs` gives two runs of the benchmark,
+    their observed standard error is used instead and scaled with the root of the sample size.
 
     Raises:
         SnellenError: the rows cannot be read; the runs are not two of this benchmark.
-        UsageError: a share is none, or two models cannot disagree so often.
+        UsageError: a fraction is not between 0 and 1, or two models cannot disagree so often.
     """
     assumed = _Assumptions(
         accuracy=accuracy,
@@ -126,7 +127,7 @@ def power(
 
 @dataclass(frozen=True, kw_only=True)
 class _Assumptions:
-    """What is assumed of two models, and how surely their difference is to be detected."""
+    """The assumptions about two models, and the required certainty of detection."""
 
     accuracy: float
     disagree: Sequence[float]
@@ -137,12 +138,12 @@ class _Assumptions:
 
     @property
     def unrelated(self) -> float:
-        """How often they disagree if their errors have nothing in common."""
+        """How often they disagree if their errors are independent."""
         return 2 * self.accuracy * (1 - self.accuracy)
 
     @property
     def disagreements(self) -> list[float]:
-        """The shares to report: those of the caller, or some usual ones."""
+        """The fractions to report: the caller's, or typical ones."""
         usual = {*(share for share in DISAGREE if share < self.unrelated), self.unrelated}
         return sorted({*self.disagree} or usual)
 
@@ -178,16 +179,16 @@ class _Assumptions:
 
 @dataclass(frozen=True, kw_only=True)
 class _SampleCounts:
-    """How many samples a benchmark has, and in how many clusters."""
+    """The numbers of a benchmark's samples and clusters."""
 
     known: int
-    """How many have a known answer."""
+    """Samples with a known answer."""
     hidden: int
-    """How many others there are."""
+    """Other samples."""
     clusters: int
-    """In how many clusters those with a known answer are."""
+    """Clusters of the samples with a known answer."""
     cluster_size: float
-    """How many of these a sample's cluster has on average."""
+    """The mean size of the cluster of such a sample."""
 
     def effect(self, icc: float) -> float:
         """The design effect."""
@@ -198,7 +199,7 @@ def _samples(benchmark: Benchmark, limit: int | None) -> _SampleCounts:
     """Count the samples of the first `limit` rows.
 
     Raises:
-        UsageError: none has a known answer.
+        UsageError: no sample has a known answer.
     """
     selection = select(benchmark, benchmark.data.facts().rows, limit=limit, sample=None, seed=0)
     sizes: Counter[str] = Counter()
@@ -279,7 +280,7 @@ def _detectable(samples: _SampleCounts, assumed: _Assumptions, disagree: float) 
     pairs = difference and stats.needed_pairs(difference, disagree, power, level)
     needed = None
     if pairs:
-        # Nothing is tested on fewer clusters, however large the difference.
+        # With fewer clusters there is no test, even for a large difference.
         fewest = FEWEST_CLUSTERS * samples.known / samples.clusters
         needed = math.ceil(max(pairs * effect, fewest))
     return Detectable(

@@ -1,4 +1,4 @@
-"""Somebody's predictions: which benchmark they are of, and what their files hold."""
+"""Files of predictions: their contents, and the benchmark that they belong to."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PredictionSet:
-    """What the prediction files of one model hold."""
+    """The prediction files of one model."""
 
     path: Path
     """The file, or the folder of files."""
     benchmark: Benchmark
-    """The benchmark whose questions are answered."""
+    """The benchmark whose questions the replies answer."""
     replies: Mapping[str, str | None]
-    """By sample id; None where a row has no reply."""
+    """The replies by sample id; None for a row without a reply."""
     where: str
-    """What messages call the files."""
+    """The name of the files in messages."""
     model: str
-    """Whose replies they are, as far as the files say."""
+    """The model's name, if the files give it."""
     notes: Sequence[str]
-    """What the report must mention."""
+    """Notes for the report."""
     verdicts: Verdicts = field(default_factory=dict)
-    """What judges said of the replies, by scoring."""
+    """The judges' verdicts on the replies, by scoring."""
     questions: Mapping[str, str] = field(default_factory=dict)
-    """Some of the questions as they stand in the files, by sample id."""
+    """Questions in the files' own words, by sample id; some may be missing."""
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     """Further replies to a question, by sample id."""
     only_these: bool = False
     """Whether the samples in the files are all that the authors' code counts."""
     published: Published | None = None
-    """The files as the benchmark's authors publish results; None in any other form."""
+    """The contents in the form in which the authors publish results; None for other forms."""
 
     def scorable(self, where: str | None = None) -> Predicted:
         """The replies with the questions. Messages call the files `where`."""
@@ -75,7 +75,7 @@ def read_predictions(
     """The predictions in a file or a folder; the arguments are those of `score`.
 
     Raises:
-        SnellenError: they cannot be read, or it is not known of which benchmark they are.
+        SnellenError: they cannot be read, or their benchmark is not known.
     """
     from snellen.interop import predictions
 
@@ -92,7 +92,7 @@ def read_predictions(
         guessed = [f"taken for replies of {model} to {name}, by the file's name"]
         benchmark = registry.benchmark(name, data=None if data is None else data_at(data))
     if rows.other_ids and not _has_ids_of(benchmark, rows):
-        # Of VLMEvalKit's columns `index` is the key everywhere, though authors have an `id`.
+        # In VLMEvalKit, `index` is always the key, even if the authors have an `id`.
         others = (
             predictions.read(path, ids=column, replies=replies_in, only=only)
             for column in rows.other_ids
@@ -119,8 +119,8 @@ def _has_ids_of(benchmark: Benchmark, rows: Predictions) -> bool:
 
 
 def _in_layout(path: Path, benchmark: Benchmark, only: str | None) -> Published | None:
-    """What a file or a folder holds in the form that the benchmark's authors publish: a folder as a
-    whole, or else each file of it that is of that form; None where nothing is.
+    """The contents of a file or a folder in the form that the benchmark's authors publish: the
+    folder as a whole, or each of its files with that form; None if there is none.
 
     Raises:
         UsageError: several files have replies to the same questions.
@@ -175,7 +175,7 @@ def _together(folder: Path, known: Mapping[str, Published], note: str) -> Publis
 
 
 def _published(path: Path, benchmark: Benchmark, published: Published) -> PredictionSet:
-    """The authors' own files as predictions."""
+    """The predictions in the authors' own files."""
     notes = ["read as the benchmark's authors publish results"]
     notes += [f"incomplete: {reason}" for reason in published.unread]
     notes += published.notes
@@ -203,7 +203,7 @@ def _model_and_benchmark(path: Path, names: Sequence[tuple[str, str]]) -> tuple[
     """The model and the benchmark in a file's name.
 
     Raises:
-        UsageError: no benchmark is called so.
+        UsageError: no benchmark has that name.
     """
     for model, name in names:
         if registry.is_own_code(name):
@@ -217,8 +217,8 @@ def _model_and_benchmark(path: Path, names: Sequence[tuple[str, str]]) -> tuple[
 
 
 def _ids_by_row_number(benchmark: Benchmark, rows: Predictions) -> dict[str, str]:
-    """The ids of a file that has the rows' numbers instead; replies to rows that are not there are
-    named by their numbers, to be counted.
+    """The ids for a file that has row numbers instead. Replies to rows that do not exist keep their
+    numbers, so that they are counted.
 
     Raises:
         DataError: the targets in the file are not those of the data set's rows.

@@ -37,11 +37,11 @@ from snellen.scoring import Scorer
 from snellen.store import MANIFEST, Run, open_run
 
 MOST_FREQUENT = "baseline/most-frequent"
-"""The one model that is made for a benchmark: it knows what most answers are."""
+"""The only model that is made for a benchmark: it knows the most frequent answers."""
 
 
 class Preparation:
-    """Collects the jobs of a plan. Those that ask one server share its limit of concurrency."""
+    """Collects the jobs of a plan. Jobs on one server share its concurrency limit."""
 
     def __init__(self, plan: Plan, budget: Budget, stack: ExitStack) -> None:
         self.jobs: list[Job] = []
@@ -52,9 +52,9 @@ class Preparation:
         self._limiters: dict[str, Limiter] = {}
 
     def add(self, config: RunConfig, opened: registry.Opened | None, facts: Facts) -> None:
-        """Add the job of a run, unless there is one already: one benchmark under two names.
+        """Add the job of a run, unless the run already has one because its benchmark has two names.
 
-        Without a model that is `opened`, the one that is made for the benchmark is asked.
+        If no model is `opened`, the model that is made for the benchmark is used.
         """
         benchmark, profile, settings = config.benchmark, config.profile, config.settings
         if opened is None:
@@ -83,12 +83,12 @@ class Preparation:
         manifest: Callable[[Mapping[str, Any]], Mapping[str, Any]],
     ) -> tuple[Run, Sequence[str]] | None:
         """The run of this identity, locked, with its replies known, and how it differs from its
-        nearest sibling if it is new; None where there is a job of it already.
+        nearest sibling if it is new; None if it already has a job.
 
-        The order matters. The rows are checked before the lock, which is a file: so a folder for
-        nothing can be taken away again. Whether the run was there is asked again under the lock,
-        since another process may have had it meanwhile. The pictures are looked at before the
-        manifest is written, so that what is refused leaves no trace.
+        The order matters. The rows are checked before the lock, which is a file, so that a useless
+        folder can be removed. The existence of the run is checked again under the lock, since
+        another process may have created it in the meantime. The pictures are checked before the
+        manifest is written, so that a refused run leaves no trace.
         """
         run, was, nearest = open_run(self._plan.out, benchmark.name, identity["model"], identity)
         if any(job.run.path == run.path for job in self.jobs):
@@ -97,7 +97,7 @@ class Preparation:
             try:
                 check(benchmark)
             except DataError:
-                with suppress(OSError):  # another process is there, or died there
+                with suppress(OSError):  # another process is using it, or died in it
                     run.path.rmdir()
                 raise
         self._stack.enter_context(run.folder.lock())
@@ -153,13 +153,13 @@ class Preparation:
 
 
 def _name(benchmark: Benchmark, opened: registry.Opened, setting: Mapping[str, Any]) -> str:
-    """What messages call a run: in a sweep its setting is part of it."""
+    """The name of a run in messages; in a sweep it includes the setting."""
     values = [f"{name}={value}" for name, value in setting.items()]
     return ", ".join([f"{benchmark.name} × {opened.name}", *values])
 
 
 def _with_vlmevalkit_name(benchmark: Benchmark, model: Model) -> Benchmark:
-    """The benchmark with the name that a model which words its own prompts knows it by."""
+    """The benchmark with its name for models with prompts of their own."""
     if not isinstance(model, Prompts):
         return benchmark
     name = registry.vlmevalkit_name(
@@ -173,8 +173,7 @@ def _with_vlmevalkit_name(benchmark: Benchmark, model: Model) -> Benchmark:
 
 
 def _observers(on_sample: OnSample | None, benchmark: Benchmark, stop: Stop) -> list[Observer]:
-    """Who is told of a run's events beside its progress: `on_sample`, of each reply and its
-    scores."""
+    """The observers of a run besides the progress: `on_sample` gets each reply with its scores."""
     if on_sample is None:
         return []
     scores = Scorer(benchmark).scores

@@ -1,4 +1,4 @@
-"""Whether a judge's verdicts move when the replies that it reads try to steer it."""
+"""Tests whether replies that try to steer a judge change its verdicts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from snellen.scoring import (
 from snellen.store import FORMAT, Run, identity_digest, safe_name
 
 STEERING = "steering.json"
-"""The file of a probe's run that says what came of it."""
+"""The file with the result of a probe's run."""
 
 
 def probe_run(
@@ -43,11 +43,11 @@ def probe_run(
     budget: Budget | None = None,
 ) -> tuple[list[SteeringReport], list[Finished]]:
     """Ask each of the plan's judges again about `n` of the replies that it has judged, with
-    attempts to steer it added to them: how its verdicts move, by kind of attempt. The plan's
-    `sample_seed` draws them.
+    attempts to steer it added; returns the changes of its verdicts by kind of attempt. The plan's
+    `sample_seed` draws the replies.
 
-    What has no verdict yet is judged first, as `judge_run` does. The runs lie in `probed/` of the
-    run's folder, each with its report in `steering.json`; nothing of them enters a score.
+    Replies without a verdict are judged first, as in `judge_run`. The runs are in `probed/` in the
+    run's folder, each with its report in `steering.json`. They enter no score.
 
     Raises:
         UsageError: it is no run, or a scoring is not there or has no judge, or none of its verdicts
@@ -84,7 +84,7 @@ def probe_run(
 def _drawn(
     run: Run, verdicts: Run, benchmark: Benchmark, name: str, n: int, seed: int
 ) -> list[judge.JudgedReply]:
-    """Replies that a judge's verdicts make worth something, as many right as wrong if there are."""
+    """Replies with a verdict, as many right as wrong if possible."""
     scoring, reads_cut = benchmark.scorings[name], judge.judge_of(benchmark, name).reads_cut
     seen: dict[str, judge.JudgedReply] = {}
     with closing(verdicts):
@@ -115,7 +115,7 @@ def _probed(
 ) -> Finished:
     digest = identity_digest(run.manifest()["identity"])
     probe = judge.steering(benchmark, name, replies, of=f"{run.path}", digest=digest)
-    # Verdicts are compared one with one: more of them would be paid and not read.
+    # Verdicts are compared in pairs: further verdicts would cost money and not be used.
     probe_plan = plan.replaced(
         benchmarks=[probe], out=run.path / judge.PROBED, score=False, repeats=1
     )
@@ -162,7 +162,7 @@ def _report(
 
 
 class _Row(NamedTuple):
-    """A reply's score before and with an attempt in it (None: no verdict), and its cluster."""
+    """A reply's score without and with an attempt (None: no verdict), and its cluster."""
 
     was: float
     now: float | None

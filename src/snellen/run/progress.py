@@ -1,4 +1,4 @@
-"""How far a run is: numbers only; whoever shows them decides how."""
+"""The progress of a run, as numbers; other code displays them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from snellen.core.profile import Prices
 
 @dataclass
 class Progress:
-    """What one run has done so far. `total` counts (sample, repeat)s, as do `done` and `failed`.
+    """The progress of one run. `total`, `done`, and `failed` count (sample, repeat) pairs.
 
-    `videos` of `videos_total` are done with, where there are some that questions share.
-    `score` is the running mean of the headline scoring, where it scores single samples: of
-    `score_n` replies, and of those that were `refused`, which count as wrong. `cost` is that of the
-    `priced` replies, `unpriced` those whose tokens the server does not say, where the model has
-    `prices`. `notes` are to be said as they come, those that are there from the start before
-    anything else.
+    `videos` of `videos_total` are finished, if questions share videos. `score` is the running mean
+    of the headline scoring, if it scores single samples: over `score_n` replies, including
+    `refused` ones, which count as wrong. `cost` is that of the `priced` replies; `unpriced` replies
+    have no token counts although the model has `prices`. `notes` are shown when they arrive, and
+    the first ones before anything else.
     """
 
     name: str
@@ -50,7 +49,7 @@ class Progress:
         self.notes = (*self.notes, text)
 
     def count(self, usage: Usage | None) -> None:
-        """Take a reply's tokens into account, and what they cost."""
+        """Count a reply's tokens and their cost."""
         if usage is not None:
             self.input_tokens += usage.input or 0
             self.output_tokens += usage.output or 0
@@ -66,19 +65,20 @@ class Progress:
 
     @property
     def mean_cost(self) -> float | None:
-        """What a reply has cost so far, None where none has."""
+        """The mean cost of a reply so far; None if no reply has a cost."""
         return self.cost / self.priced if self.priced else None
 
     @property
     def cost_at_the_end(self) -> float | None:
-        """What this call will have cost, if those left cost as much as those that it has done."""
+        """The expected cost of this call, if the remaining questions cost as much as the finished
+        ones."""
         if self.left is None or not self.priced or not self.done:
             return None
         return self.cost * (1 + self.left / self.done)
 
     @property
     def left(self) -> int | None:
-        """How many (sample, repeat)s have yet to be finished."""
+        """The number of unfinished (sample, repeat) pairs."""
         if self.total is None:
             return None
         return max(0, self.total - self.kept - self.done - self.failed)
@@ -89,7 +89,7 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Questions finished a second since the start of this session."""
+        """Questions finished per second since the start of this session."""
         seconds = (self.finished or monotonic()) - self.started
         return (self.done + self.failed) / seconds if seconds > 0 else 0.0
 

@@ -1,6 +1,6 @@
-"""Writes what a run asks and what comes to its folder, and knows what is there already.
+"""Writes questions and replies to a run's folder, and knows those that are already there.
 
-The one place where keys of questions and replies are made.
+Only this file makes the keys of questions and replies.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from snellen.store import (
 )
 
 OwnMedia = list[ShownMedia] | None
-"""A sample's own media as they are stored; None where its first turn shows exactly these."""
+"""A sample's own media as they are stored; None if its first turn shows exactly these."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,31 +42,31 @@ class Prepared:
     """A request that is ready to be sent, or the reason why it cannot be sent."""
 
     worded: Request
-    """As the benchmark words it, with its media not yet read."""
+    """The request with the benchmark's prompt, before its media are read."""
     shown: Request
-    """The same with its media read, as far as they could be."""
+    """The same request with its media read, as far as possible."""
     request: Request
-    """What the model gets: `shown`, or the model's own wording."""
+    """The request that the model gets: `shown`, or one with the model's own prompt."""
     error: MediaError | ModelError | None = None
     """Why nothing can be sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One question as its records name it."""
+    """A question with the key of its records."""
 
     key: Key
     request: Request
     digest: str = ""
-    """Digest of the request; empty where none could be made."""
+    """The digest of the request; empty if there is none."""
     media: list[SeenMedia] = field(default_factory=list)
-    """The media that the model is shown, where replies store them."""
+    """The media shown to the model, if replies store them."""
     replayed: bool = False
-    """Whether its reply is stored already, and it is asked again only to rebuild a session."""
+    """Whether its reply is already stored, so that it is asked again only to rebuild a session."""
 
 
 class Recorder:
-    """A run's folder (loaded, locked), as those who ask see it."""
+    """A run's folder (loaded, locked), for the code that asks questions."""
 
     def __init__(self, run: Run, benchmark: Benchmark, *, own_prompt: bool = False) -> None:
         self._run = run
@@ -83,20 +83,20 @@ class Recorder:
         # calls is final, and a run may stop before the next step's question is written.
         return Key(sample.id, repeat, turn)
 
-    # -- what is there
+    # -- reading
 
     def repeats_finished(self, row: Row) -> int:
-        """How many repeats of a row's only turn have a reply."""
+        """The number of repeats of a row's only turn that have a reply."""
         return self._run.finished_at(row.place)
 
     def has_reply(self, key: Key) -> bool:
         return self._run.has_reply(key)
 
     def has_question(self, row: Row, key: Key) -> bool:
-        """Whether the question of a stored reply is there too; a power cut can lose it.
+        """Whether the question of a stored reply is stored too; a power failure can lose it.
 
         Raises:
-            DataError: it is another row's.
+            DataError: the question belongs to another row.
         """
         if self._run.lacks_question(key):
             return False
@@ -108,10 +108,10 @@ class Recorder:
         assert record is not None
         return record.as_reply()
 
-    # -- what is written
+    # -- writing
 
     def write_question(self, row: Row, sample: Sample, key: Key, prepared: Prepared) -> bool:
-        """Write the question's row, unless it has one; whether it was written.
+        """Write the question's record unless there is one; returns whether it was written.
 
         Raises:
             DataError: two rows have one id.
@@ -131,7 +131,7 @@ class Recorder:
     def write_reply(
         self, turn: Turn, reply: Reply, attempt: int = 1, *, reused: str | None = None
     ) -> None:
-        """Store a reply; `reused` is the run folder that it comes from."""
+        """Store a reply; `reused` is the run folder that it was taken from, if any."""
         media = turn.media if reused else _as_shown(turn.media, turn.request, reply)
         self._append(
             turn, reply=reply, kind=self._kind, attempt=attempt, media=media, reused=reused
@@ -145,7 +145,7 @@ class Recorder:
         self._run.append_reply(reply_record(turn.key, turn.digest, _now(), **outcome))
 
     def write_end(self, sample: Sample, repeat: int, turns: int) -> None:
-        """Store that a conversation is over after so many turns."""
+        """Store that a conversation ended after this number of turns."""
         self._run.append_end(sample.id, repeat, turns, _now())
 
     def write_event(self, event: EventRecord) -> None:
@@ -161,7 +161,7 @@ class Recorder:
             await loop.run_in_executor(None, self.flush)
 
     def _check_row(self, row: Row, key: Key) -> None:
-        """A first turn that the run has already, and not from this row, is another row's.
+        """Check that a first turn that the run already has does not belong to another row.
 
         Raises:
             DataError: two rows have one id.
@@ -222,7 +222,7 @@ def _media_of(request: Request) -> Iterator[Image | Video]:
 
 
 def _is_same(shown: Image | Video, own: Image | Video) -> bool:
-    """Whether a prompt shows a sample's own medium; it sets the policy of a video."""
+    """Whether a prompt shows a sample's own medium; for a video, the prompt sets the policy."""
     if isinstance(shown, Video) and isinstance(own, Video):
         return (shown.source, shown.start, shown.end) == (own.source, own.start, own.end)
     return shown is own
@@ -233,8 +233,8 @@ def _seen_media(request: Request) -> list[SeenMedia]:
 
 
 def _as_shown(media: list[SeenMedia], request: Request, reply: Reply) -> list[SeenMedia]:
-    """The media with what the back end says of them: the times and sizes of the frames that it
-    decoded itself, and the sizes of the pictures that were scaled on their way."""
+    """The media with the back end's data: the times and sizes of frames that it decoded itself, and
+    the sizes of scaled pictures."""
     if reply.sizes is not None:
         media = media or _seen_media(request)
     if not media or (reply.shown is None and reply.sizes is None):

@@ -1,4 +1,4 @@
-"""Makes the requests of samples, and reads what they show."""
+"""Makes the requests of samples, and reads their media."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Requests:
         self, benchmark: Benchmark, model: Model, settings: Settings, threads: ThreadPoolExecutor
     ) -> None:
         self._benchmark = benchmark
-        # A model may decode videos itself, or not look at them.
+        # A model may decode videos itself, or ignore them.
         self._shows_frames = getattr(model, "wants_frames", True)
         self._settings = settings
         self._threads = threads
@@ -34,7 +34,8 @@ class Requests:
         )
 
     def request(self, sample: Sample, history: History, repeat: int) -> Request | None:
-        """The sample's next request, its media not yet read; None if it has no further turn."""
+        """The sample's next request, before its media are read; None if there is no further
+        turn."""
         return self._benchmark.request(
             sample, history, generation=self._settings.generation, seed=self.seed(repeat)
         )
@@ -45,7 +46,7 @@ class Requests:
         return self._settings.seed
 
     def first_videos(self, group: Group) -> dict[str, list[Video]]:
-        """By sample, the videos of a group's first turns."""
+        """The videos of a group's first turns, by sample."""
         return {
             sample.id: videos_of(request)
             for _, sample in group.samples
@@ -77,8 +78,8 @@ class Requests:
         return Prepared(worded=worded, shown=shown, request=request)
 
     async def prepare_session(self, worded: Request) -> Prepared:
-        """The request of a question in a session, with its media read in a thread: their digests
-        are stored, and the session gets the frames alone.
+        """The request of a question in a session, with its media read in a thread. Their digests
+        are stored; the session gets only the frames.
 
         Raises:
             DataError: addresses may not be fetched.
@@ -93,7 +94,7 @@ class Requests:
         return Prepared(worded=worded, shown=shown, request=shown)
 
     def read_if_possible(self, worded: Request) -> Prepared:
-        """A request that was answered before, with its media read if they still can be."""
+        """A request that was answered before, with its media read if still possible."""
         try:
             shown = loaded(worded)
         except MediaError:
@@ -101,11 +102,11 @@ class Requests:
         return Prepared(worded=worded, shown=shown, request=shown)
 
     async def _fetch(self, request: Request) -> Request:
-        """The request with the pictures that lie on servers.
+        """The request with its pictures fetched from web servers.
 
         Raises:
             MediaError: one cannot be fetched. DataError: the user has not allowed it, which ends
-                the run: no other such question would fare better.
+                the run, since every other such question would fail too.
         """
         if not has_addresses(request):
             return request

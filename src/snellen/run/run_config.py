@@ -1,4 +1,4 @@
-"""One run: a benchmark and a model with all values resolved, and where each came from."""
+"""One run: a benchmark and a model with all values resolved, and the origin of each value."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ PRECEDENCE: tuple[Source, ...] = (
     "benchmark",
     "default",
 )
-"""Where a value may come from; the first that has one decides. `argument` is Python's word for a
-flag."""
+"""The possible origins of a value; the first one with a value decides. `argument` is an option that
+was passed from Python."""
 OF_MODEL = ("base_url", "api_key_env", "concurrency", "trust_remote_code")
-"""Options about the model that its profile may set by the same name."""
+"""Options that a model's profile may set under the same name."""
 OF_SAMPLING = ("max_tokens", "temperature")
 """Options that its profile or the benchmark may set."""
 T = TypeVar("T")
 
 
 def first_set(candidates: Mapping[Source, T | None]) -> tuple[T | None, Source]:
-    """The value of the first source that has one, and that source.
+    """The first value in this order of sources, and its source.
 
     >>> first_set({"benchmark": 0.0, "profile": 0.5, "plan": None})
     (0.5, 'profile')
@@ -49,20 +49,20 @@ def first_set(candidates: Mapping[Source, T | None]) -> tuple[T | None, Source]:
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """One run of a plan, with the values that it uses."""
+    """A run of a plan with its resolved values."""
 
     benchmark: Benchmark
-    """As it is asked, with the plan's frame policy."""
+    """The benchmark with all options applied, including the plan's frame policy."""
     model: str | registry.Opened
     """A name, or a model that the caller has opened."""
     profile: Profile
-    """The model's, with the options in its place."""
+    """The model's profile with the options applied."""
     options: RunOptions
-    """All options, those that are not set with their defaults."""
+    """All options; unset ones have their defaults."""
     settings: Settings
     """How requests are made."""
     origins: Mapping[str, Source]
-    """Where each value came from, by the name of an option or of a profile's field."""
+    """The origin of each value, by the name of its option or profile field."""
 
 
 def resolve(
@@ -75,8 +75,8 @@ def resolve(
 ) -> RunConfig:
     """The config of a run of this benchmark and model.
 
-    `profile` is the model's own, without the options in its place. `sources` says where the options
-    that are set came from.
+    `profile` is the model's own, before options are applied. `sources` gives the origin of each
+    option that is set.
     """
     values = _Values(options, sources)
     if benchmark.procedure.frames:
@@ -126,13 +126,13 @@ def resolve(
 
 
 def _without_environment(sources: Mapping[str, Source]) -> Mapping[str, Source]:
-    """Those of options that say what is asked, or how much of it."""
+    """The options that determine the questions or their number."""
     roles = {name: declared.option.group.role for name, declared in declarations().items()}
     return {name: source for name, source in sources.items() if roles[name] != "environment"}
 
 
 class _Values:
-    """Values by precedence, and where each came from."""
+    """Values by precedence, with the origin of each."""
 
     def __init__(self, options: Mapping[str, Any], sources: Mapping[str, Source]) -> None:
         self._options = options
@@ -148,9 +148,9 @@ class _Values:
 
 
 def with_options(profile: Profile, options: RunOptions) -> Profile:
-    """A profile with what the options say in its place.
+    """A profile with the options applied.
 
-    `image_size` lowers the limit that the profile has, and never raises it.
+    `image_size` can lower the profile's limit but never raises it.
     """
     values: Mapping[str, Any] = options
     changes = {

@@ -1,4 +1,4 @@
-"""Runs a plan: prepares benchmarks × models, asks them all at once, scores what came."""
+"""Runs a plan: prepares all benchmarks × models, runs them concurrently, and scores the replies."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def run_plan(
     at_once: Callable[[], NoReturn] | None = None,
     budget: Budget | None = None,
 ) -> list[Finished]:
-    """Run all benchmarks × models; those on one server share its limit, different servers are asked
-    at once. Several plans may share a `budget`, which goes before the plan's own limits.
+    """Run all benchmarks × models. Runs on one server share its limit; different servers are used
+    concurrently. Several plans may share a `budget`, which takes precedence over the plan's limits.
 
-    Ctrl-C stops the runs cleanly; a second one calls `at_once` (None: raises KeyboardInterrupt).
+    Ctrl-C stops the runs cleanly; a second Ctrl-C calls `at_once` (None: raises KeyboardInterrupt).
 
     Raises:
-        SnellenError: something that the caller can mend; runs under way have kept what they had.
+        SnellenError: an error that the caller can fix; replies of runs in progress are kept.
     """
     for spec in plan.models:
         name = spec if isinstance(spec, str) else spec.name
@@ -52,7 +52,7 @@ def run_plan(
     finished: dict[Path, Finished] = {}
     for setting in plan.by_setting():
         results = run_async(_run_plan(setting, show, at_once, budget))
-        # Settings may come to the same, such as two sizes above the most that a profile allows.
+        # Two settings can be equal, such as two sizes above a profile's limit.
         finished |= {result.run: result for result in results}
         if any(result.interrupted for result in results):
             break
@@ -78,7 +78,7 @@ async def _run_plan(
     with ExitStack() as stack:
         preparation = Preparation(plan, budget, stack)
         try:
-            # All rows are read before any model is opened, which may take minutes.
+            # All rows are read before any model is opened, since opening one may take minutes.
             read = [(benchmark, benchmark.data.facts()) for benchmark in plan.benchmarks]
             for spec in plan.models:
                 profile = plan.profile_of(spec if isinstance(spec, str) else spec.name)
@@ -96,7 +96,7 @@ async def _run_plan(
             if crashes:
                 raise crashes[0]
         finally:
-            # A model that the caller opened stays the caller's.
+            # A model that the caller opened is not closed.
             for model in ours:
                 await close_model(model)
     return finished

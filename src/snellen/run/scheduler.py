@@ -1,8 +1,8 @@
 """Starts the questions of one run, group after group, and ends the run.
 
 `Scheduler` starts groups of samples that share media. `Conversations` or `Sessions` ask the samples
-of a group. `Attempts` sends each question until it has a reply, `Recorder` stores what comes, and
-`Observer`s are told of it.
+of a group. `Attempts` sends each question until it has a reply, `Recorder` stores the outcome, and
+`Observer`s receive the events.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ from snellen.run.stop import Stop
 from snellen.store import Run
 
 GRACE = 10.0
-"""Seconds for which a stopped run waits for the replies under way."""
+"""The time that a stopped run waits for replies in flight, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One benchmark to be put to one model."""
+    """One benchmark to run on one model."""
 
     benchmark: Benchmark
     model: Model
     run: Run
-    """The folder that questions and replies go to: loaded, and locked by the caller."""
+    """The folder for questions and replies, loaded and locked by the caller."""
     selection: Selection
     """The rows that are asked."""
     settings: Settings
     limiter: Limiter
-    """Shared by all jobs that ask the same server."""
+    """Shared by all jobs on the same server."""
     budget: Budget
     """Shared by all jobs of one call."""
     stop: Stop
@@ -60,7 +60,7 @@ class Job:
     reuse: Reuse | None = None
     """Looks up another run's reply to a request."""
     observers: Sequence[Observer] = ()
-    """Told of the run's events, after the progress and the running score."""
+    """Receive the run's events, after the progress and the running score."""
 
 
 class Asker(Protocol):
@@ -68,20 +68,20 @@ class Asker(Protocol):
 
     @property
     def replays(self) -> bool:
-        """Whether questions that have a reply are asked again beside others."""
+        """Whether questions with a reply are asked again together with others."""
 
     @property
     def most_groups(self) -> int:
-        """How many groups may be under way at once."""
+        """The most groups in progress."""
 
     def start_decoding(self, group: Group) -> None:
-        """Decode the group's videos from now on, while earlier groups are asked."""
+        """Start to decode the group's videos, while earlier groups are asked."""
 
     def announce(self, group: Group) -> None:
         """The group is about to be asked."""
 
     async def ask(self, group: Group) -> None:
-        """Ask what has no reply yet."""
+        """Ask the questions without a reply."""
 
 
 class Scheduler:
@@ -118,11 +118,11 @@ class Scheduler:
         return Conversations(benchmark, model, requests, self._attempts, self._job.reuse)
 
     async def ask_all(self) -> None:
-        """Ask every chosen question that has no reply yet; the job's `stop` says afterwards why the
-        run ended before its last one.
+        """Ask every chosen question without a reply. If the run ended early, the job's `stop` says
+        why.
 
         Raises:
-            StoreError, DataError: the run cannot go on; what was stored stays.
+            StoreError, DataError: the run cannot continue; stored records stay.
         """
         flushing = asyncio.create_task(self._recorder.flush_every_second())
         flushing.add_done_callback(self._stop.watch)
@@ -155,7 +155,7 @@ class Scheduler:
         self._recorder.flush()
 
     def _start_timer(self) -> asyncio.TimerHandle | None:
-        """Ends the run when its time is over, also in the middle of a wait."""
+        """End the run when its time is up, even during a wait."""
         budget = self._job.budget
         left = budget.seconds_left()
         if left is None:
@@ -168,7 +168,7 @@ class Scheduler:
     # -- groups
 
     async def _start_groups(self) -> None:
-        """Start group after group; meanwhile the videos of the next ones are decoded."""
+        """Start group after group, while the videos of later groups are decoded."""
         groups = self._groups()
         ahead: deque[Group] = deque()
         try:
@@ -185,7 +185,7 @@ class Scheduler:
                 group.close()
 
     async def _start_group(self, group: Group) -> bool:
-        """Whether it was started: not where the run stops."""
+        """Returns whether it was started; it is not if the run stops."""
         is_started = False
         try:
             await self._wait_for_room()
@@ -210,7 +210,7 @@ class Scheduler:
     async def _wait_for_room(self) -> None:
         most = self._asker.most_groups
         if self._job.budget.max_cost is not None and self._job.progress.mean_cost is None:
-            most = 1  # until it is known what a reply costs
+            most = 1  # until the cost of a reply is known
         while len(self._tasks) >= most:
             await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
 
@@ -227,7 +227,7 @@ class Scheduler:
         self._stop.watch(task)
 
     def _groups(self) -> Iterator[Group]:
-        """Samples to ask, those that share media together."""
+        """Samples to ask, grouped by shared media."""
         repeats = self._job.settings.repeats
         key = self._job.benchmark.procedure.group_by
         if key is None:
@@ -243,8 +243,7 @@ class Scheduler:
             yield Group(samples, repeats)
 
     def _unfinished(self) -> Iterator[tuple[Row, Sample]]:
-        """Rows with something left to ask; finished ones are counted, and no samples are made of
-        them."""
+        """Rows with open questions. Finished rows are counted without making their samples."""
         benchmark, repeats = self._job.benchmark, self._job.settings.repeats
         is_single = benchmark.procedure.conversation.turns == 1 and not self._asker.replays
         for row in chosen(benchmark, self._job.selection):

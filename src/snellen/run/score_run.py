@@ -1,4 +1,4 @@
-"""Scoring what is there: a run folder, or anybody's predictions."""
+"""Scores a run folder or a file of predictions."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ def score(
     replies_in: str | None = None,
     only: str | None = None,
 ) -> Result:
-    """Score a run folder again, or anybody's predictions of a benchmark: a file or a folder.
+    """Score a run folder again, or a file or folder of predictions.
 
-    `ids` and `replies_in` name the columns of a file, where they are not the usual ones; `only`
-    takes the files of a folder that match it. Without a `benchmark` it is what the name of a file
-    of VLMEvalKit's or lmms-eval's says. A run knows its own, but for one of the caller's: the
-    `Benchmark` object, `FILE.py:NAME`, or `module:NAME` is passed here again.
+    `ids` and `replies_in` name the columns of a file if they have unusual names; `only` selects
+    files of a folder by a pattern. Without a `benchmark`, the name of a file from VLMEvalKit or
+    lmms-eval determines it. A run knows its benchmark, unless it is the caller's own: then pass the
+    `Benchmark` object, `FILE.py:NAME`, or `module:NAME` again.
 
     Raises:
-        SnellenError: something that the caller can mend.
+        SnellenError: an error that the caller can fix.
     """
     check_missing(missing)
     path = runs_at(replies)
@@ -96,8 +96,8 @@ def explain(
     replies_in: str | None = None,
     only: str | None = None,
 ) -> list[Explanation]:
-    """One sample's whole story, once for each time that it was asked: what was sent, what came,
-    what every scoring finds in it. The arguments are those of `score`.
+    """Everything about one sample, once for each time it was asked: the prompt, the reply, and the
+    result of each scoring. The arguments are those of `score`.
 
     Raises:
         UsageError: there is no such sample, or it was not asked.
@@ -122,13 +122,13 @@ def explain(
 
 
 def _is_run(path: Path, benchmark: str | Benchmark | None, data: str | Path | None) -> bool:
-    """Whether a path is a run folder, rather than somebody's predictions.
+    """Whether a path is a run folder and not a file of predictions.
 
     Raises:
-        UsageError: it is neither, or something is given that does not go with it.
+        UsageError: it is neither, or an argument does not apply to it.
     """
     if not path.exists():
-        # Those of an object store are fetched from a single file, and only it is looked for.
+        # For an object store, only one file is looked up and fetched.
         what = "run, and no such file" if isinstance(path, Mirror) else "file or folder"
         raise UsageError(f"{path}: there is no such {what}.")
     is_run = (path / MANIFEST).exists()
@@ -166,7 +166,7 @@ def scored(
     missing: Missing | None = None,
     stopped: str | None = None,
 ) -> Result:
-    """The score of a run (loaded, locked) with what judges have said of its replies."""
+    """The score of a run (loaded, locked) with the judges' verdicts on its replies."""
     with ExitStack() as stack:
         replies = partial(judgeable, run, benchmark)
         verdicts, notes = judge.verdicts(run, benchmark, replies, stack)
@@ -200,7 +200,7 @@ def judgeable(run: Run, benchmark: Benchmark) -> Iterator[tuple[int, Sample, Rep
 
 
 def _by_other_rules(run: Run, benchmark: Benchmark) -> list[str]:
-    """Note that the caller's object, not the catalog's benchmark, scored a catalog run."""
+    """A note that the caller's object, not the catalog's benchmark, scored a catalog run."""
     if benchmark.provenance.from_catalog or run.manifest().get("benchmark_object") is not False:
         return []
     return [
@@ -210,13 +210,13 @@ def _by_other_rules(run: Run, benchmark: Benchmark) -> list[str]:
 
 
 def source_notes(run: Run, benchmark: Benchmark) -> list[str]:
-    """Note that somebody's own benchmark changed since the run was made, or may have."""
+    """A note that a user's own benchmark changed since the run was made, or may have changed."""
     before = run.manifest().get("benchmark_source", {})
     source = registry.source_of(benchmark)
     if source is None or None in (source.digest, before.get("digest")):
         return []
     what = f"{source.spec}" if source.spec else f"the Benchmark object {benchmark.name}"
-    if before["kind"] != source.kind:  # their digests are of different things
+    if before["kind"] != source.kind:  # their digests cover different things
         earlier = before.get("spec") or "a Benchmark object"
         return [f"scored by {what}. The run was made by {earlier}, {SOURCE_DIFFERS}"]
     if source.digest == before["digest"]:
@@ -225,7 +225,7 @@ def source_notes(run: Run, benchmark: Benchmark) -> list[str]:
 
 
 def _judging(run: Run, benchmark: Benchmark) -> dict[str, CostReport]:
-    """What each judge of a run took, under all its scorings."""
+    """The cost of each judge of a run, under all its scorings."""
     by_model: dict[str, list[Run]] = {}
     for name, scoring in benchmark.scorings.items():
         for judge_run in (
@@ -239,11 +239,12 @@ def _judging(run: Run, benchmark: Benchmark) -> dict[str, CostReport]:
 def benchmark_of(
     path: Path, manifest: Mapping[str, Any], benchmark: str | Benchmark | None = None
 ) -> Benchmark:
-    """The benchmark of a run: what its manifest names, or the caller's own, which is passed again:
-    the object, or the file or module that it is in.
+    """The benchmark of a run: the one that its manifest names, or the caller's own, passed as the
+    object or as its file or module.
 
     Raises:
-        CatalogError: the manifest names none of ours. UsageError: the one given is another.
+        CatalogError: the manifest names no known benchmark. UsageError: the caller's is another
+        one.
     """
     if isinstance(benchmark, str):
         benchmark = registry.of_run(manifest, benchmark)
@@ -275,7 +276,7 @@ def _check_same_benchmark(path: Path, manifest: Mapping[str, Any], benchmark: Be
     """The benchmark must be the one that the run asked.
 
     Raises:
-        UsageError: it is another, or asks otherwise.
+        UsageError: it is another one, or its questions differ.
     """
     identity = manifest["identity"]
     was, now = (identity["benchmark"], identity["asks"]), (benchmark.name, benchmark.asks)

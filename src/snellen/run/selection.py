@@ -1,4 +1,4 @@
-"""Which rows of a benchmark a run asks, checked before the first question."""
+"""Selects the rows of a benchmark that a run asks, and checks them before the first question."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from snellen.errors import DataError
 
 CHECKED = 20_000
 CHECK_SECONDS = 0.05
-"""At most so many rows are read before the first question, and for so long; those behind them are
-checked when they are asked."""
+"""The most rows, and the most seconds, to read before the first question. Later rows are checked
+when they are asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """`places` are the chosen rows' numbers (None: all), `rows` how many those are, `total` how
-    many there are."""
+    """`places` are the indices of the chosen rows (None: all), `rows` is their number, and `total`
+    the number of all rows."""
 
     places: frozenset[int] | None
     rows: int
@@ -29,7 +29,7 @@ class Selection:
 
 
 def check(benchmark: Benchmark) -> None:
-    """Read the rows once, before anything is asked: all, or as many as take no time to speak of.
+    """Read the rows once before any question: all of them, or as many as can be read quickly.
 
     Raises:
         DataError: there are no rows, one cannot be read, or two have the same id.
@@ -54,9 +54,9 @@ def check(benchmark: Benchmark) -> None:
 def select(
     benchmark: Benchmark, total: int, *, limit: int | None, sample: int | None, seed: int
 ) -> Selection:
-    """The first `limit` rows, or `sample` rows drawn by `seed` in proportion to the first
-    break-down's categories; as many fewer as it takes to split nothing that belongs together, but
-    for the first."""
+    """The first `limit` rows, or `sample` rows drawn by `seed` in proportion to the categories of
+    the first breakdown. They are fewer if rows that belong together would be split, except for the
+    first such unit."""
     places: list[int] | None = None
     if sample is not None and sample < total:
         places = _drawn(benchmark, sample, seed)
@@ -68,7 +68,7 @@ def select(
 
 
 Unit = list[int]
-"""The places of rows that are selected together; mostly one."""
+"""The indices of rows that are selected together; usually one."""
 
 
 def _units(benchmark: Benchmark) -> Iterator[tuple[str, Unit]]:
@@ -87,7 +87,7 @@ def _units(benchmark: Benchmark) -> Iterator[tuple[str, Unit]]:
 
 
 def _first(benchmark: Benchmark, limit: int, allowed: frozenset[int] | None) -> list[int]:
-    """The places of the first units that have no more than `limit` rows in all."""
+    """The indices of the first units with at most `limit` rows in all."""
     places: list[int] = []
     if benchmark.procedure.together is None:
         rows = (row.place for row in benchmark.data if allowed is None or row.place in allowed)
@@ -101,8 +101,8 @@ def _first(benchmark: Benchmark, limit: int, allowed: frozenset[int] | None) -> 
 
 
 def _drawn(benchmark: Benchmark, n: int, seed: int) -> list[int]:
-    """The places of about `n` rows in whole units, shared out over the categories by largest
-    remainders, drawn within each."""
+    """The indices of about `n` rows in complete units, distributed over the categories by largest
+    remainders and drawn within each category."""
     strata: dict[str, list[Unit]] = {}
     rows = 0
     for category, unit in _units(benchmark):
@@ -121,7 +121,7 @@ def _drawn(benchmark: Benchmark, n: int, seed: int) -> list[int]:
 
 
 def chosen(benchmark: Benchmark, selection: Selection) -> Iterator[Row]:
-    """The chosen rows, in the data's order; stops reading after the last."""
+    """The chosen rows in the data's order; reading stops after the last."""
     if selection.places is None:
         return iter(benchmark.data)
     return rows_at(benchmark.data, selection.places)

@@ -1,4 +1,4 @@
-"""What is stored of a session: its events in order, and what the model said when."""
+"""The stored log of a session: its events in order, and the model's messages with their times."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from snellen.store import FORMAT, EventRecord
 
 
 class SessionLog:
-    """The events of one session. What is logged of a frame or a question is written before the
-    session gets it, and nothing of it says what is right."""
+    """The events of one session. An event for a frame or a question is written before the session
+    gets it, and contains no right answers."""
 
     def __init__(self, name: str, write: Callable[[EventRecord], None]) -> None:
         self._name = name
@@ -47,7 +47,7 @@ class SessionLog:
         self._add("frame", position | _pixels(frame) | ({"fork": fork} if fork else {}))
 
     def lag(self, seconds: float) -> None:
-        """By how much a frame was done with later than it came."""
+        """The delay between the arrival of a frame and the end of its processing."""
         self._lag = max(self._lag, seconds)
 
     def question(self, sample: Sample, query: Query, at: float, must_answer: bool) -> None:
@@ -90,7 +90,7 @@ class SessionLog:
 
 
 class Utterances:
-    """What a session says, on request and by itself."""
+    """A session's messages, on request and on its own."""
 
     def __init__(self, log: SessionLog) -> None:
         self._log = log
@@ -98,7 +98,7 @@ class Utterances:
         self._samples: dict[str, str] = {}
 
     def query_id(self, sample: Sample) -> str:
-        """A name for a question that does not tell the model which of how many it is."""
+        """A name for a question that does not reveal its number to the model."""
         name = token_hex(8)
         self._samples[name] = sample.id
         return name
@@ -115,7 +115,7 @@ class Utterances:
         )
 
     def add(self, emissions: Sequence[Emission], at: float) -> None:
-        """What a session says by itself: part after part of a message, up to a final one."""
+        """The messages of a session on its own: parts of a message, up to a final one."""
         for emission in emissions:
             sample = None if emission.query is None else self._samples.get(emission.query)
             self._log.emission(emission, sample, at)
@@ -137,7 +137,7 @@ class Utterances:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The messages that the session said by itself, as `core.streaming.Said`."""
+        """The messages that the session sent on its own, as `core.streaming.Said`."""
         return [
             {name: value for name, value in message.items() if name != "final"}
             for message in self._messages

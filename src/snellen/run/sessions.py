@@ -32,7 +32,7 @@ class Sessions:
     """Sessions of one benchmark with one model.
 
     Raises:
-        UsageError: the frame policy is none for streams.
+        UsageError: the frame policy does not work for streams.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Sessions:
 
     @property
     def replays(self) -> bool:
-        """A session that keeps its questions is asked those again that have a reply."""
+        """A session that keeps its questions is asked again even if they have a reply."""
         return not self._setup.forks
 
     @property
@@ -71,13 +71,13 @@ class Sessions:
         return max(1, int(self._attempts.limiter.limit))
 
     def start_decoding(self, group: Group) -> None:
-        """Nothing: a session's frames are decoded while it runs."""
+        """Do nothing: a session's frames are decoded while it runs."""
 
     def announce(self, group: Group) -> None:
-        """Nothing: a session never learns which videos come."""
+        """Do nothing: a session never learns about later videos."""
 
     async def ask(self, group: Group) -> None:
-        """The sessions of a group, one after the other, that have something left to ask."""
+        """Run the sessions of a group that have open questions, one after the other."""
         group.all_sent.set()
         if self._setup.apart:
             group.release_slot(self._attempts.limiter)
@@ -88,10 +88,10 @@ class Sessions:
                 self._attempts.observer.samples_kept(len(samples) - len(left))
                 if left and self._attempts.stop.reason is None:
                     await self._ask_session(samples if self.replays else left, rows, repeat)
-                self._attempts.may_ask()  # a budget spent by the session stops the run
+                self._attempts.may_ask()  # if the session used up a budget, the run stops
 
     def _by_session(self, samples: Sequence[Sample]) -> list[list[Sample]]:
-        """The samples of a group by the session that they share, in the order of their times."""
+        """The samples of a group by session, in the order of their times."""
         streaming = self._setup.streaming
         sessions: dict[str, list[Sample]] = {}
         for sample in samples:
@@ -104,7 +104,7 @@ class Sessions:
     async def _ask_session(
         self, samples: Sequence[Sample], rows: Mapping[str, Row], repeat: int
     ) -> None:
-        """One session for these samples, from the first frame on."""
+        """Run one session for these samples, from the first frame on."""
         turns: dict[str, Turn] = {}
         for sample in samples:
             turn = await self._prepare(rows[sample.id], sample, repeat)
@@ -116,7 +116,7 @@ class Sessions:
         await self._stream(ready, turns, self._requests.seed(repeat))
 
     async def _prepare(self, row: Row, sample: Sample, repeat: int) -> Turn | None:
-        """A question that is ready to be asked; None where its media cannot be read."""
+        """A question that is ready to be asked; None if its media cannot be read."""
         key = self._recorder.key(sample, repeat)
         worded = self._requests.request(sample, (), repeat)
         assert worded is not None
@@ -132,7 +132,7 @@ class Sessions:
     async def _stream(
         self, samples: Sequence[Sample], turns: Mapping[str, Turn], seed: int | None
     ) -> None:
-        """Stream the video; questions that are left when the session breaks fail with its error."""
+        """Stream the video. If the session breaks, the remaining questions fail with its error."""
         unsettled, counted = [*turns.values()], False
         session: StreamedSession | None = None
         loop = asyncio.get_running_loop()
@@ -164,7 +164,7 @@ class Sessions:
         turns: Mapping[str, Turn],
         seed: int | None,
     ) -> tuple[StreamedSession, Feeding]:
-        """The session of a video that is open, and its frames."""
+        """The session of an open video, and its frames."""
         setup, times = self._setup, streamed.facts.times
         arrivals = arrivals_of(setup.streaming, samples, setup.rate, times, streamed.facts.end)
         indices = {arrival.index for arrival in arrivals if arrival.sample is None}

@@ -1,4 +1,4 @@
-"""How a run asks: what is generated, how often a question is sent, and when the run gives up."""
+"""How a run asks: generation, retries, and when the run gives up."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ class Settings:
     """How a run asks. Only `generation` and `seed` change what is asked."""
 
     generation: Generation = field(default_factory=Generation)
-    """How the model generates: its limit of tokens, its temperature."""
+    """How the model generates: the token limit, the temperature."""
     seed: int | None = None
     """The seed of the first repeat; each further repeat adds one. None: no seed is sent."""
     repeats: int = 1
-    """How often each sample is asked."""
+    """The number of repeats of each sample."""
     attempts: int = 6
-    """How often one question is sent at most; 429s have a limit of their own."""
+    """The most attempts per question; 429s have a separate limit."""
     backoff: float = 0.5
     """Seconds before the second attempt; the wait doubles with each attempt."""
     longest_wait: float = 60.0
     """The longest of these waits, in seconds, unless the server asks for another."""
     timeout: float | None = 1800.0
-    """Seconds for one call of the model. None: the model has a time limit of its own."""
+    """The time limit of a call of the model, in seconds. None: the model has its own."""
     give_up: int = 20
     """The run ends after this many failed questions in a row, or twice the concurrency if that
     is more."""

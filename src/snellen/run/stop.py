@@ -8,15 +8,15 @@ import asyncio
 class Stop:
     """Ends a run: no new questions, and after a grace period none in flight either.
 
-    A `patient` stop waits for what is in flight, which a spent budget has paid for. A later stop
-    that is not patient (a person interrupts) ends that wait.
+    A `patient` stop waits for requests in flight, which are already paid for when a budget runs
+    out. A later stop that is not patient (a person interrupts) ends that wait.
     """
 
     def __init__(self) -> None:
         self.reason: str | None = None
-        """Why the run stops, in words. None while it goes on."""
+        """Why the run stops, in words. None while it continues."""
         self.interrupted = False
-        """Whether a person or a budget stopped it, so that it can go on later."""
+        """Whether a person or a budget stopped it, so that it can be resumed."""
         self.crash: BaseException | None = None
         """The error that ended it."""
         self._stopping = asyncio.Event()
@@ -32,11 +32,11 @@ class Stop:
             self._hurrying.set()
 
     def close(self) -> None:
-        """The run has ended: what stops others later did not stop it."""
+        """Mark the run as ended: later stops of other runs did not stop it."""
         self._is_over = True
 
     def set_crash(self, error: BaseException) -> None:
-        """Stop because of an error that is no model's; the first one is what the run raises."""
+        """Stop because of an error that is not a model's. The run raises the first such error."""
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         if self.crash is None:

@@ -1,7 +1,7 @@
-"""One video streamed to one session of a model: frames as they come, questions at their times.
+"""Streams one video to one session of a model: frames as they arrive, questions at their times.
 
-A session gets frames in order, each with its media time, and questions; never a path, a duration or
-a later frame.
+A session gets frames in order, each with its media time, and questions. It never gets a path, a
+duration, or a later frame.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from snellen.run.recorder import Turn
 from snellen.run.session_log import SessionLog, Utterances
 
 CLOSING = 10.0
-"""Seconds that a session is given to close."""
+"""The time for a session to close, in seconds."""
 MOST_FORKS = 16
-"""Forks of one session that answer at once, where that changes nothing."""
+"""The most forks of one session that answer concurrently, if that changes nothing."""
 
 T = TypeVar("T")
 
@@ -59,7 +59,7 @@ class Setup:
     policy: videos.Policy
     """Which frames are streamed."""
     rate: float
-    """Frames a second of the policy."""
+    """The policy's frames per second."""
 
     @property
     def forks(self) -> bool:
@@ -68,8 +68,8 @@ class Setup:
 
     @property
     def apart(self) -> bool:
-        """Whether forks answer while the session is fed on, each with a slot of its own: where they
-        share nothing (`forks_apart`), and the clock stands still."""
+        """Whether forks answer while the session gets further frames, each with a slot of its own.
+        This requires that they share nothing (`forks_apart`) and that the clock stands still."""
         alone = getattr(self.model, "forks_apart", False)
         return bool(self.forks and alone and self.streaming.clock == "logical")
 
@@ -83,11 +83,11 @@ class _PosedQuestion:
     arrival: Arrival
     query: Query
     latest: Frame | None
-    """The newest frame, where the session has not seen it."""
+    """The newest frame, if the session has not seen it."""
 
 
 class _Forks:
-    """The forks of one session that answer while it is fed on."""
+    """The forks of one session that answer while it gets further frames."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
@@ -101,7 +101,7 @@ class _Forks:
         task.add_done_callback(self._note_ended)
 
     def check(self) -> None:
-        """Raise what went wrong in a fork."""
+        """Raise the error of a fork."""
         if self._error is not None:
             raise self._error
 
@@ -184,7 +184,8 @@ class StreamedSession:
 
     async def _stream(self, session: Session) -> None:
         if self._setup.streaming.clock == "real":
-            await self._feeding.get(self._feeding.first)  # decoding is not the session's time
+            # Decoding does not count as the session's time.
+            await self._feeding.get(self._feeding.first)
         self._clock.start()
         async for arrival in self._clock.arrivals():
             self._forks.check()
@@ -219,7 +220,7 @@ class StreamedSession:
 
     async def _feed(self, session: Session, arrival: Arrival) -> None:
         if arrival.index <= self._seen:
-            return  # a question showed it already
+            return  # a question has already shown it
         frame = await self._feeding.get(arrival.index)
         self._log.frame(arrival, frame, self._feeding.times[arrival.index])
         self._seen = arrival.index
