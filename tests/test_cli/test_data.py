@@ -260,7 +260,7 @@ def test_rows_with_the_id_of_an_earlier_one_are_said(snellen: Snellen, tmp_path:
 
     assert done.code == 1
     assert (
-        "2 rows have the id of an earlier one; the first: rows 1 and 4 have the same id 'a'"
+        "2 rows repeat the id of an earlier row; the first: rows 1 and 4 have the same id 'a'"
     ) in done.out
 
 
@@ -303,11 +303,11 @@ def test_where_names_the_folders_that_are_searched_in_order_and_what_is_missing(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("get eyechart", "eyechart has no published files: there is nothing to get"),
+        ("get eyechart", "eyechart has no published files, so there is nothing to download"),
         ("get mine.jsonl", "mine has no published files"),
         ("get mathvision --only x", "no published file 'x'; there are data/test.jsonl, "),
         ("verify mathvisoin", "did you mean mathvision"),
-        ("pack --to a.tsv", "name rows to pack, a benchmark or a file, or a FILE with --unpack"),
+        ("pack --to a.tsv", "name the rows to pack (a benchmark or a file), or a FILE with --unpack"),
         ("pack mine.jsonl --to a.xlsx", "a.xlsx: rows are packed into .tsv, .jsonl, .parquet"),
         ("pack mine.jsonl --to mine.jsonl", "mine.jsonl is there already: take it away"),
         ("pack --unpack nothing.tsv --to x", "nothing.tsv"),

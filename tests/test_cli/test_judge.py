@@ -313,10 +313,10 @@ def test_labels_that_cannot_be_meant_are_refused_before_anybody_is_asked(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ([], "name the model that judges"),
-        (["--probe", "steering"], "name the model that judges"),
-        (["--judge", "openai/m", "--sample-seed", "3"], "draws the replies of --probe; there is"),
-        (["--judge", "openai/m", "--against", "x.csv", "--probe", "steering"], "without --probe"),
+        ([], "name a judge"),
+        (["--probe", "steering"], "name a judge"),
+        (["--judge", "openai/m", "--sample-seed", "3"], "draws the replies for --probe; add"),
+        (["--judge", "openai/m", "--against", "x.csv", "--probe", "steering"], "cannot be combined with --probe"),
     ],
 )
 def test_what_does_not_go_together_is_said(

@@ -95,8 +95,8 @@ def test_where_nothing_has_a_value_no_plot_is_drawn_and_it_is_said(
     ("options", "said"),
     [
         (("--format", "svg"), "svg is written to a file: name it with -o."),
-        (("--plots", "p", "-o", "x.svg"), "leave -o out"),
-        (("--plots", "p", "--format", "html"), "leave -o out"),
+        (("--plots", "p", "-o", "x.svg"), "leave out -o"),
+        (("--plots", "p", "--format", "html"), "leave out -o"),
         (("-o", "absent/x.html"), "cannot be written"),
         (("-o", "absent/x.png"), "cannot be written"),
     ],

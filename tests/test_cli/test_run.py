@@ -84,7 +84,7 @@ def test_what_failed_is_counted_said_and_asked_again(snellen: Snellen, rows: Pat
 
     assert first.code == 1
     assert "mine × openai/m: 1 question without a reply" in first.err
-    assert "the same command goes on where this one ended" in first.err
+    assert "the same command resumes" in first.err
     assert "2 ok, 1 failed" in first.out
     assert second.code == 0
     assert "3, of them 3 ok" in second.out
@@ -122,7 +122,7 @@ def test_a_spent_budget_exits_130_says_so_and_the_rest_is_asked_later(
     assert (first.json["n"], second.json["n"]) == (2, 3)
     assert first.json["stopped"] == "the budget of 2 requests is spent"
     assert "stopped: the budget of 2 requests is spent" in first.err
-    assert "the same command goes on where this one ended" in first.err
+    assert "the same command resumes" in first.err
 
 
 @pytest.mark.parametrize(

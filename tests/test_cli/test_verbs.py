@@ -82,7 +82,7 @@ def test_the_sheet_shows_options_scorings_sources_and_an_example(snellen: Snelle
     assert "scoring        official, version " in out
     assert "mathllm/MATH-V@a1f5cc3" in out
     assert "also known as  MathVision, MathVision_MINI" in out
-    assert "rows           not at hand: say where with --data" in out
+    assert "rows           not found: download them with `snellen data get`, or pass --data" in out
     assert "Which fraction of the disc is blue?" in out
     assert "<images/1.png>" in out
     assert "target: \\frac{3}{8}" in out
@@ -141,7 +141,7 @@ def test_check_says_where_all_answers_are_hidden(snellen: Snellen) -> None:
     done = snellen("check", "vqav2:split=test")
 
     assert done.code == 0
-    assert "passed on 3 bundled rows, whose answers are hidden: nothing to score" in done.out
+    assert "passed on 3 bundled rows, whose answers are hidden, so there is nothing to score" in done.out
 
 
 def test_doctor_knows_the_packages_and_extras_of_the_project() -> None:

@@ -84,7 +84,7 @@ WRONG = [
         "score mine.jsonl --replies answer -b eyechart --scoring best",
         "eyechart has no scoring 'best'; it has official",
     ),
-    ("score . --explain 1 --scoring all", "every scoring finds: leave out --scoring and --missing"),
+    ("score . --explain 1 --scoring all", "--explain shows every scoring: leave out --scoring and --missing"),
     ("score . --explain 1 --missing wrong", "leave out --scoring and --missing"),
     ("report .", "there is no run in it, down to 6 folders below"),
     ("report mine.jsonl", "mine.jsonl is a file, not .* `snellen score mine.jsonl` scores them"),
@@ -221,4 +221,4 @@ def test_flags_that_say_more_of_what_is_not_asked_for_are_refused(
 
     assert (run.code, judge.code) == (2, 2)
     assert "say how many with --shots" in run.err
-    assert "there is no --probe" in judge.err
+    assert "add --probe" in judge.err

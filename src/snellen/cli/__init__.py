@@ -24,32 +24,32 @@ if TYPE_CHECKING:
 
 VERBS: Mapping[str, str] = {
     "demo": "Measure the built-in reader on the built-in eye chart, offline.",
-    "run": "Ask models benchmarks' questions, store, score and report.",
-    "score": "Score a run again, or anybody's predictions.",
+    "run": "Run models on benchmarks; store, score, and report the replies.",
+    "score": "Score a run again, or predictions from a file.",
     "judge": "Ask a judge about replies that rules leave open.",
-    "compare": "Compare runs or predictions: which is better, and is it so.",
-    "power": "Show the smallest difference that a benchmark can show.",
+    "compare": "Compare runs or predictions: which is better, and is it significant?",
+    "power": "Show the smallest difference that a benchmark can detect.",
     "report": "Show the results of runs.",
-    "contamination": "Find near-duplicates in benchmarks, and benchmarks in training data.",
-    "view": "Show runs in a browser: samples, replies, pictures, side by side.",
-    "export": "Write a run's replies in other tools' formats.",
-    "list": "List benchmarks, models and metrics.",
+    "contamination": "Find near-duplicates in benchmarks, and benchmark samples in training data.",
+    "view": "Show runs in the browser: samples, replies, pictures, side by side.",
+    "export": "Export a run's replies in other tools' formats.",
+    "list": "List benchmarks, models, and metrics.",
     "show": "Show a benchmark's sheet: data, prompt, scorings, an example.",
-    "data": "Get benchmarks' published files, verify and find them; pack rows and pictures.",
-    "check": "Put dummy models through benchmarks on their bundled rows.",
-    "doctor": "Say what is installed and what is missing.",
-    "completion": "Print what makes a shell complete our words.",
+    "data": "Download, verify, and locate published files; pack rows and pictures.",
+    "check": "Run dummy models on benchmarks' bundled rows.",
+    "doctor": "Show what is installed and what is missing.",
+    "completion": "Print a script for shell completion.",
 }
 
 
 class Mendable(click.ClickException):
-    """What the user can mend, said without a traceback."""
+    """An error that the user can fix, shown without a traceback."""
 
     exit_code = WRONG_USE
 
 
 class Verbs(click.Group):
-    """A group whose help needs no verb's file."""
+    """A group whose help does not import the verbs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*VERBS]
@@ -106,7 +106,7 @@ class Verbs(click.Group):
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--traceback", is_flag=True, help="Show where in the source an error arose.")
+@click.option("--traceback", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(__version__, prog_name="snellen")
 def cli(traceback: bool) -> None:
     """Measure vision-language models on public benchmarks."""
@@ -121,10 +121,12 @@ def main() -> NoReturn:
 
 
 def exit_code(args: Sequence[str]) -> int:
-    """Run the command line; gives the exit code."""
+    """Run the command line; returns the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a narrow locale costs letters, not the result
+            stream.reconfigure(
+                errors="replace"
+            )  # with a narrow locale, only characters are lost, not the result
     try:
         code = cli.main([*args], prog_name="snellen", standalone_mode=False)
     except click.ClickException as error:
@@ -132,7 +134,7 @@ def exit_code(args: Sequence[str]) -> int:
         return error.exit_code
     except click.Abort:
         print(
-            "snellen: interrupted; what was stored stays, and the same command goes on",
+            "snellen: interrupted; stored replies stay, and the same command resumes",
             file=sys.stderr,
         )
         return INTERRUPTED

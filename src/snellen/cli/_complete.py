@@ -1,4 +1,4 @@
-"""What a TAB offers for the value of an option: benchmarks and models by name."""
+"""Shell completion for values of options: benchmarks and models by name."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def benchmarks(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
-    """Benchmarks and suites, the options of one that is named, and what other tools call them once
-    that is begun; files where none of these begins so."""
+    """Benchmarks and suites, and the options of a complete name. Other tools' names are offered
+    once they are begun, and files if nothing else matches."""
     from click.shell_completion import CompletionItem
 
     from snellen import registry
@@ -56,7 +56,7 @@ def _with_options(name: str, incomplete: str) -> list[tuple[str, str | None]]:
 def models(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
-    """Models that are whole names, and of others what stands before a name of one's own."""
+    """Models with complete names, and the prefixes of the others."""
     from click.shell_completion import CompletionItem
 
     from snellen import registry

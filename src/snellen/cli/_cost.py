@@ -1,4 +1,4 @@
-"""What `run --estimate` prints: a line for each run, what must be said of it, and their sum."""
+"""The output of `run --estimate`: a line for each run with its notes, and their sum."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def lines(found: Sequence[CostEstimate]) -> list[str]:
 
 
 def _line(name: str, of: Sequence[CostEstimate]) -> str:
-    """Where one of several does not know a figure, their sum has none."""
+    """If one of several has no figure, neither does their sum."""
     counts = {
         "request": sum(one.requests for one in of),
         "picture": sum(one.pictures for one in of),
@@ -40,7 +40,7 @@ def _line(name: str, of: Sequence[CostEstimate]) -> str:
     cost = _sum([one.cost for one in of])
     if cost is not None and len({one.currency for one in of}) == 1:
         parts.append(f"{about} {money(cost, of[0].currency)}")
-    # Those of different servers go on at the same time: several have no common time.
+    # Runs on different servers are concurrent, so several have no common time.
     if len(of) == 1 and of[0].hours is not None:
         parts.append(f"about {duration(of[0].hours * 3600)}")
     return "  ".join(parts)

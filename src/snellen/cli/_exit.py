@@ -1,4 +1,4 @@
-"""What exit codes mean, and a way out that waits for nobody."""
+"""Exit codes, and an exit that does not wait for threads."""
 
 import os
 import sys
@@ -6,16 +6,16 @@ from typing import NoReturn
 
 DONE = 0
 FELL_SHORT = 1
-"""Done, but samples failed or a check fell short."""
+"""Done, but samples failed or a check did not pass."""
 WRONG_USE = 2
-"""Something that the user can mend, in the command or in the data."""
+"""An error that the user can fix, in the command or in the data."""
 INTERRUPTED = 130
-"""Interrupted, or a budget spent: the same command goes on."""
+"""Interrupted, or a budget is used up; the same command resumes."""
 
 
 def leave_at_once() -> NoReturn:
-    """End the process now, as interrupted. What was journaled stays; a model's threads, for which
-    Python would wait, do not."""
+    """End the process immediately, as interrupted. Stored records stay. Python would wait for a
+    model's threads; this does not."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(INTERRUPTED)

@@ -1,4 +1,4 @@
-"""--fail-under: the least that metrics must reach."""
+"""--fail-under: the lowest acceptable values of metrics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from snellen.run import option_text
 from snellen.scoring import MetricReport, Scored, Tally
 
 FRACTION = "fraction"
-"""The unit of metrics that lie between 0 and 1."""
+"""The unit of metrics between 0 and 1."""
 
 
 def floors(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, float]:
@@ -32,9 +32,11 @@ def floors(ctx: click.Context, param: click.Parameter, values: Sequence[str]) ->
 def check_floors(
     floors: Mapping[str, float], benchmarks: Sequence[Benchmark], *, no_score: bool
 ) -> None:
-    """Whether each floor's metric is one of those there will be, before anything is asked."""
+    """Check, before any question, that each floor's metric will exist."""
     if floors and no_score:
-        raise UsageError("--fail-under needs a score, and --no-score gives none.")
+        raise UsageError(
+            "--fail-under needs a score, and --no-score gives none. Leave one of them out."
+        )
     known = {
         metric: None
         for benchmark in benchmarks
@@ -54,8 +56,8 @@ def check_floors(
 
 
 def _is_fraction(metric: str, benchmark: Benchmark) -> bool:
-    """Whether a metric lies between 0 and 1, as far as an empty reply to the first question tells:
-    metrics name their unit with a value."""
+    """Whether a metric lies between 0 and 1, judged by an empty reply to the first question, since
+    metrics state their unit only with a value."""
     scoring = benchmark.scorings[benchmark.headline]
     row = next(iter(benchmark.data), None)
     if metric not in scoring.metrics or scoring.reads != "generate" or row is None:
@@ -79,8 +81,8 @@ def metrics_of(result: Result) -> Mapping[str, MetricReport]:
 def shortfalls(
     floors: Mapping[str, float], result: Result, known: Set[str]
 ) -> tuple[list[str], int]:
-    """Which of a run's metrics is below its floor, has no value, or cannot be compared with it,
-    and the exit code for that. A name that is not in `known` is no metric of any run."""
+    """The metrics of a run that are below their floor, have no value, or cannot be compared with
+    it, and the exit code. A name that is not in `known` is not a metric of any run."""
     metrics = metrics_of(result)
     code = DONE
     lines = []

@@ -1,4 +1,4 @@
-"""In what form an output is written."""
+"""The format of an output."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ TERMINAL = "terminal"
 
 
 def form_of(output: Path | None, form: str | None, endings: Mapping[str, str]) -> str:
-    """The form that was asked for, else what the name of the output ends in. `.txt`, and a name
-    without an ending, are as the terminal shows it.
+    """The requested format; by default, the one of the output's suffix. `.txt`, and a name without
+    a suffix, give the terminal's format.
 
     Raises:
-        UsageError: the name ends in something else.
+        UsageError: the suffix is unknown.
     """
     if form or output is None:
         return form or TERMINAL
@@ -35,7 +35,7 @@ def form_of(output: Path | None, form: str | None, endings: Mapping[str, str]) -
 
 
 def put(text: str, output: Path | None) -> None:
-    """Write a text to a file, or print it where there is none.
+    """Write a text to a file, or print it if there is no file.
 
     Raises:
         UsageError: the file cannot be written.
@@ -51,5 +51,5 @@ def put(text: str, output: Path | None) -> None:
 
 
 def say_written(output: Path) -> None:
-    """Say on standard error where a report is."""
+    """Say on standard error where the report is."""
     print(plain(f"wrote {output}"), file=sys.stderr)

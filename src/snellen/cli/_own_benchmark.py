@@ -1,4 +1,4 @@
-"""The option that names a user's own benchmark for a run that was made with it."""
+"""The option for a user's own benchmark, for runs that were made with it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ own_benchmark = click.option(
     "--benchmark",
     metavar="FILE.py:NAME",
     shell_complete=benchmarks,
-    help="The file or module of your own benchmark; a run knows any other.",
+    help="The file or module of your own benchmark; runs know all others.",
 )
 own_benchmarks = click.option(
     "-b",
@@ -20,5 +20,5 @@ own_benchmarks = click.option(
     multiple=True,
     metavar="FILE.py:NAME",
     shell_complete=benchmarks,
-    help="The file or module of a benchmark of your own; repeatable. Runs know any other.",
+    help="The file or module of your own benchmark; repeatable. Runs know all others.",
 )

@@ -1,4 +1,4 @@
-"""Paths that may lie on an object store, as options and arguments."""
+"""Paths that may be on an object store, as options and arguments."""
 
 from __future__ import annotations
 

@@ -19,10 +19,11 @@ PROFILES = "profiles"
 
 
 def use(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | None:
-    """Make a plan's fields the defaults of the options of the same names; flags win.
+    """Make a plan's fields the defaults of the options with the same names; options of the command
+    line take precedence.
 
     Raises:
-        UsageError: it cannot be read, or has a field that is no option.
+        UsageError: it cannot be read, or has a field that is not an option.
     """
     if path is None:
         return None
@@ -48,18 +49,18 @@ def use(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | Non
 
 
 def _field(option: click.Option) -> str:
-    """An option's name in a plan: that of its flag, with underscores; lists have the plural."""
+    """An option's name in a plan: the flag's name with underscores; lists use the plural."""
     names = {"models": "models", "benchmarks": "benchmarks"}
     flag = max(option.opts, key=len).lstrip("-").replace("-", "_")
     return names.get(str(option.name), flag)
 
 
 def _as_flags(option: click.Option, value: Any) -> Any:
-    """A field's value as the flag would have it: tables are NAME=VALUE pairs, one value stands for
-    a list of it.
+    """A field's value in the form of the flag: tables become NAME=VALUE pairs, and a single value
+    becomes a list.
 
     Raises:
-        UsageError: it is of another kind than the flag's.
+        UsageError: it has another type than the flag's.
     """
     if isinstance(value, Mapping):
         value = [f"{name}={item}" for name, item in value.items()]
@@ -75,7 +76,7 @@ def _as_flags(option: click.Option, value: Any) -> Any:
 
 
 def _take_profiles(plan: dict[str, Any], path: Path) -> dict[str, Profile]:
-    """The profiles of models that are tables; in the plan their names are left."""
+    """Take the profiles of models that are tables; their names stay in the plan."""
     profiles = {}
     names = []
     models = plan.get("models", [])

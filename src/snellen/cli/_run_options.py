@@ -1,4 +1,4 @@
-"""The options of a run on the command line, each as `RunOptions` declares it."""
+"""The options of a run on the command line, as `RunOptions` declares them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOURCES: Mapping[ParameterSource, Source] = {
 
 
 class ReadType(click.ParamType[Any]):
-    """A text that stands for a value; click names the option where it stands for none."""
+    """Parses a value from text; for invalid text, click names the option."""
 
     name = "text"
 
@@ -39,7 +39,7 @@ class ReadType(click.ParamType[Any]):
 
 
 def run_option(name: str, *, help: str | None = None) -> Callable[[Command], Command]:
-    """Gives a command one of the options, with a help text of its own if it has one."""
+    """Add one of the options to a command, optionally with its own help text."""
     declared = declarations()[name]
     option = declared.option
     attributes: dict[str, Any] = {
@@ -61,7 +61,7 @@ def run_option(name: str, *, help: str | None = None) -> Callable[[Command], Com
 
 
 def run_options(*names: str) -> Callable[[Command], Command]:
-    """Gives a command these options, in this order; without names, all of them."""
+    """Add these options to a command, in this order; without names, all of them."""
 
     def add(command: Command) -> Command:
         for name in reversed(names or [*declarations()]):
@@ -80,12 +80,12 @@ def pairs(_: click.Context, param: click.Parameter, values: Sequence[str]) -> di
 
 
 def options_set(ctx: click.Context, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those options that a flag or a plan file sets."""
+    """The options that the command line or a plan file sets."""
     return {name: value for name, value in values.items() if _source(ctx, name) is not None}
 
 
 def sources_of(ctx: click.Context, names: Iterable[str]) -> dict[str, Source]:
-    """Where the options come from that a flag or a plan file sets."""
+    """The origins of the options that the command line or a plan file sets."""
     sources = {name: _source(ctx, name) for name in names}
     return {name: source for name, source in sources.items() if source is not None}
 

@@ -1,4 +1,4 @@
-"""A file of rows as it lies there: its digests, its rows, their pictures and videos, one row at a
+"""Verifies a file of rows: its digests, its rows, and their pictures and videos, one row at a
 time."""
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ class Count:
 
 
 SHOWN, MAX_REASONS = 20, 1000
-"""Rows and pictures that are wrong: how many are shown, and how many are listed in the JSON."""
+"""The most faulty rows and pictures that are shown, and that the JSON lists."""
 NAMED = 5
-"""So many of a list are named in a line."""
+"""The most items of a list in a line."""
 
 
 @dataclass
 class Videos:
-    """The videos that questions are about, each looked for once, and what those that are not there
-    do to the number of questions: of all, and of each category of the tags in `by`."""
+    """The videos of questions, each looked up once, and the number of questions that fail for
+    missing ones: in all, and for each category of the tags in `by`."""
 
     by: tuple[str, ...] = ()
     there: dict[Path, bool] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Videos:
 
     def add(self, sample: Sample) -> None:
         shown = [one for one in sample.media if isinstance(one, Video)]
-        # All of them, so that each is named that is missing.
+        # All of them, so that the message names each missing one.
         whole = all([self._is_there(one) for one in shown])
         self.questions += 1
         self.left += whole
@@ -134,7 +134,7 @@ def videos_of(made: Benchmark) -> Videos:
     """The videos of a benchmark's questions.
 
     Raises:
-        DataError: the rows are not there, or one cannot be read.
+        DataError: the rows are missing, or one cannot be read.
     """
     found = Videos(made.presentation.break_down_by)
     for row in made.data:
@@ -144,8 +144,8 @@ def videos_of(made: Benchmark) -> Videos:
 
 @dataclass
 class Verified:
-    """`digest` is that of the rows, as a run's identity has it; None where they break off. `wrong`
-    is what is wrong with the whole; `published` the name under which the file's MD5 is known."""
+    """`digest` is the digest of the rows in a run's identity; None if they are incomplete. `wrong`
+    is an error of the whole file. `published` is the name under which the file's MD5 is known."""
 
     path: Path
     file: Digests | None = None
@@ -192,11 +192,11 @@ class Verified:
 
 
 def verify(path: Path, data: Path | None) -> Verified:
-    """What a run would find in a file or folder of rows. Pictures are read and looked at as before
-    they are sent, not decoded; videos are looked for, not read.
+    """Check a file or folder of rows as a run does. Pictures are read and checked but not decoded;
+    videos are located but not read.
 
     Raises:
-        CatalogError: there is nothing of that name.
+        CatalogError: there is no such file or benchmark.
     """
     found = Verified(path)
     if path.is_file():
@@ -212,7 +212,7 @@ def verify(path: Path, data: Path | None) -> Verified:
 
 
 def _known(path: Path, found: Verified) -> Benchmark | None:
-    """The benchmark whose published file has this name."""
+    """The benchmark with a published file of this name."""
     name = path.name.partition(".")[0]
     try:
         if not registry.reads_data(name):
@@ -257,6 +257,6 @@ def _read(made: Benchmark, found: Verified) -> None:
                     found.pictures.add(str(error))
     if doubled.wrong:
         found.wrong.append(
-            f"{doubled.wrong:,} rows have the id of an earlier one; the first: {doubled.first}. "
+            f"{doubled.wrong:,} rows repeat the id of an earlier row; the first: {doubled.first}. "
             "Ids must be unique: give each row its own."
         )

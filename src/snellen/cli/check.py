@@ -1,4 +1,4 @@
-"""snellen check: dummy models through benchmarks."""
+"""snellen check: dummy models on benchmarks."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 @click.argument("benchmarks", nargs=-1, metavar="[BENCH]...", shell_complete=_complete.benchmarks)
 @json_option
 def command(benchmarks: tuple[str, ...], as_json: bool) -> int:
-    """Put dummy models through each BENCH (all, if none is named) on its bundled rows.
+    """Run dummy models on the bundled rows of each BENCH (by default all).
 
-    Models that are always right, always wrong, silent, hedging and random must score what the
-    benchmark's file says, under each of its scorings.
+    Models that are always right, always wrong, silent, hedging, and random must get the scores in
+    the benchmark's file, under each of its scorings.
     """
     from snellen.testing import check_benchmark
 
@@ -49,7 +49,9 @@ def command(benchmarks: tuple[str, ...], as_json: bool) -> int:
         )
         if not as_json:
             word = "passed" if checked.passed else "FELL SHORT"
-            hidden = "" if checked.rows else ", whose answers are hidden: nothing to score"
+            hidden = (
+                "" if checked.rows else ", whose answers are hidden, so there is nothing to score"
+            )
             click.echo(f"{checked.benchmark}: {word} on {checked.n} bundled rows{hidden}")
             for row in checked.rows:
                 click.echo(_line(row))

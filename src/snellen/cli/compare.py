@@ -1,4 +1,4 @@
-"""snellen compare: which is better, and is it so."""
+"""snellen compare: which is better, and is the difference significant?"""
 
 from __future__ import annotations
 
@@ -31,18 +31,20 @@ ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
     "-b",
     "--benchmark",
     metavar="BENCH",
-    help="Whose questions the files answer. A run knows it, unless it is of your own FILE.py.",
+    help="The benchmark of the files. A run knows it, unless it is your own FILE.py.",
 )
-@click.option("--data", type=DATA, help="Where the benchmark's rows are, for files.")
-@click.option("--scoring", metavar="NAME", help="Another than the headline scoring.")
-@click.option("--ids", metavar="COLUMN", help="The column of ids in FILE; `a.b` is b in a.")
+@click.option("--data", type=DATA, help="The benchmark's rows, for files.")
+@click.option("--scoring", metavar="NAME", help="A scoring other than the headline.")
+@click.option(
+    "--ids", metavar="COLUMN", help="The column of ids in FILE; `a.b` means field b of a."
+)
 @click.option("--replies", "replies_in", metavar="COLUMN", help="The column of replies in FILE.")
-@click.option("--only", metavar="PATTERN", help="Of a folder of predictions only these files.")
+@click.option("--only", metavar="PATTERN", help="Only these files of a folder of predictions.")
 @click.option(
     "--format",
     "form",
     type=click.Choice([TERMINAL, *WRITTEN]),
-    help="Default: what the name of the output ends in, else terminal.",
+    help="Default: by the suffix of the output, otherwise terminal.",
 )
 @click.option("-o", "--output", type=PATH, metavar="FILE", help="Write to a file.")
 @json_option
@@ -58,8 +60,8 @@ def command(
 ) -> int:
     """Compare RUN folders, all runs in folders, or predictions, on the samples that they share.
 
-    Differences are of a later one less an earlier one, with intervals and p of paired samples.
-    Asks nobody, writes nothing beside the output.
+    A difference is a later one minus an earlier one, with an interval and a p-value for paired
+    samples. No model is asked, and only the output is written.
     """
     form = "json" if as_json else form_of(output, form, ENDINGS)
     document = api.compare(
@@ -67,7 +69,7 @@ def command(
         benchmark=benchmark,
         data=data,
         scoring=scoring,
-        details=form in WRITTEN,  # what stands in a terminal has them of a single pair alone
+        details=form in WRITTEN,  # the terminal shows them only for a single pair
         **columns,
     ).comparisons
     if output is None and form == TERMINAL:

@@ -38,16 +38,19 @@ PATH = click.Path(path_type=Path)
     "images",
     type=PATH,
     metavar="FOLDER",
-    help="Where the pictures lie that rows of the corpus name, if not beside them.",
-)
-@click.option("--run", type=RUNS, help="Compare this run's score on what was found and the rest.")
-@click.option("--data", type=DATA, help="Where the rows are, of one BENCH.")
-@click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N rows of each BENCH."
+    help="The folder of the pictures that the corpus names, if they are not next to it.",
 )
 @click.option(
-    "-o", "--output", type=PATH, metavar="FILE", help="Write all that was found, as JSONL."
+    "--run", type=RUNS, help="Compare this run's scores on matching samples and on the rest."
 )
+@click.option("--data", type=DATA, help="The rows of a single BENCH.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Use only the first N rows of each BENCH.",
+)
+@click.option("-o", "--output", type=PATH, metavar="FILE", help="Write all matches as JSONL.")
 @json_option
 def command(
     benchmarks: tuple[str, ...],
@@ -59,14 +62,14 @@ def command(
     output: Path | None,
     as_json: bool,
 ) -> int:
-    """Find samples that BENCHes have twice or share, and samples that are in a corpus, by picture
-    and by words.
+    """Find duplicate samples in and between BENCHes, and samples in a corpus, by picture and by
+    words.
 
-    A picture counts as the same when it was recompressed, scaled, made brighter or cropped by a
-    little. Paraphrases, translations and larger crops are not found.
+    Pictures match even if they were recompressed, scaled, brightened, or slightly cropped.
+    Paraphrases, translations, and larger crops are not found.
     """
     if data is not None and len(benchmarks) > 1:
-        raise UsageError("--data is where the rows of one BENCH are; several find their own.")
+        raise UsageError("--data is for a single BENCH; several use their own data.")
     if images is not None and not images.is_dir():
         raise UsageError(f"{images}: there is no such folder of pictures.")
     if output is not None and not output.absolute().parent.is_dir():
@@ -85,7 +88,7 @@ def command(
 
 
 class _Now:
-    """Says on standard error what is done now, at most now and then."""
+    """Reports the current step on standard error from time to time."""
 
     def __init__(self) -> None:
         self._next = monotonic() + FIRST

@@ -1,4 +1,4 @@
-"""snellen data: published files, and rows with their pictures in one file."""
+"""snellen data: published files, and rows packed with their pictures."""
 
 from __future__ import annotations
 
@@ -35,16 +35,14 @@ if TYPE_CHECKING:
     from snellen.data.verification import FileCheck
 
 PATH = click.Path(path_type=Path)
-here = click.option(
-    "--data", type=PATH, metavar="FOLDER", help="The folder, if it is not the cache's."
-)
+here = click.option("--data", type=PATH, metavar="FOLDER", help="The folder, if not in the cache.")
 
 
 @click.group("data")
 def command() -> None:
-    """Get benchmarks' published files, check them, say where they are; pack rows and pictures.
+    """Download, verify, and locate published files; pack rows and pictures.
 
-    Each of these takes --json.
+    Each command takes --json.
     """
 
 
@@ -55,7 +53,7 @@ def command() -> None:
 @here
 @json_option
 def get(benchmark: str, only: tuple[str, ...], yes: bool, data: Path | None, as_json: bool) -> int:
-    """Get BENCH's published files into its data folder; the same command goes on."""
+    """Download BENCH's published files into its data folder; the same command resumes."""
     made = registry.benchmark(benchmark)
     files = file_records.only(_files(benchmark, made), only)
     folder = data or locations.data_folder(made.name)
@@ -101,11 +99,12 @@ def get(benchmark: str, only: tuple[str, ...], yes: bool, data: Path | None, as_
 @here
 @json_option
 def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
-    """Compare BENCH's files with their published digests, and with those of when they came.
+    """Compare BENCH's files with their published digests, and with those at download.
 
-    Where BENCH is about videos, it says which are missing and how many questions are left. Of rows
-    of your own, a file or folder at PATH, it says the digests, how many rows and pictures cannot be
-    read, which videos are missing, and whether a file that has a published one's name is that one.
+    For a BENCH with videos, list the missing ones and count the remaining questions. For rows of
+    your own, a file or folder at PATH, give the digests, the numbers of unreadable rows and
+    pictures, and the missing videos, and check whether a file with the name of a published one is
+    that file.
     """
     from snellen.cli._verify import Videos, videos_of
     from snellen.cli._verify import verify as verify_rows
@@ -153,7 +152,7 @@ def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
 @here
 @json_option
 def where(benchmark: str, data: Path | None, as_json: bool) -> int:
-    """Say where BENCH's files are looked for, in order, and what is found."""
+    """List the folders that are searched for BENCH's files, in order, and the files found."""
     made = registry.benchmark(benchmark, data=data)
     files = _files(benchmark, made)
     folders = _folders(data, made, files)
@@ -191,21 +190,21 @@ def where(benchmark: str, data: Path | None, as_json: bool) -> int:
 
 @command.command("pack")
 @click.argument("rows", metavar="[BENCH|ROWS]", required=False)
-@click.option("--unpack", "packed", type=PATH, metavar="FILE", help="The other way: from FILE.")
+@click.option("--unpack", "packed", type=PATH, metavar="FILE", help="Unpack FILE.")
 @click.option(
     "--to", type=PATH, required=True, help="out.tsv, out.jsonl or out.parquet; a folder to unpack."
 )
 @here
 @json_option
 def pack(rows: str | None, packed: Path | None, to: Path, data: Path | None, as_json: bool) -> int:
-    """Put rows and their pictures into one file, or take them out again.
+    """Pack rows and their pictures into one file, or unpack them.
 
     Pictures are base64 in TSV and JSONL, bytes in parquet. Unpacking makes rows.jsonl and images/.
     """
     from snellen.data import archive_rows
 
     if (rows is None) == (packed is None):
-        raise UsageError("name rows to pack, a benchmark or a file, or a FILE with --unpack.")
+        raise UsageError("name the rows to pack (a benchmark or a file), or a FILE with --unpack.")
     if packed is not None:
         done = archive_rows.unpack(packed, to)
     else:
@@ -230,7 +229,7 @@ def _with_images(made: Benchmark) -> Iterator[tuple[Row, list[Image]]]:
 
 
 def _told(image: Image, row: Row, id: str) -> Image:
-    """A picture whose file's name, in messages, comes with the row that names it."""
+    """A picture whose messages name its row as well as its file."""
     if not isinstance(image.source, Path):
         return image
     return replace(image, place=f"row {row.place + 1} ({id!r}): {image.place or image.source}")
@@ -240,15 +239,15 @@ def _told(image: Image, row: Row, id: str) -> Image:
 
 
 def _folders(data: Path | None, made: Benchmark, files: Sequence[File]) -> Sequence[Path]:
-    """Where a benchmark's published files are looked for."""
+    """The folders that are searched for a benchmark's published files."""
     return locations.folders(data, made.name, [file.name for file in files])
 
 
 def _files(spec: str, made: Benchmark) -> tuple[File, ...]:
-    """What a benchmark publishes, in the variant that its options say.
+    """The published files of a benchmark, for the variant of its options.
 
     Raises:
-        UsageError: it publishes nothing.
+        UsageError: there are none.
     """
     found: tuple[File, ...] = ()
     if "columns" not in made.provenance.options:  # rows of the user's own publish nothing
@@ -260,7 +259,9 @@ def _files(spec: str, made: Benchmark) -> tuple[File, ...]:
                 **{name: value for name, value in made.provenance.options.items() if name in known}
             )
     if not found:
-        raise UsageError(f"{made.name} has no published files: there is nothing to get or verify.")
+        raise UsageError(
+            f"{made.name} has no published files, so there is nothing to download or verify."
+        )
     return found
 
 
@@ -323,7 +324,8 @@ def megabytes(size: int) -> str:
 
 
 class _Drawn:
-    """Progress on standard error: one line, drawn again, on a terminal; else a line now and then.
+    """Progress on standard error: on a terminal a line that is redrawn, otherwise a line from time
+    to time.
 
     Called four times a second, and once at the end.
     """
@@ -346,7 +348,7 @@ class _Drawn:
     def __call__(self, files: Sequence[FileProgress]) -> None:
         text = progress_line(files, monotonic() - self._began)
         if self._terminal:
-            # No line may wrap, or going back to its start would not go far enough.
+            # No line may wrap, or a carriage return would not reach its start.
             sys.stderr.write(f"\r\x1b[?7l{text}\x1b[K\x1b[?7h")
             sys.stderr.flush()
         elif text and monotonic() >= self._next:
@@ -360,9 +362,9 @@ class _Drawn:
 
 
 def progress_line(files: Sequence[FileProgress], seconds: float) -> str:
-    """`images.zip 12.3 MB of 52.4 MB  8.1 MB/s  5 s left`; nothing where nothing is going on.
+    """`images.zip 12.3 MB of 52.4 MB  8.1 MB/s  5 s left`; empty if nothing is in progress.
 
-    Bytes that had come before are not in the rate. What is left is said where all sizes are known.
+    The rate excludes bytes of earlier calls. The time left is shown if all sizes are known.
     """
     doing = []
     for one in files:

@@ -1,4 +1,4 @@
-"""snellen demo: the main job, offline."""
+"""snellen demo: a complete run, offline."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ Ask a model of yours the same questions:
     show_default=True,
     help="For the run folder.",
 )
-@click.option("--video", is_flag=True, help="Clips in place of pictures.")
+@click.option("--video", is_flag=True, help="Use video clips instead of pictures.")
 @json_option
 def command(out: Path, video: bool, as_json: bool) -> int:
-    """Run `eyechart` with `baseline/reader`: no network, no download, no GPU."""
+    """Run `eyechart` with `baseline/reader`, without network, download, or GPU."""
     name = "eyechart-video" if video else "eyechart"
     plan = api.Plan(
         benchmarks=[registry.benchmark(name)],

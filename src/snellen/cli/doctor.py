@@ -46,7 +46,7 @@ EXTRAS = {
 @click.command("doctor")
 @json_option
 def command(as_json: bool) -> int:
-    """Say what is installed, what is missing and how to get it, and where data go."""
+    """Show what is installed, what is missing and how to get it, and the data folder."""
     folder = home()
     there = next(path for path in (folder, *folder.parents) if path.exists())
     packages = {name: _version(name) for name in CORE}

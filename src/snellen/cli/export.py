@@ -21,17 +21,27 @@ PATH = click.Path(path_type=Path)
 @click.argument("run", type=RUNS, metavar="RUN")
 @click.option("--to", required=True, type=click.Choice(export.FORMATS))
 @click.option(
-    "-o", "--output", type=PATH, metavar="FILE", help="Or a folder; default: the usual name, here."
+    "-o",
+    "--output",
+    type=PATH,
+    metavar="FILE",
+    help="A file or folder; default: the usual name, in the current folder.",
 )
 @own_benchmark
+@click.option("--data", type=DATA, help="For `authors`: the rows, if they were moved.")
 @click.option(
-    "--data", type=DATA, help="For `authors`: where the rows are, if they were moved since."
+    "--sample", type=click.IntRange(1), help="For `labels`: the number of replies to draw."
 )
-@click.option("--sample", type=click.IntRange(1), help="For `labels`: so many, drawn at random.")
 @click.option(
-    "--sample-seed", type=int, default=0, show_default=True, help="For `labels`: draws others."
+    "--sample-seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="For `labels`: the seed of the draw.",
 )
-@click.option("--scoring", metavar="NAME", help="For `labels`: whose judge is to be measured.")
+@click.option(
+    "--scoring", metavar="NAME", help="For `labels`: the scoring whose judge is measured."
+)
 @json_option
 def command(
     run: Path,
@@ -44,9 +54,9 @@ def command(
     scoring: str | None,
     as_json: bool,
 ) -> int:
-    """Write the replies of a RUN to a file: VLMEvalKit's predictions (xlsx, tsv), lmms-eval's
-    samples, the file that a test server takes, results as the benchmark's authors publish them, a
-    plain sheet, or a blank one on which people say what replies are worth."""
+    """Write the replies of a RUN to a file: as VLMEvalKit's predictions (xlsx, tsv), lmms-eval's
+    samples, the file for a test server, results in the authors' form, a plain sheet, or a blank
+    sheet for people's labels."""
     path, notes = export.export(
         run,
         to,

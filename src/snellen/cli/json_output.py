@@ -30,12 +30,12 @@ def put_results(results: Sequence[Result]) -> None:
 
 
 def results_as_json(results: Sequence[Result]) -> str:
-    """A report, or a list of several; each says where its run lies and why it was stopped."""
+    """A report, or a list of several; each names its run folder and why the run stopped."""
     documents = []
     for result in results:
         document = msgspec.to_builtins(result.report)
         if result.run is not None:
-            # A folder's name that is no UTF-8 has `?` in it.
+            # Bytes of a folder's name that are not UTF-8 become `?`.
             document["run"] = f"{result.run}".encode(errors="replace").decode()
         if result.stopped is not None:
             document["stopped"] = result.stopped

@@ -1,4 +1,4 @@
-"""snellen judge: verdicts for what rules leave open."""
+"""snellen judge: verdicts on replies that rules leave open."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 NUMBER = click.IntRange(1)
 LONGEST_REASON = 300
 PROBED = 40
-"""Replies that a probe asks about."""
+"""The default number of replies for a probe."""
 PATH = click.Path(path_type=Path)
 
 
@@ -41,31 +41,31 @@ PATH = click.Path(path_type=Path)
     multiple=True,
     metavar="MODEL",
     shell_complete=models,
-    help="The model that judges; repeatable.",
+    help="The judge; repeatable.",
 )
+@click.option("--against", type=PATH, metavar="FILE", help="People's labels, to measure the judge.")
 @click.option(
-    "--against", type=PATH, metavar="FILE", help="People's labels, to measure the judge by."
-)
-@click.option(
-    "--probe", type=click.Choice(["steering"]), help="How verdicts move under replies that steer."
+    "--probe",
+    type=click.Choice(["steering"]),
+    help="Measure how replies that steer the judge change verdicts.",
 )
 @click.option(
     "--sample",
     type=NUMBER,
     metavar="N",
-    help=f"Replies that --probe asks about.  [default: {PROBED}]",
+    help=f"Replies for --probe.  [default: {PROBED}]",
 )
 @run_option("sample_seed", help="Draws other replies.")
 @click.option("--scoring", "scorings", multiple=True, metavar="NAME", help="Only of this one.")
-@run_option("repeats", help="How often each reply is judged.")
+@run_option("repeats", help="Verdicts per reply.")
 @run_options("base_url", "api_key_env", "profile")
 @run_option("concurrency", help="Requests at once.")
-@run_option("max_tokens", help="For a verdict, instead of the judge's limit.")
+@run_option("max_tokens", help="Token limit of a verdict, instead of the judge's.")
 @run_option("temperature", help="")
 @run_option("seed")
 @run_option("timeout", help="For a request.")
-@run_option("max_requests", help="Stop after so many, to go on another time.")
-@run_option("max_cost", help="Stop when so much is spent.")
+@run_option("max_requests", help="Stop after this many requests; the same command resumes.")
+@run_option("max_cost", help="Stop at this cost; needs the profile's prices.")
 @json_option
 def command(
     runs: tuple[Path, ...],
@@ -80,8 +80,8 @@ def command(
 ) -> int:
     """Ask the judge about the replies of each RUN that its scorings leave open, and score the RUN.
 
-    The same command again asks only what has no verdict yet. With --against alone the verdicts that
-    there are count.
+    The same command again requests only missing verdicts. With --against alone, the existing
+    verdicts count.
     """
     _check_use(runs, models, against, probe, sample, options)
     ctx = click.get_current_context()
@@ -120,16 +120,18 @@ def _check_use(
     """Refuse options that do not go together.
 
     Raises:
-        UsageError: some do not.
+        UsageError: two options conflict.
     """
     if not models and (probe or not against):
-        raise UsageError("name the model that judges (--judge MODEL).")
+        raise UsageError("name a judge (--judge MODEL).")
     if against is not None and (probe or len(runs) > 1):
-        raise UsageError("--against is for the labels of one RUN, and without --probe.")
+        raise UsageError(
+            "--against takes the labels of one RUN, and cannot be combined with --probe."
+        )
     if sample is not None and not probe:
-        raise UsageError("--sample says how many replies --probe asks about; there is no --probe.")
+        raise UsageError("--sample is the number of replies for --probe; add --probe.")
     if options["sample_seed"] and not probe:
-        raise UsageError("--sample-seed draws the replies of --probe; there is no --probe.")
+        raise UsageError("--sample-seed draws the replies for --probe; add --probe.")
 
 
 def _judge(
@@ -139,7 +141,7 @@ def _judge(
     scorings: Sequence[str],
     against: Path | None,
 ) -> tuple[int, list[Result]]:
-    """Judge runs; gives the exit code and the results."""
+    """Judge runs; returns the exit code and the results."""
     budget = api.budget_of(plan)
 
     def judge(path: Path) -> tuple[list[Result], list[api.Finished]]:
@@ -164,7 +166,7 @@ def _probe(
     scorings: Sequence[str],
     n: int,
 ) -> tuple[int, list[SteeringReport]]:
-    """Probe the judges of runs; gives the exit code and the reports."""
+    """Probe the judges of runs; returns the exit code and the reports."""
     budget = api.budget_of(plan)
 
     def probe(path: Path) -> tuple[list[SteeringReport], list[api.Finished]]:
@@ -184,7 +186,7 @@ def _probe(
 def _until_interrupted(
     runs: Sequence[Path], ask: Callable[[Path], tuple[list[T], list[api.Finished]]]
 ) -> tuple[int, list[T]]:
-    """Ask judges about runs until one is interrupted; gives the exit code and all that came."""
+    """Ask judges about runs until one is interrupted; returns the exit code and all results."""
     documents: list[T] = []
     code = DONE
     for path in runs:
@@ -197,7 +199,7 @@ def _until_interrupted(
 
 
 def _report_missing(run: api.Finished) -> int:
-    """Say what is left to do of one judge's run, and why; gives the exit code."""
+    """Say what remains of one judge's run, and why; returns the exit code."""
     progress = run.progress
     if not (progress.failed or run.stopped):
         return DONE
@@ -209,6 +211,6 @@ def _report_missing(run: api.Finished) -> int:
     )
     why = f", mostly: {reasons.most_common(1)[0][0][:LONGEST_REASON]}" if reasons else ""
     stopped = f"; stopped: {run.stopped}" if run.stopped else ""
-    again = "the same command asks for what is missing"
+    again = "the same command requests the missing verdicts"
     print(plain(f"{progress.name}: {missing}{why}{stopped}; {again}"), file=sys.stderr)
     return FELL_SHORT

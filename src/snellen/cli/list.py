@@ -1,4 +1,4 @@
-"""snellen list: what there is."""
+"""snellen list: benchmarks, suites, models, and metrics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = ["benchmarks", "suites", "models", "metrics"]
 )
 @json_option
 def command(what: str | None, as_json: bool) -> int:
-    """List benchmarks, suites, models, metrics; by default all of them."""
+    """List benchmarks, suites, models, and metrics; by default all of them."""
     found = {
         "benchmarks": list(registry.list_benchmarks()),
         "suites": [

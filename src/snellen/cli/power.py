@@ -1,4 +1,4 @@
-"""snellen power: what differences a benchmark can show."""
+"""snellen power: the differences that a benchmark can detect."""
 
 from __future__ import annotations
 
@@ -24,24 +24,27 @@ NEVER = "none"
 @run_options("data", "task", "columns")
 @click.option("--limit", type=click.IntRange(1), help="Only the first rows.")
 @click.option(
-    "--difference", type=float, metavar="X", help="How many samples find this one, such as 0.02."
+    "--difference",
+    type=float,
+    metavar="X",
+    help="Say how many samples detect this difference, such as 0.02.",
 )
 @click.option(
-    "--accuracy", type=float, default=0.7, show_default=True, help="How often models are right."
+    "--accuracy", type=float, default=0.7, show_default=True, help="The accuracy of the models."
 )
 @click.option(
     "--disagree",
     type=float,
     multiple=True,
     metavar="X",
-    help="The share of samples where one of two models is right and the other is not; repeatable.",
+    help="The fraction of samples on which exactly one of two models is right; repeatable.",
 )
 @click.option(
     "--icc",
     type=float,
     default=0.0,
     show_default=True,
-    help="How alike the two models' differences within one picture or video are.",
+    help="The correlation of the models' differences within one picture or video.",
 )
 @click.option(
     "--power",
@@ -49,7 +52,7 @@ NEVER = "none"
     type=float,
     default=0.8,
     show_default=True,
-    help="How often the difference is found.",
+    help="The probability of detecting the difference.",
 )
 @click.option("--level", type=float, default=0.05, show_default=True, help="Of the two-sided test.")
 @click.option(
@@ -57,7 +60,7 @@ NEVER = "none"
     "runs",
     type=(RUNS, RUNS),
     metavar="RUN RUN",
-    help="Two runs, for the standard error that their difference has.",
+    help="Two runs whose standard error is used.",
 )
 @json_option
 def command(
@@ -75,10 +78,10 @@ def command(
     runs: tuple[Path, Path] | None,
     as_json: bool,
 ) -> int:
-    """Show the smallest difference between two models that BENCH can show, and how many samples
-    another one takes.
+    """Show the smallest difference between two models that BENCH can detect, and the samples that a
+    given difference needs.
 
-    Shares are given as fractions: 0.02 are two points of a hundred. Asks nobody.
+    Differences are fractions: 0.02 means 2 percentage points. No model is asked.
     """
     found = api.power(
         registry.benchmark(benchmark, data=data, task=task, columns=columns or None),
@@ -126,7 +129,7 @@ def _size(found: Power) -> str:
 
 
 def _table(found: Power) -> Iterator[str]:
-    """A line for each share of samples on which two models disagree."""
+    """A line for each rate of disagreement between two models."""
     asks = found.difference is not None
     head = ["they disagree on", "standard error", "smallest difference"]
     if found.difference is not None:
@@ -158,7 +161,7 @@ def _table(found: Power) -> Iterator[str]:
 
 
 def _points(difference: float) -> str:
-    """A difference of two shares, in percentage points."""
+    """A difference of two fractions, in percentage points."""
     return f"{100 * difference:.2f} pp"
 
 

@@ -1,4 +1,5 @@
-"""Progress on standard error: on a terminal drawn in place, else plain lines now and then."""
+"""Progress on standard error: on a terminal redrawn in place, otherwise plain lines from time to
+time."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ FIRST, EVERY = 1.0, 10.0
 
 
 def can_draw() -> bool:
-    """Whether standard error is a terminal that can move its cursor; one with TERM=dumb cannot."""
+    """Whether standard error is a terminal that can move its cursor (not TERM=dumb)."""
     if not sys.stderr.isatty():
         return False
     from rich.console import Console
@@ -27,7 +28,7 @@ def can_draw() -> bool:
 
 @dataclass
 class RunLines:
-    """What was printed of one run."""
+    """The printed lines of one run."""
 
     progress: Progress
     notes: int = 0
@@ -68,9 +69,10 @@ class ProgressLines:
                 lines.is_complete = ended
 
     def _draw(self, printed: Sequence[RunLines]) -> None:
-        """Ended runs stay above; the others are drawn below an empty line, where the cursor waits.
+        """Finished runs stay above. The others are drawn below an empty line, where the cursor
+        waits.
 
-        So whatever else is printed meanwhile lands on that line, whole, and is not drawn over.
+        Other output in the meantime appears on that line in full and is not overwritten.
         """
         open_runs = [lines for lines in printed if not lines.is_complete]
         ended = [lines for lines in open_runs if lines.progress.finished is not None]
@@ -82,7 +84,7 @@ class ProgressLines:
         if len(alive) > room:
             below.append(f"and {len(alive) - room} more")
         above = "".join(f"{line(lines.progress)}\n" for lines in ended)
-        # No line may wrap, or the way up would be longer than the lines are many.
+        # No line may wrap, or the cursor would have to move up further than the number of lines.
         park = "\n" + "".join(f"{text}\n" for text in below) + f"\x1b[{len(below) + 1}F"
         sys.stderr.write(f"\x1b[?7l\x1b[J{above}{park if below else ''}\x1b[?7h")
         sys.stderr.flush()
@@ -121,7 +123,7 @@ def line(run: Progress) -> str:
 
 
 def _money(run: Progress) -> str:
-    """What is spent, and while it goes on, what will have been at its end."""
+    """The cost so far, and during a run the expected cost at its end."""
     currency = run.prices.currency if run.prices else None
     spent, expected = money(run.cost, currency), run.cost_at_the_end
     if run.finished is not None or expected is None:

@@ -36,7 +36,7 @@ ENDINGS = {form: form for form in (*WRITTEN, *WITH_COMPARISON, *DRAWN)} | {
     "htm": "html",
 }
 MOST = 20
-"""Runs that are compared without being asked: each is scored again, and there are n (n - 1) / 2
+"""The most runs that are compared by default: each is scored again, and there are n (n - 1) / 2
 pairs."""
 PATH = click.Path(path_type=Path)
 
@@ -48,7 +48,7 @@ PATH = click.Path(path_type=Path)
     "--format",
     "form",
     type=click.Choice([TERMINAL, *WRITTEN, *WITH_COMPARISON, *DRAWN]),
-    help="Default: what the name of the output ends in, else terminal.",
+    help="Default: by the suffix of the output, otherwise terminal.",
 )
 @click.option("-o", "--output", type=PATH, metavar="FILE", help="Write to a file.")
 @click.option(
@@ -61,7 +61,7 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "--no-compare",
     is_flag=True,
-    help="Leave out of html, latex and plots what scoring the runs again and comparing them gives.",
+    help="Omit comparisons of runs, which score the runs again, from html, latex, and plots.",
 )
 @json_option
 def command(
@@ -73,10 +73,10 @@ def command(
     no_compare: bool,
     as_json: bool,
 ) -> int:
-    """Show the stored results of RUN folders, or of all runs in a folder; asks nobody.
+    """Show the stored results of RUN folders, or of all runs in a folder. No model is asked.
 
-    Several are a table with a line for each; md and html have each whole below it. html, latex and
-    plots of several also say where the runs stand by paired comparison, which scores them again.
+    Several runs make a table with a line for each; md and html also show each in full. html, latex,
+    and plots of several runs include paired comparisons, which score the runs again.
     """
     form = "json" if as_json else form_of(output, form, ENDINGS)
     results, code = _load(runs, benchmarks)
@@ -87,7 +87,9 @@ def command(
         compared = _compared(results, benchmarks)
     if folder is not None:
         if output is not None or form not in (TERMINAL, *DRAWN):
-            raise UsageError("--plots writes plots alone: leave -o out, and --format but svg, png.")
+            raise UsageError(
+                "--plots writes only plots: leave out -o, and use --format only for svg or png."
+            )
         drawn = report.plots(results, folder, form if form in DRAWN else "svg", compared)
         for path in drawn:
             click.echo(path)
@@ -114,7 +116,7 @@ def command(
 
 
 def _load(given: Sequence[Path], benchmarks: Sequence[str]) -> tuple[list[Result], int]:
-    """All results, and how it went: one that cannot be read is left out unless it was named."""
+    """All results, and the exit code. An unreadable run is left out unless it was named."""
     results = []
     code = DONE
     used: set[str] = set()
@@ -141,8 +143,8 @@ def _load(given: Sequence[Path], benchmarks: Sequence[str]) -> tuple[list[Result
 
 
 def _benchmark_of(run: Path, specs: Sequence[str]) -> tuple[str, Benchmark | None]:
-    """Which of the benchmarks that were named is the run's, and the benchmark if it is the user's
-    own; of the catalog's the run's manifest knows enough."""
+    """The `-b` that belongs to the run, and its benchmark if it is the user's own; for one of the
+    catalog, the run's manifest is enough."""
     if not specs:
         return "", None
     manifest = Run(run.parent if run.name == REPORT else run).manifest()
@@ -157,15 +159,15 @@ def _benchmark_of(run: Path, specs: Sequence[str]) -> tuple[str, Benchmark | Non
 
 
 def _warn_out_of_date(results: Sequence[Result]) -> None:
-    """Say on standard error which results are out of date, for formats that have no notes."""
+    """Say on standard error which results are out of date, for formats without notes."""
     for result in results:
         for note in result.report.out_of_date:
             print(plain(f"{result.run}: {note}"), file=sys.stderr)
 
 
 def _compared(results: Sequence[Result], benchmarks: Sequence[str]) -> Comparisons | None:
-    """What comparing the runs gives; None, and why on standard error, where it cannot be done.
-    Where each run was asked something else there is nothing to compare, and nothing to say."""
+    """The comparison of the runs. If it is not possible, None, with the reason on standard error.
+    If all runs have different benchmarks, there is nothing to compare and no message."""
     questions = {
         (result.report.benchmark, repr(result.report.identity.get("options"))) for result in results
     }

@@ -1,4 +1,4 @@
-"""snellen run: ask, store, score, report."""
+"""snellen run: asks models, and stores, scores, and reports their replies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from snellen.run.plan import load_benchmarks
 from snellen.store import Run
 
 ROBUST = "robust"
-"""The scoring of our own that most benchmarks have."""
+"""The scoring with our own rules that most benchmarks have."""
 
 
 @click.command("run")
@@ -60,7 +60,7 @@ ROBUST = "robust"
     "--estimate",
     "only_estimate",
     is_flag=True,
-    help="Say what it would take (requests, pictures, tokens, money, hours), and ask nothing.",
+    help="Estimate requests, pictures, tokens, cost, and time; send nothing.",
 )
 @click.option("--no-score", is_flag=True, help="Ask and store only.")
 @click.option(
@@ -83,10 +83,11 @@ def command(
     as_json: bool,
     **options: Any,  # those of RunOptions
 ) -> int:
-    """Ask each MODEL each BENCH's questions, store the replies, score and report.
+    """Ask each MODEL the questions of each BENCH; store, score, and report the replies.
 
-    PLAN.toml holds the same options by their long names, with underscores; flags win, and paths
-    start from the current folder. The same command again asks only what has no reply yet.
+    PLAN.toml holds the same options under their long names, with underscores. Options of the
+    command line take precedence, and paths are relative to the current folder. The same command
+    again sends only questions without a reply.
     """
     if not models or not benchmarks:
         lacking = "a model (-m)" if not models else "a benchmark (-b)"
@@ -123,7 +124,7 @@ def command(
 def _plan(
     models: Sequence[str], specs: Sequence[str], options: Mapping[str, Any], *, score: bool
 ) -> api.Plan:
-    """The plan of the flags and of the plan file.
+    """The plan from the command line and the plan file.
 
     Raises:
         SnellenError: a name or an option is wrong, or data cannot be read.
@@ -152,7 +153,7 @@ def _plan(
 
 
 def _show_sweep(results: Sequence[Result]) -> None:
-    """What the settings do to each benchmark, model by model."""
+    """The effect of the settings on each benchmark, by model."""
     by_benchmark: dict[str, list[Result]] = {}
     for result in results:
         by_benchmark.setdefault(result.report.benchmark, []).append(result)
@@ -167,8 +168,9 @@ def _show_sweep(results: Sequence[Result]) -> None:
 
 
 def _common(results: Sequence[Result]) -> str | None:
-    """A scoring to compare by where headlines differ, as they may between prompts: robust, which
-    reads any form of answer, or else the first one's; None where they do not."""
+    """The scoring for the comparison if the headlines differ, as they may between prompts: robust,
+    which parses any form of answer, or else the first run's headline. None if they do not
+    differ."""
     if len({result.report.headline for result in results}) == 1:
         return None
     all_have = all(ROBUST in result.report.scorings for result in results)
@@ -176,13 +178,13 @@ def _common(results: Sequence[Result]) -> str | None:
 
 
 def _show_without_probe(result: Result) -> None:
-    """Of a probe's run what the run as the benchmark asks has beyond it, where it is there."""
+    """For a probe's run, the comparison with the plain run, if there is one."""
     if result.run is None or not api.is_paired(result.report.identity):
         return
     try:
         compared = api.compare_with_plain(result.run)
     except UsageError as error:
-        _say(f"not compared with the run as the benchmark asks: {error}")
+        _say(f"not compared with the plain run: {error}")
         return
     if compared is None:
         _say(
@@ -194,13 +196,13 @@ def _show_without_probe(result: Result) -> None:
 
 
 def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> int:
-    """Say what is left to do, if anything; gives the exit code."""
+    """Say what remains to be done, if anything; returns the exit code."""
     code = DONE
     unfinished = False
     known = {metric for run in finished if run.result for metric in _floors.metrics_of(run.result)}
     for run in finished:
         name = run.progress.name
-        # No result counts a turn that is asked and not scored.
+        # Results do not count turns that are asked but not scored.
         failed = (run.result.failed if run.result else 0) or run.progress.failed
         if failed:
             _say(f"{name}: {failed:,} question{'s' * (failed != 1)} without a reply")
@@ -217,7 +219,7 @@ def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> in
             code = max(code, shortfall)
         unfinished |= bool(failed or run.stopped)
     if unfinished:
-        _say("the same command goes on where this one ended, and asks again what has no reply")
+        _say("the same command resumes, and sends the questions without a reply again")
         code = max(code, FELL_SHORT)
     return INTERRUPTED if any(run.interrupted for run in finished) else code
 

@@ -1,4 +1,4 @@
-"""snellen score: replies to numbers."""
+"""snellen score: scores runs and predictions."""
 
 from __future__ import annotations
 
@@ -23,21 +23,27 @@ from snellen.errors import UsageError
     "--benchmark",
     metavar="BENCH",
     shell_complete=benchmarks,
-    help="Whose questions the files answer. A run knows it, unless it is of your own FILE.py.",
+    help="The benchmark of the files. A run knows it, unless it is your own FILE.py.",
 )
-@click.option("--data", type=DATA, help="Where the benchmark's rows are, for files.")
+@click.option("--data", type=DATA, help="The benchmark's rows, for files.")
 @click.option(
-    "--scoring", "scorings", multiple=True, metavar="NAME|all", help="Only this one; repeatable."
+    "--scoring",
+    "scorings",
+    multiple=True,
+    metavar="NAME|all",
+    help="Only this scoring; repeatable.",
 )
-@click.option("--ids", metavar="COLUMN", help="The column of ids in FILE; `a.b` is b in a.")
+@click.option(
+    "--ids", metavar="COLUMN", help="The column of ids in FILE; `a.b` means field b of a."
+)
 @click.option("--replies", "replies_in", metavar="COLUMN", help="The column of replies in FILE.")
-@click.option("--only", metavar="PATTERN", help="Of a folder only these files: '*/output.json'.")
+@click.option("--only", metavar="PATTERN", help="Only these files of a folder: '*/output.json'.")
 @click.option(
     "--missing",
     type=click.Choice(["wrong", "excluded"]),
-    help="What questions without a reply count as.",
+    help="How questions without a reply count.",
 )
-@click.option("--explain", "sample", metavar="ID", help="Tell one sample's whole story.")
+@click.option("--explain", "sample", metavar="ID", help="Explain one sample in full.")
 @json_option
 def command(
     paths: tuple[Path, ...],
@@ -51,13 +57,11 @@ def command(
 ) -> int:
     """Score RUN folders again, or FILEs or folders of predictions (XLSX, TSV, CSV, JSON, JSONL).
 
-    Files that VLMEvalKit or lmms-eval named after a benchmark need no -b.
+    Files that VLMEvalKit or lmms-eval named after a benchmark do not need -b.
     """
     if sample is not None:
         if scorings or missing:
-            raise UsageError(
-                "--explain tells what every scoring finds: leave out --scoring and --missing."
-            )
+            raise UsageError("--explain shows every scoring: leave out --scoring and --missing.")
         stories = [
             story
             for path in paths

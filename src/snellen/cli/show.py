@@ -23,10 +23,11 @@ from snellen.errors import DataError
 
 @click.command("show")
 @click.argument("benchmark", metavar="BENCH", shell_complete=benchmarks)
-@click.option("--data", type=DATA, help="Where its rows are; they are counted then.")
+@click.option("--data", type=DATA, help="The benchmark's rows, which are then counted.")
 @json_option
 def command(benchmark: str, data: Path | None, as_json: bool) -> int:
-    """Show where BENCH's data, prompt and scorings come from, what it asks, what chance gives."""
+    """Show the sources of BENCH's data, prompt, and scorings, an example, and the score of
+    chance."""
     document = sheet(benchmark, data)
     if as_json:
         put(document)
@@ -37,10 +38,10 @@ def command(benchmark: str, data: Path | None, as_json: bool) -> int:
 
 
 def sheet(benchmark: str, data: Path | None = None) -> dict[str, Any]:
-    """All that is shown of a benchmark, in JSON's types."""
+    """Everything that is shown of a benchmark, in JSON types."""
     made = registry.benchmark(benchmark, data=data)
     entry = registry.entry_of(benchmark)
-    # A file of rows has no bundled ones: its own rows serve.
+    # A file of rows has no bundled rows, so its own rows are used.
     has_bundled = entry is not None and (entry.bundled is not None or not entry.reads_data)
     bundled = _bundled(benchmark) if has_bundled else made
     there, few = _survey(made), _survey(bundled)
@@ -75,9 +76,10 @@ def _bundled(spec: str) -> Benchmark:
 
 @dataclass(frozen=True)
 class _Survey:
-    """How many rows there are, what a blind draw among their choices gets, and the first sample.
+    """The number of rows, the score of a blind draw among their choices, and the first sample.
 
-    Chance is the mean of 1 / number of choices, 0 for a question without any; None if all are.
+    Chance is the mean of 1 / number of choices, or 0 for a question without choices; None if no
+    question has any.
     """
 
     rows: int
@@ -86,7 +88,7 @@ class _Survey:
 
 
 def _survey(made: Benchmark) -> _Survey:
-    """One pass over the rows; none where they are not at hand."""
+    """One pass over the rows; empty if they were not downloaded."""
     rows, chance, first = 0, 0.0, None
     try:
         for row in made.data:
@@ -100,7 +102,7 @@ def _survey(made: Benchmark) -> _Survey:
 
 
 def _hedging(bundled: Benchmark, scoring: str, chance: float | None) -> float | None:
-    """What naming every answer at once scores on the bundled rows, where that beats chance."""
+    """The score of naming every answer at once on the bundled rows, if it beats chance."""
     expected = bundled.check.expect[scoring]["hedging"] if bundled.check else 0.0
     return expected if expected is not None and expected > (chance or 0.0) else None
 
@@ -128,7 +130,8 @@ def _lines(document: Mapping[str, Any]) -> list[str]:
         allowed = f", one of {', '.join(map(str, option['choices']))}" if option["choices"] else ""
         lines.append(f"option         {name}={option['default']}{allowed}")
     rows = document["rows"]
-    lines.append(f"rows           {f'{rows:,}' if rows else 'not at hand: say where with --data'}")
+    missing = "not found: download them with `snellen data get`, or pass --data"
+    lines.append(f"rows           {f'{rows:,}' if rows else missing}")
     chance, where = document["chance"], ""
     if chance is None:
         chance, where = document["bundled_chance"], " on the bundled rows"
@@ -140,7 +143,7 @@ def _lines(document: Mapping[str, Any]) -> list[str]:
         lines.append(f"scoring        {name}, version {scoring['version']}: {scoring['source']}")
         lines.append(f"               gives {', '.join(scoring['metrics'])}")
         if scoring["hedging"] is not None:
-            # Above 1 it is no fraction, but points.
+            # Values above 1 are points, not fractions.
             hedging = scoring["hedging"]
             value = percent(hedging) if hedging <= 1 else f"{hedging:g}"
             said = f"naming every answer at once scores {value}"

@@ -1,4 +1,4 @@
-"""snellen view: runs in a browser on this machine."""
+"""snellen view: runs in the browser, on this machine."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from snellen.errors import UsageError, install
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
-    help="0: any that is free. Default: 7878, or the next that is free.",
+    help="The port; 0 for any free one. Default: 7878, or the next free one.",
 )
-@click.option("--no-open", is_flag=True, help="Open no browser; print the address alone.")
+@click.option("--no-open", is_flag=True, help="Print the address without opening a browser.")
 @json_option
 def command(
     folders: tuple[Path, ...],
@@ -35,11 +35,11 @@ def command(
     no_open: bool,
     as_json: bool,
 ) -> int:
-    """Show the runs in each DIR (default: runs) in a browser, also while they are written: samples,
-    what the model saw and said, how it was scored, and runs side by side.
+    """Show the runs in each DIR (default: runs) in the browser, even while they are in progress:
+    samples, what the model saw and said, the scores, and runs side by side.
 
-    Only this machine can reach it; nothing is sent anywhere, and no run's file is changed. With
-    --json the document has its address, and it goes on until it is ended.
+    Only this machine can reach the viewer. Nothing is sent elsewhere, and no file of a run is
+    changed. With --json, the document has the address, and the viewer runs until it is stopped.
     """
     try:
         from snellen.view import serve

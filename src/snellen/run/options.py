@@ -1,4 +1,4 @@
-"""The options of a run, each declared once.
+"""The options of a run; each is declared once.
 
 The command line, plan files, `evaluate`, the manifest, and the documentation read them from
 `RunOptions`. To add an option, add a field there, and use its value in this room.
@@ -34,7 +34,7 @@ class OptionGroup:
 
 @dataclass(frozen=True)
 class Option:
-    """What an option means, beside its name and type."""
+    """The declaration of an option, besides its name and type."""
 
     group: OptionGroup
     """The options that it is listed with."""
@@ -42,19 +42,19 @@ class Option:
     """One or two sentences, as `--help` shows them."""
     _: KW_ONLY
     default: Any = None
-    """The value where nothing sets it."""
+    """The value if nothing sets it."""
     default_text: str | None = None
-    """How the default is shown; None: as it is, if it says anything."""
+    """How the default is shown; None: unchanged, if it says anything."""
     metavar: str | None = None
-    """What stands for its value in `--help`; None: a word for its type."""
+    """The placeholder for its value in `--help`; None: a word for its type."""
     flag: str | None = None
     """Its name on the command line and in plan files; None: the field's."""
     expected: str | None = None
-    """What its value must be, for messages; None: derived from its type."""
+    """A description of its valid values, for messages; None: derived from its type."""
     read: Callable[[Any], Any] | None = None
-    """Gives the value that a text stands for, and raises ValueError; None: the text itself."""
+    """Parses a value from text, or raises ValueError; None: the text itself."""
     is_setting: bool = False
-    """Whether repeating the flag asks for a run with each value."""
+    """Whether each use of the flag makes a separate run."""
 
 
 WHAT = OptionGroup("What is asked", "identity")
@@ -76,20 +76,24 @@ class RunOptions(TypedDict, total=False):
         str | Path | None,
         Option(
             WHAT,
-            "Where the rows are; `synthetic`: the bundled ones.",
+            "The benchmark's rows: a file or a folder; `synthetic` for the bundled rows.",
             expected="a path",
             read=data_at,
         ),
     ]
     task: Annotated[
         str | None,
-        Option(WHAT, "What a file of rows asks: mcq, vqa, yesno, count, caption.", metavar="KIND"),
+        Option(
+            WHAT,
+            "The kind of question in a file of rows: mcq, vqa, yesno, count, caption.",
+            metavar="KIND",
+        ),
     ]
     columns: Annotated[
         Mapping[str, str] | None,
         Option(
             WHAT,
-            "What a column of a file of rows means; repeatable.",
+            "The field that a column of a file of rows holds; repeatable.",
             flag="map",
             metavar="COL=FIELD",
             expected="a mapping of columns to fields",
@@ -99,7 +103,7 @@ class RunOptions(TypedDict, total=False):
         str | None,
         Option(
             WHAT,
-            "A prompt preset of the benchmark; repeated, each is a run, and all are compared.",
+            "A prompt preset of the benchmark; repeat it to compare several, with a run for each.",
             metavar="PRESET",
             is_setting=True,
         ),
@@ -108,8 +112,8 @@ class RunOptions(TypedDict, total=False):
         str | None,
         Option(
             WHAT,
-            "How videos are shown: uniform:64, fps:1,max=256,pixels=151200, last:4@1, or a "
-            "preset; repeatable, as --prompt.",
+            "The frames of videos to show: uniform:64, fps:1,max=256,pixels=151200, last:4@1, or "
+            "a preset; repeatable, like --prompt.",
             metavar="POLICY",
             is_setting=True,
         ),
@@ -118,7 +122,7 @@ class RunOptions(TypedDict, total=False):
         Count | Literal["original"] | None,
         Option(
             WHAT,
-            "The longer side of pictures at most, in pixels; repeatable, as --prompt.",
+            "The largest allowed longer side of pictures, in pixels; repeatable, like --prompt.",
             metavar="PX|original",
             is_setting=True,
             read=option_text.image_size,
@@ -128,36 +132,38 @@ class RunOptions(TypedDict, total=False):
         str | None,
         Option(
             WHAT,
-            "How a model that does not watch streams is shown them: window:4 (the newest four "
+            "What a model that cannot watch streams sees of them: window:4 (the newest four "
             "frames), window:all, reask:POLICY.",
             metavar="KIND",
         ),
     ]
-    limit: Annotated[Count | None, Option(HOW_MUCH, "Only the first N rows.")]
+    limit: Annotated[Count | None, Option(HOW_MUCH, "Use only the first N rows.")]
     sample: Annotated[
-        Count | None, Option(HOW_MUCH, "N rows drawn in proportion to the categories.")
+        Count | None, Option(HOW_MUCH, "Draw N rows in proportion to the categories.")
     ]
-    sample_seed: Annotated[int, Option(HOW_MUCH, "Draws other rows.", default=0)]
-    repeats: Annotated[Count, Option(HOW_MUCH, "How often each question is asked.", default=1)]
+    sample_seed: Annotated[int, Option(HOW_MUCH, "The seed for drawing rows.", default=0)]
+    repeats: Annotated[
+        Count, Option(HOW_MUCH, "The number of replies to each question.", default=1)
+    ]
     shots: Annotated[
         Count | None,
-        Option(EXAMPLES, "K answered examples before each question.", metavar="K"),
+        Option(EXAMPLES, "The number of answered examples before each question.", metavar="K"),
     ]
     shots_from: Annotated[
         str | None,
         Option(
             EXAMPLES,
-            "Where they come from: a file in the same form, or another split (split=dev); "
-            "without it, rows of your own that are then not asked.",
+            "The source of the examples: a file in the same form, or another split (split=dev); "
+            "by default the benchmark's own rows, which are then not asked.",
             metavar="FILE|OPTIONS",
         ),
     ]
-    shots_seed: Annotated[int, Option(EXAMPLES, "Draws other examples.", default=0)]
+    shots_seed: Annotated[int, Option(EXAMPLES, "The seed for drawing examples.", default=0)]
     blind: Annotated[
         Blind | None,
         Option(
             PROBES,
-            "Is it about seeing? Ask "
+            "Test whether the score depends on seeing: ask "
             + ", ".join(f"{change} ({kind})" for kind, change in CHANGES.items())
             + ".",
         ),
@@ -165,42 +171,47 @@ class RunOptions(TypedDict, total=False):
     permute_options: Annotated[
         Annotated[int, msgspec.Meta(ge=2, le=120)] | None,
         Option(
-            PROBES, "Ask each question up to K times with its options in other places.", metavar="K"
+            PROBES,
+            "Ask each question up to K times, with its choices in different orders.",
+            metavar="K",
         ),
     ]
     open_ended: Annotated[
-        bool, Option(PROBES, "Ask questions with options without showing them.", default=False)
+        bool, Option(PROBES, "Ask questions without showing their choices.", default=False)
     ]
-    probe_seed: Annotated[int, Option(PROBES, "Draws other pictures or orders.", default=0)]
+    probe_seed: Annotated[int, Option(PROBES, "The seed for pictures or orders.", default=0)]
     out: Annotated[
         str | Path,
         Option(
             RESULTS,
-            "For run folders; also s3://BUCKET/FOLDER.",
+            "The folder for run folders; also s3://BUCKET/FOLDER.",
             default=Path("runs"),
             expected="a path",
             read=path_of,
         ),
     ]
     base_url: Annotated[
-        str | None, Option(SERVER, "A compatible server: http://localhost:8000/v1", metavar="URL")
+        str | None,
+        Option(
+            SERVER, "The address of a compatible server: http://localhost:8000/v1", metavar="URL"
+        ),
     ]
     api_key_env: Annotated[
         str | None,
-        Option(SERVER, "Environment variable that holds the key.", metavar="NAME"),
+        Option(SERVER, "The environment variable that holds the key.", metavar="NAME"),
     ]
     serve: Annotated[
         Literal["vllm", "sglang", "transformers"] | None,
         Option(
             MODEL,
-            "Start a server of openai/NAME's NAME, here, for this run, and stop it at the end.",
+            "Start a server for NAME of openai/NAME on this machine, for this run only.",
         ),
     ]
     serve_args: Annotated[
         Sequence[str],
         Option(
             MODEL,
-            "A word of that server's command line (--serve-arg=--dtype=float16); repeatable.",
+            "A word of the server's command line (--serve-arg=--dtype=float16); repeatable.",
             flag="serve_arg",
             metavar="WORD",
             default=(),
@@ -211,20 +222,20 @@ class RunOptions(TypedDict, total=False):
         Count | None,
         Option(
             SERVER,
-            "N copies of a model that runs here, each in a process of its own, by Ray.",
+            "The number of copies of a local model, each in its own process, by Ray.",
             metavar="N",
         ),
     ]
     executor: Annotated[
         Literal["ray"] | None,
-        Option(SERVER, "Copies by Ray: without --replicas as many as there are GPUs."),
+        Option(SERVER, "Run copies by Ray; without --replicas, one per GPU."),
     ]
     ray_address: Annotated[
         str | None,
         Option(
             SERVER,
-            "The Ray cluster that they are in (RAY_ADDRESS); by default one of this run's "
-            "own, here.",
+            "The Ray cluster for the copies (RAY_ADDRESS); by default one that this run starts "
+            "on this machine.",
             metavar="HOST:PORT|auto",
         ),
     ]
@@ -232,71 +243,78 @@ class RunOptions(TypedDict, total=False):
         Amount | None,
         Option(
             SERVER,
-            "A copy's GPUs, or its part of one; by default an equal share of all.",
+            "The GPUs of a copy, or its fraction of one; by default an equal share of all.",
             metavar="G",
         ),
     ]
     trust_remote_code: Annotated[
         bool | None,
-        Option(MODEL, "Let a model that runs here (hf/…) bring code of its own, and run it."),
+        Option(MODEL, "Run the code that comes with a local model (hf/…)."),
     ]
     profile: Annotated[
         Profile | str | Path | None,
-        Option(MODEL, "A model profile (TOML).", expected="a Profile or the path of a TOML file"),
+        Option(
+            MODEL,
+            "The profile of the model (TOML).",
+            expected="a Profile or the path of a TOML file",
+        ),
     ]
     concurrency: Annotated[
         Count | Literal["auto"] | None,
         Option(
             REQUESTS,
-            "Requests at once; auto finds what a server bears, and asks a sync function of "
-            "your own one at a time.",
+            "The number of concurrent requests; auto adapts to the server, and calls a sync "
+            "function of your own one request at a time.",
             metavar="N|auto",
             default_text="auto",
             read=option_text.concurrency,
         ),
     ]
     max_tokens: Annotated[
-        Count | None, Option(SAMPLING, "For a reply, instead of the benchmark's limit.")
+        Count | None, Option(SAMPLING, "The token limit of a reply, instead of the benchmark's.")
     ]
     temperature: Annotated[
         Amount | Literal["default"] | None,
         Option(
             SAMPLING,
-            "Of sampling; default sends none, for services that refuse it.",
+            "The sampling temperature; default sends none, for services that refuse it.",
             metavar="X|default",
             read=option_text.temperature,
         ),
     ]
-    seed: Annotated[int | None, Option(SAMPLING, "Sent with each request.")]
+    seed: Annotated[int | None, Option(SAMPLING, "The sampling seed, sent with each request.")]
     timeout: Annotated[
         Mapping[Literal["connect", "first", "total"], Seconds] | None,
         Option(
             REQUESTS,
-            "For one request.",
+            "Time limits of a request, in seconds.",
             metavar=option_text.TIMEOUTS,
             expected="a mapping of connect, first, or total to seconds",
             read=option_text.timeouts,
         ),
     ]
     max_requests: Annotated[
-        Count | None, Option(BUDGET, "Stop after so many in this call, to go on later.")
+        Count | None,
+        Option(BUDGET, "Stop after this many requests in this call; the same command resumes."),
     ]
     max_cost: Annotated[
         Amount | None,
         Option(
             BUDGET,
-            "Stop when this call has spent so much; needs the profile's prices.",
+            "Stop when this call has cost this much; needs the profile's prices.",
             metavar="X",
             read=option_text.amount,
         ),
     ]
     max_time: Annotated[
         Amount | None,
-        Option(BUDGET, "Stop after 90s, 10m, 2h.", metavar="TIME", read=option_text.seconds),
+        Option(
+            BUDGET, "Stop after this time: 90s, 10m, 2h.", metavar="TIME", read=option_text.seconds
+        ),
     ]
     missing: Annotated[
         Missing | None,
-        Option(RESULTS, "What failed questions count as; by default they are in no mean."),
+        Option(RESULTS, "How failed questions count; by default they are in no mean."),
     ]
     allow_urls: Annotated[
         bool,
@@ -310,7 +328,7 @@ class RunOptions(TypedDict, total=False):
         Sequence[str | Path],
         Option(
             RESULTS,
-            "Take replies to the very same requests from this run of the same model; repeatable.",
+            "Reuse replies to identical requests from this run of the same model; repeatable.",
             metavar="RUN",
             default=(),
             expected="a list of run folders",

@@ -1,9 +1,9 @@
-"""Scores stored replies; asks nobody but judges.
+"""Scores stored replies; judges are the only models that it asks.
 
-Reads a run folder, or anybody's predictions, and gives a report: every scoring's metrics with their
-intervals, and what became of every single reply. May import core, stores, metrics, and statistics.
-Start with `tally.py`: a reply goes through `scorer.py` into the table of `table.py`, and a file
-in `sections/` makes each part of the report of it.
+It reads a run folder or a file of predictions and returns a report: the metrics of every scoring
+with their intervals, and the outcome of every reply. May import core, stores, metrics, and
+statistics. Start with `tally.py`: a reply goes through `scorer.py` into the table of `table.py`,
+and a file in `sections/` makes each part of the report.
 """
 
 from snellen.scoring.document import (

@@ -1,4 +1,4 @@
-"""Columns of a table that grows row by row, and can be put into another order."""
+"""Columns of a table that grows row by row and can be reordered."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Column(Protocol):
         """Keep these rows, in this order."""
 
     def extend(self, other: Self, start: int) -> None:
-        """Add the rows of another table's column behind the first `start` rows."""
+        """Append the rows of another table's column after the first `start` rows."""
 
 
 class Numbers:
-    """A column of numbers, in the bytes that its type code needs."""
+    """A column of numbers with the given type code."""
 
     def __init__(self, code: str) -> None:
         self.data: array[Any] = array(code)
@@ -62,7 +62,7 @@ class Objects:
 
 
 class Codes:
-    """A column of names that come again, numbered in the order of their first rows."""
+    """A column of repeating names, numbered in the order of their first rows."""
 
     def __init__(self) -> None:
         self.codes: dict[str, int] = {}
@@ -118,7 +118,7 @@ class Sparse:
 
 
 def objects(values: list[Any]) -> NDArray[Any]:
-    """An array of objects; numpy must not look inside tuples."""
+    """An array of objects; NumPy must not unpack tuples."""
     import numpy as np
 
     column = np.empty(len(values), dtype=object)

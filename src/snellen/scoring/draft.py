@@ -18,7 +18,7 @@ from snellen.store import LabelRecord, Run
 
 @dataclass(frozen=True, kw_only=True)
 class ReplySource:
-    """What is known of a set of replies besides the rows of its table."""
+    """Facts about a set of replies that are not in its table."""
 
     model: str = ""
     """The model's name, empty if it is not known."""
@@ -31,12 +31,12 @@ class ReplySource:
     run: Run | None = None
     """The run, None for a file of predictions."""
     questions: Callable[[], Iterator[Scored]] | None = None
-    """The samples of the rows once more, in the benchmark's order; of several replies in a file of
-    predictions one. None if they cannot be read again."""
+    """Reads the samples of the rows again, in the benchmark's order; for several replies in a file
+    of predictions, once. None if that is not possible."""
     labels: Sequence[LabelRecord] = ()
     """People's labels of some replies."""
     judging: Mapping[str, CostReport] = field(default_factory=dict)
-    """What each judge took."""
+    """The cost of each judge's replies."""
 
 
 Part = tuple[Mapping[str, Any], Sequence[str]]
@@ -67,8 +67,8 @@ class Draft:
 
     @cached_property
     def reported(self) -> list[str]:
-        """The scorings to report: without those after the headline that wait for a judge whom
-        nobody asked."""
+        """The scorings to report. Scorings after the headline are left out if they wait for a judge
+        that was not asked."""
         verdicts, headline = self.scorer.verdicts, self.scorer.headline
         return [
             name
@@ -77,18 +77,18 @@ class Draft:
         ]
 
     def by_judge(self, name: str) -> Sequence[ScoredRows]:
-        """A scoring's rows as each judge makes them, once if there are not several judges."""
+        """A scoring's rows by each judge; a single item if there are not several judges."""
         return self.by_slot(name) or [self.rows(name)]
 
     def by_slot(self, name: str) -> Sequence[ScoredRows]:
-        """A scoring's rows as each judge makes them; none if there are not several judges."""
+        """A scoring's rows by each judge; empty if there are not several judges."""
         if name not in self._by_slot:
             self._by_slot[name] = rows_by_slot(self.table, name, self._shared)
         return self._by_slot[name]
 
     @cached_property
     def headline_rows(self) -> Sequence[ScoredRows]:
-        """The headline's rows as each judge makes them."""
+        """The headline's rows by each judge."""
         headline = self.scorer.headline
         assert headline is not None
         return self.by_judge(headline)
@@ -101,12 +101,12 @@ class Draft:
         return self.benchmark.scorings[headline].best
 
     def samples(self) -> Iterator[tuple[int, Scored]]:
-        """The sample of each row, read once more, with the row's number."""
+        """The sample of each row, read again, with the row's number."""
         assert self.source.questions is not None
         return self.table.numbered(self.source.questions())
 
     def rows(self, name: str) -> ScoredRows:
-        """A scoring's rows, all judges' verdicts together."""
+        """A scoring's rows with all judges' verdicts together."""
         if name not in self._rows:
             self._rows[name] = scored_rows(self.table, name, self._shared)
         return self._rows[name]

@@ -1,4 +1,4 @@
-"""One sample's whole story: what was asked, what came, what each scoring finds in it and why."""
+"""Explains one sample: the prompt, the reply, and the result of each scoring."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from snellen.store import Key, ReplyRecord, Run
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One time that a question was sent: the turn, step, and number of it, and what came
-    of it."""
+    """One attempt at a question: its turn, step, and number, and the outcome."""
 
     state: str
     turn: int = 0
@@ -30,8 +29,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Explained(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one scoring finds in the reply: the answer, by which rule, what it is worth, and the
-    words of the judges that were asked, if any were."""
+    """The result of one scoring: the answer, the rule, the score, and the verdicts of judges."""
 
     scoring: str
     source: str
@@ -44,7 +42,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One sample's whole story. `messages` are (role, text), pictures as `<PLACE>`."""
+    """The explanation of one sample. `messages` are (role, text), with pictures as `<PATH>`."""
 
     benchmark: str
     sample: str
@@ -62,8 +60,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 def explain_run(
     run: Run, benchmark: Benchmark, sample: str, verdicts: Verdicts
 ) -> list[Explanation]:
-    """The story of a run's sample, once for each repeat, and for each turn where turns are scored,
-    or of one turn by its own id; none where it was not asked."""
+    """The explanations of a run's sample: one for each repeat, and for each turn if turns are
+    scored, or of a single turn by its own id. Empty if the sample was not asked."""
     apart = benchmark.procedure.conversation.by_turn is not None
 
     def story(key: Key) -> tuple[int, int]:
@@ -82,7 +80,7 @@ def explain_run(
     for question in run.questions():
         if question.key.sample not in sample_ids:
             continue
-        # What has no reply yet, as after a kill, is told as far as it went.
+        # A question without a reply, as after a kill, is explained as far as it got.
         sample_shown = sample_of(question)
         if apart:
             sample_shown = benchmark.each_turn(sample_shown)[question.key.turn]
@@ -113,7 +111,7 @@ def explain_run(
 
 
 def explain_reply(predicted: Predicted, sample: str, verdicts: Verdicts) -> list[Explanation]:
-    """The story of a user's reply to a sample; nothing if the data set has no such sample. The
+    """The explanation of a prediction for a sample; empty if the data set has no such sample. The
     messages are those that Snellen would send."""
     benchmark = predicted.benchmark
     scored = next((row for row in predicted.scored() if row.sample.id == sample), None)

@@ -22,7 +22,7 @@ INPUTS = {
 """The inputs of a report, and what to say when the size of one has changed."""
 SOURCE_CHANGED = "It has changed since the run was made"
 SOURCE_DIFFERS = "which may be another version"
-"""How the notes of a report end that was scored by another source than the run was made with."""
+"""The endings of notes on a report that was scored by another source than the run's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class StoredWith(msgspec.Struct, frozen=True, omit_defaults=True):
     inputs: dict[str, int] = {}
     """The size of each input. Reports of earlier versions have none."""
     source: str | None = None
-    """The digest of the source of somebody's own benchmark; None for one of the catalog, and in
+    """The digest of the source of a user's own benchmark; None for one of the catalog, and in
     reports of earlier versions."""
 
 

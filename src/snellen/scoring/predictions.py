@@ -1,4 +1,4 @@
-"""Somebody's predictions, put beside the questions of a benchmark."""
+"""Matches predictions with the questions of a benchmark."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from snellen.scoring.replies import Scored
 
 @dataclass(kw_only=True)
 class Predicted:
-    """Somebody's replies, put beside the questions; the fields are those of `score_predictions`."""
+    """Predictions matched with questions; the fields are those of `score_predictions`."""
 
     benchmark: Benchmark
     replies: Mapping[str, str | None]
@@ -35,7 +35,7 @@ class Predicted:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What is known of what was asked."""
+        """The known part of the identity."""
         return {
             "benchmark": self.benchmark.name,
             "options": dict(self.benchmark.provenance.options),
@@ -43,21 +43,21 @@ class Predicted:
         }
 
     def unanswered(self) -> Iterator[Scored]:
-        """The samples that are scored, once each, without what was replied."""
+        """The samples that are scored, once each, without their replies."""
         for row_index, (_, sample) in enumerate(self._rows()):
             yield Scored(sample, 0, "absent", None, place=row_index)
 
     def notes(self) -> Sequence[str]:
-        """What must be said of them, once `scored` has come to its end."""
+        """The notes, complete once `scored` has ended."""
         return self._notes
 
     def scored(self, *, digests: bool = False) -> Iterator[Scored]:
-        """Every question with what was replied; with the digest of its row if it is wanted, which
-        may take reading what nobody else reads.
+        """Every question with its reply. With `digests` also the digest of its row, which may need
+        additional reading.
 
         Raises:
-            DataError: at the end, no id of the replies is one of the benchmark's, or most are not
-                and most questions have none, or too many questions are others.
+            DataError: at the end, if no id of the replies is one of the benchmark's, or most are
+                not and most questions have no reply, or too many questions differ.
             UsageError: each turn is scored.
         """
         benchmark, replies = self.benchmark, self.replies
@@ -69,7 +69,7 @@ class Predicted:
         compared = _QuestionComparison(self.questions)
         lines = {name: index for index, name in enumerate(replies)}
         counts = _Counts()
-        # Most short replies come again: each is made once.
+        # Most short replies repeat: each is created once.
         reply_of = lru_cache(maxsize=1 << 12)(lambda text: Reply(text=text))
         seen: set[str] = set()
         for row_index, (row, sample) in enumerate(self._rows()):
@@ -104,7 +104,7 @@ class Predicted:
         self._notes = [*self._checked(compared, counts)]
 
     def _checked(self, compared: _QuestionComparison, counts: _Counts) -> Iterator[str]:
-        """Notes on all replies, once they were compared with the data set."""
+        """Notes on all replies, after they are compared with the data set."""
         where, data = self.where, self.benchmark.data.where
         if not counts.known:
             first = ", ".join(map(repr, list(self.replies)[:3]))
@@ -118,7 +118,7 @@ class Predicted:
                 f"{len(self._regrouped):,} samples have other categories in {where} than in "
                 "the data set; the file's are used, as in the authors' script"
             )
-        if counts.hidden:  # scorings say what becomes of the others
+        if counts.hidden:  # scorings handle the others
             yield f"{counts.hidden:,} questions whose answers are hidden have no reply in {where}"
         extra = sum(text is not None for text in self.replies.values()) - counts.replied
         lacking = counts.samples - counts.known
@@ -157,35 +157,35 @@ class Predicted:
         return {name: known[sample] for name, known in by_scoring if sample in known}
 
 
-# -- the questions beside replies
+# -- the questions in a file of replies
 
 NO_LETTERS = re.compile(r"[\W_]+")
 OTHERS = 0.2
-"""A file with a larger share of other questions is not of this data set. Of POPE's other release a
-third are others; of a right file 6 %, where a model got the numbers masked."""
+"""A file with a larger fraction of different questions does not belong to this data set. For POPE's
+other release, a third differ; for a correct file, 6 % differ, since a model got masked numbers."""
 SHOWN = 200
 """Characters of a question in a message."""
 
 
 @dataclass
 class _Counts:
-    """What became of the samples of the data set."""
+    """The outcome of the data set's samples."""
 
     samples: int = 0
     known: int = 0
-    """Samples that the file names."""
+    """Samples in the file."""
     replied: int = 0
-    """Samples that it has a reply to."""
+    """Samples with a reply in the file."""
     hidden: int = 0
     """Questions without a reply whose answers are hidden."""
 
 
 @dataclass
 class _QuestionComparison:
-    """Compares the questions of a file with the data set's, one after the other.
+    """Compares the questions of a file with the data set's, one at a time.
 
-    They are alike where one has the other in it, but for all that is neither letter nor digit: the
-    file's may be the whole prompt, or lack marks of images.
+    Only letters and digits count, and one question may contain the other: the file may have the
+    whole prompt, or lack markers of images.
     """
 
     questions: Mapping[str, str]
@@ -212,14 +212,14 @@ class _QuestionComparison:
             )
 
     def notes(self, benchmark: Benchmark, where: str) -> Iterator[str]:
-        """What must be said of them: nothing where all are alike, or where the column tells
-        nothing.
+        """Notes on the differences: none if all questions match, or if the column is not
+        informative.
 
         Raises:
-            DataError: too many are others.
+            DataError: too many questions differ.
         """
-        # Where all samples ask the same, anybody words it; and prompts of which there are much
-        # fewer than questions are forms, without the question.
+        # If all samples ask the same, the wording is arbitrary. If there are far fewer prompts than
+        # questions, they are templates without the question.
         comparable = len(self.ours) > 1 and len(self.theirs) * 2 > len(self.ours)
         if not comparable or not self.others:
             return

@@ -32,31 +32,31 @@ class Scored(NamedTuple):
     """A reply to be scored."""
 
     sample: Sample
-    """The sample; where each turn is scored, what this turn asks."""
+    """The sample; if each turn is scored, the question of this turn."""
     repeat: int
-    """How often the sample was asked before."""
+    """The number of the repeat, from 0."""
     state: ReplyOrAbsent
     """The state of the reply; `absent` if a prediction file has none."""
     reply: Reply | None
     """The reply, None if there is none."""
     kind: Kind = "generate"
-    """What the model was asked for."""
+    """The kind of reply that was requested."""
     error: str | None = None
     """Why the request failed."""
     reused: bool = False
     """Whether the reply was taken from another run."""
     place: int = 0
-    """The number of the sample's row among all rows of the data set."""
+    """The index of the sample's row in the data set."""
     turn: int = 0
     """The number of the turn in the `conversation`, from 0."""
     conversation: Sample | None = None
-    """The whole conversation, where each turn is scored."""
+    """The whole conversation, if each turn is scored."""
     row: str | None = None
-    """The digest of the data set's row, None where nobody asked for it."""
+    """The digest of the data set's row; None if it was not requested."""
     line: int | None = None
     """The index of the reply in its file of predictions, None for a run's."""
     in_layout: bool = False
-    """Whether the file is of the form that the benchmark's authors read."""
+    """Whether the file has the form that the benchmark's authors read."""
     readings: Mapping[str, Reading] | None = None
     """The answers that such a file states, by scoring."""
 
@@ -70,7 +70,7 @@ def replies_of(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
             yield from _conversation(run, benchmark, turns, rows)
             turns = []
         if question.key.step and turns and turns[-1].key.turn == question.key.turn:
-            # The reply to a turn is that to its last step; what was asked stands in the first.
+            # The reply to a turn is the reply to its last step; its first step has the question.
             turns[-1] = msgspec.structs.replace(turns[-1], key=question.key)
         else:
             turns.append(question)
@@ -81,7 +81,7 @@ def replies_of(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
 def _conversation(
     run: Run, benchmark: Benchmark, turns: list[Question], rows: _Originals
 ) -> Iterator[Scored]:
-    """What became of one sample's turns; nothing while its last reply is still to come."""
+    """The outcome of one sample's turns; empty until its last reply has arrived."""
     if benchmark.procedure.conversation.by_turn is not None:
         yield from _turns_of(run, benchmark, turns)
         return
@@ -122,8 +122,8 @@ def _conversation(
 
 
 def _goes_on(benchmark: Benchmark, sample: Sample, replies: Sequence[Reply]) -> bool:
-    """Whether a conversation has a turn behind these replies, by its prompt: for runs of earlier
-    versions, which did not store where it ends, and for those that were interrupted."""
+    """Whether a conversation has a turn after these replies, by its prompt. This is needed for runs
+    of earlier versions, which did not store the end, and for interrupted runs."""
     history: History = ()
     for reply in replies:
         request = benchmark.request(sample, history)
@@ -160,8 +160,8 @@ def _rows_at_hand(benchmark: Benchmark) -> Iterator[Row]:
 
 
 def _turns_of(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator[Scored]:
-    """What became of each of a sample's turns that is scored; nothing while one is still to come. A
-    failed turn ended the conversation: those behind it failed with it."""
+    """The outcome of each scored turn of a sample; empty until all have arrived. A failed turn ends
+    the conversation, so later turns failed with it."""
     conversation = sample_of(turns[0])
     records = [record for turn in turns if (record := run.final(turn.key)) is not None]
     failed = next((n for n, record in enumerate(records) if record.state == "failed"), None)
@@ -194,12 +194,12 @@ def _turns_of(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator
 
 
 def _why(record: ReplyRecord) -> str:
-    # The record's type is a class's name, which says nothing to who reads a report.
+    # The record's type is the name of a class, which tells readers of a report nothing.
     return (record.error and record.error.message) or "no reason was given"
 
 
 def sample_of(question: Question) -> Sample:
-    """The sample as it was asked; its media are references that nobody needs to open."""
+    """The sample as it was asked; its media are references and are not opened."""
     media = question.media if question.sample_media is None else question.sample_media
     return Sample(
         id=question.key.sample,

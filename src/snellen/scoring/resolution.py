@@ -20,7 +20,7 @@ Key = tuple[str, int]
 
 @dataclass(frozen=True, kw_only=True)
 class Resolved:
-    """What the scorings of a benchmark decided from whole tables of replies."""
+    """The decisions of a benchmark's scorings from whole tables of replies."""
 
     readings: Mapping[str, Mapping[Key, Reading]] = field(default_factory=dict)
     """The readings, by scoring and key, that replace those of `Scoring.parse`."""
@@ -30,7 +30,7 @@ class Resolved:
     """Sentences for the result; each names its scoring."""
 
     def reading(self, scoring: str, sample: str, repeat: int) -> Reading | None:
-        """The reading of a reply, None where the scoring resolves nothing."""
+        """The reading of a reply; None if the scoring resolves nothing."""
         key = sample, repeat
         replaced = self.readings.get(scoring, {}).get(key)
         return replaced or self.parsed.get(scoring, {}).get(key)
@@ -86,7 +86,7 @@ def _without_bytes(sample: Sample) -> Sample:
 
 
 def _table(benchmark: Benchmark, name: str, rows: Sequence[Scored]) -> ReplyTable:
-    """One pass as a table, in the order of a file's lines where replies come from a file."""
+    """One pass as a table; replies from a file are in the order of its lines."""
     parse = benchmark.scorings[name].parse
     first = rows[0]
     if first.line is not None:

@@ -1,4 +1,4 @@
-"""The rows of one scoring as its metrics see them."""
+"""The rows of one scoring, as its metrics get them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ScoredRows:
     """One scoring's rows, with masks (n,). Hidden answers are in none of the masks."""
 
     columns: Columns
-    """All rows; without scores where replies have none of their own."""
+    """All rows; without scores if single replies have none."""
     in_mean: NDArray[np.bool_]
     """Rows that count in the metrics."""
     unknown: NDArray[np.bool_]
@@ -54,7 +54,7 @@ def scored_rows(
     absent = table.has_reply_state("absent")
     states = metric_columns.state.codes
     hidden, unjudged = (states == READING_CODES[state] for state in ("no-target", "not-judged"))
-    # What has no reply counts as 0 only if replies have scores of their own.
+    # A question without a reply counts as 0 only if single replies have scores.
     replied = ~(failed | refused | absent | hidden)
     if unjudged.any() or (has_score[replied] if replied.any() else has_score).any():
         in_mean = has_score
@@ -80,7 +80,7 @@ def scored_rows(
 
 
 def rows_by_slot(table: ScoreTable, name: str, shared: Columns) -> list[ScoredRows]:
-    """A scoring's rows by each judge's verdicts alone; none where there is one judge."""
+    """A scoring's rows by each judge's verdicts; empty if there is one judge."""
     slots = table.findings[name].by_slot()
     return [scored_rows(table, name, shared, slot) for slot in slots]
 
@@ -88,7 +88,7 @@ def rows_by_slot(table: ScoreTable, name: str, shared: Columns) -> list[ScoredRo
 def share_of_best(
     by_judge: Sequence[ScoredRows], of: NDArray[np.bool_], best: float
 ) -> MetricReport:
-    """The mean score of some rows as a share of the best, over what each judge makes of them."""
+    """The mean score of some rows as a fraction of the best score, averaged over judges."""
     return averaged([{"": metric_report(_mean(rows, of, best))} for rows in by_judge])[""]
 
 

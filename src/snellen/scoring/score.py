@@ -1,4 +1,4 @@
-"""A run folder, or somebody's predictions, scored."""
+"""Scores a run folder or predictions."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ def score_run(
     notes: Sequence[str] = (),
     judging: Mapping[str, CostReport] | None = None,
 ) -> Report:
-    """Score a run folder (loaded), and write its `scores.jsonl` and `report.json`; its judges took
-    what `judging` says.
+    """Score a run folder (loaded), and write its `scores.jsonl` and `report.json`. `judging` is the
+    cost of its judges.
 
-    With some of the scorings alone nothing is written: the stored report has them all.
+    If only some `scorings` are requested, nothing is written, since a stored report has all of
+    them.
 
     Raises:
         UsageError: there is no scoring of that name.
@@ -93,11 +94,13 @@ def score_predictions(
     only_these: bool = False,
     published: Published | None = None,
 ) -> Report:
-    """Score somebody's replies by sample id (`where` is their file; None: a row without one), with
-    the verdicts that were published with them; writes nothing. `questions` are what some of them
-    answer, by sample id, as the file has it; `again` are further replies to a sample, which count
-    like repeats; `only_these` leaves out the samples that have no row. `published` is the file as
-    the benchmark's layout reads it, where it is of that form: its readings and tags are used.
+    """Score predictions: replies by sample id (None for a row without a reply), with the verdicts
+    that were published with them. Nothing is written.
+
+    `where` is their file, for messages. `questions` are questions in the file's own words, by
+    sample id. `again` are further replies to a sample, which count as repeats. `only_these` leaves
+    out samples without a row. `published` is the file as read by the benchmark's layout, if it has
+    that form; its readings and tags are used.
 
     Raises:
         DataError: no id of the replies is one of the benchmark's, or too many questions are others.

@@ -1,4 +1,4 @@
-"""One reply to its reading and score: the only place where a stored reply is parsed."""
+"""Parses and scores one reply. No other code parses stored replies."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Scorer:
         verdicts_first: bool = False,
         resolved: Resolved | None = None,
     ) -> None:
-        """`missing` overrides what each scoring does about questions without a reply. With
-        `verdicts_first` verdicts go before the rules and need no target: published scores were made
-        of published verdicts.
+        """`missing` overrides how each scoring handles questions without a reply. With
+        `verdicts_first`, verdicts take precedence over the rules and need no target, since
+        published scores were made from published verdicts.
 
         Raises:
             UsageError: there is no scoring of that name.
@@ -55,7 +55,7 @@ class Scorer:
         return self.names[0] if self.names else None
 
     def scores(self, sample: Sample, reply: Reply) -> dict[str, float | None]:
-        """The score of a reply by each scoring; None where only a judge or the whole set tells."""
+        """The score of a reply by each scoring; None if only a judge or the whole set gives one."""
         scored = Scored(sample, 0, reply.state, reply, self.benchmark.procedure.kind)
         findings = zip(self.names, self.findings(scored), strict=True)
         return {
@@ -93,7 +93,7 @@ class Scorer:
         if scored.sample.hidden:
             return Finding(nothing, "no-target", None)
         if scored.state == "refused":
-            # A caller's distance would be at its best: the reply is in no mean then.
+            # For a user's own distance, 0 would be the best score, so the reply is in no mean.
             wrong = scoring.zero_is_wrong
         else:
             default = scoring.missing if scored.state == "absent" else "excluded"
@@ -125,7 +125,7 @@ class Scorer:
 
 
 def _readable(benchmark: Benchmark, names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Those of the scorings that read what the run asked for, and a note on each other."""
+    """The scorings that read the run's kind of reply, and a note on each of the others."""
     readable, notes = [], []
     for name in names:
         if name not in benchmark.scorings:

@@ -21,14 +21,14 @@ READING_CODES = {state: code for code, state in enumerate(READING_STATES)}
 REPLY_CODES = {state: code for code, state in enumerate(REPLY_STATES)}
 LACKING = (REPLY_CODES["failed"], REPLY_CODES["absent"])
 SHORT = 8
-"""Characters of an answer that is likely to come again."""
+"""Answers of at most this many characters are likely to repeat."""
 TURN_BITS = REPEAT_BITS = 16
 NO_READING = Reading(answer=None, rule="")
 NOT_JUDGED = Finding(NO_READING, "not-judged", None)
 
 
 class Collector(Protocol):
-    """What keeps columns of its own beside the table's."""
+    """An object that keeps columns of its own, parallel to the table's."""
 
     @property
     def columns(self) -> Sequence[Column]:
@@ -49,7 +49,7 @@ class ScoreTable:
         benchmark = scorer.benchmark
         self.scorer = scorer
         self._collectors = [collector for collector in collectors if collector.columns]
-        # Step 0 is the only one so far, and no part of the position.
+        # Step 0 is the only step so far and not part of the position.
         self._positions, self._ids = Numbers("q"), Numbers("q")
         self.reply_states = Numbers("B")
         self._cluster = Codes() if benchmark.cluster_by else None
@@ -69,7 +69,7 @@ class ScoreTable:
         return len(self.reply_states.data)
 
     def append(self, scored: Scored, findings: Sequence[Finding]) -> None:
-        """Add a reply with what the table's scorer finds in it."""
+        """Add a reply with its findings by the table's scorer."""
         sample, row = scored.sample, len(self.reply_states.data)
         subject = scored.conversation or sample
         position, sample_hash = _key(scored)
@@ -113,7 +113,7 @@ class ScoreTable:
         positions = self._positions.values
         if len(self) < 2 or bool((np.diff(positions) > 0).all()):
             return
-        # Rows of one position that are other samples, as a judge's are, stay in their order.
+        # Rows with one position but different samples, as for a judge, keep their order.
         rows = np.argsort(positions, kind="stable")
         if bool((np.diff(positions[rows]) == 0).any()):
             rows = self._latest(rows)
@@ -139,7 +139,7 @@ class ScoreTable:
         return np.array([*latest.values()], dtype=np.intp)
 
     def numbered(self, replies: Iterable[Scored]) -> Iterator[tuple[int, Scored]]:
-        """Replies of the sorted table, read once more in any order, each with its row's number.
+        """Replies of the sorted table, read again in any order, each with its row's number.
 
         Raises:
             ValueError: a reply has no row.
@@ -168,8 +168,8 @@ class ScoreTable:
 
     @property
     def arrivals(self) -> NDArray[np.int64]:
-        """For each row (n,) how many rows were added before it, those included that were replaced
-        since."""
+        """For each row (n,) the number of rows that were added before it, including replaced
+        rows."""
         import numpy as np
 
         n_added = len(self) + self._n_dropped
@@ -190,8 +190,8 @@ class ScoreTable:
 
     @property
     def conversations(self) -> NDArray[np.int64]:
-        """The number of the data set's row and the repeat, as one number: the same for all turns of
-        a conversation."""
+        """The index of the data set's row and the repeat, combined in one number, which is equal
+        for all turns of a conversation."""
         values: NDArray[np.int64] = self._positions.values >> TURN_BITS
         return values
 
@@ -202,7 +202,7 @@ class ScoreTable:
 
     @property
     def questions(self) -> NDArray[np.int64]:
-        """A number for each (sample, turn): the same for all repeats."""
+        """A number for each (sample, turn), equal for all repeats."""
         turn_mask = (1 << TURN_BITS) - 1
         values: NDArray[np.int64] = self._positions.values & turn_mask
         values |= self.conversations >> REPEAT_BITS << TURN_BITS
@@ -210,7 +210,7 @@ class ScoreTable:
 
     @property
     def clusters(self) -> NDArray[np.int32]:
-        """The number of what a sample shares with others; its repeats share at least it."""
+        """The number of the cluster of a sample; its repeats share it."""
         import numpy as np
 
         if self._cluster is not None:
@@ -227,7 +227,7 @@ class ScoreTable:
 
     @property
     def references(self) -> list[tuple[str, ...]]:
-        """Several people's answers to each question."""
+        """The references of each question."""
         values: list[tuple[str, ...]] = [()] * len(self)
         for row, references in zip(self._references.rows, self._references.data, strict=True):
             values[row] = references
@@ -235,7 +235,7 @@ class ScoreTable:
 
     @property
     def has_references(self) -> bool:
-        """Whether any question has several people's answers."""
+        """Whether any question has references."""
         return bool(self._references.data)
 
     def shared_columns(self) -> Columns:
@@ -392,7 +392,8 @@ def _key(scored: Scored) -> tuple[int, int]:
 
 
 def _shared(answer: Any) -> Any:
-    """The same object for all equal short answers: a hundred thousand "A"s need no room."""
+    """The same object for all equal short answers, so that a hundred thousand "A"s take no
+    memory."""
     return intern(answer) if type(answer) is str and len(answer) <= SHORT else answer
 
 

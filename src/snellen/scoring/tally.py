@@ -26,8 +26,8 @@ BLOCK = 512
 
 
 class Tally:
-    """One pass of scoring. Holds what the pass shares: a scorer, the `table` of what it finds, and
-    the sections of the report, which collect from the same rows.
+    """One pass of scoring: a scorer, the `table` of its findings, and the sections of the report,
+    which collect from the same rows.
 
     The arguments are those of `Scorer`.
     """
@@ -54,11 +54,11 @@ class Tally:
         self.table = ScoreTable(self._scorer, self._sections)
 
     def add(self, replies: Iterable[Scored]) -> None:
-        """Score each reply, for the report alone."""
+        """Score each reply, for the report only."""
         self.table.extend(replies)
 
     def rows(self, replies: Iterable[Scored]) -> Iterator[bytes]:
-        """Score each reply; gives the lines of `scores.jsonl` in blocks."""
+        """Score each reply; yields the lines of `scores.jsonl` in blocks."""
         encode = msgspec.json.Encoder().encode
         block: list[bytes] = []
         for scored in replies:
@@ -99,8 +99,8 @@ class Tally:
         )
 
     def rows_by(self, name: str) -> Sequence[ScoredRows]:
-        """A scoring's rows as they are in its metrics; where there are several judges' verdicts,
-        the rows by each alone."""
+        """A scoring's rows as its metrics get them; if there are several judges, the rows by
+        each."""
         return Draft(self.table, ReplySource()).by_judge(name)
 
     def leaves(self) -> Category | None:

@@ -1,8 +1,8 @@
-"""What the verdicts of judges make of a reply, and of a metric.
+"""Applies judges' verdicts to replies and metrics.
 
-A *slot* is one judge and one time it was asked: verdict j of every reply is slot j's. A metric is
-taken with each slot alone, and what is reported is the mean of these: two judges' verdicts are
-never mixed within an F1 or a question's passes.
+A *slot* is one judge and one repeat: verdict j of every reply belongs to slot j. A metric is
+computed for each slot, and the mean over slots is reported. The verdicts of two judges are never
+mixed within an F1 or within a question's passes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Finding(NamedTuple):
     score: float | None
     """None if the reply is in no mean."""
     slots: tuple[Finding, ...] = ()
-    """The finding by each judge's verdict alone, where judges were asked."""
+    """The finding by each judge's verdict, if judges were asked."""
     parts: Mapping[str, float] | None = None
     """The score of each part, by its name."""
 
@@ -54,8 +54,8 @@ def finding(reading: Reading, state: ReadingState, score: Score) -> Finding:
 def judged(
     scoring: Scoring, judge: Judge, verdicts: Sequence[str | None], sample: Sample
 ) -> Finding:
-    """The finding of the judges' words, None for a judge without a verdict: the first reading that
-    can be read, with the mean of all scores; not judged where no verdict can be read."""
+    """The finding from the judges' texts (None for a judge without a verdict): the first readable
+    reading with the mean of all scores. Without a readable verdict, the reply is not judged."""
     slots = tuple(_slot(scoring, judge, words, sample) for words in verdicts)
     known = [slot for slot in slots if slot.score is not None]
     if not known:
@@ -90,7 +90,7 @@ def _not_judged(why: str) -> Finding:
 
 
 def agreement(slots: Sequence[Sequence[Finding]]) -> tuple[int, int]:
-    """How many replies have two verdicts or more, and on how many of these all give the same."""
+    """The number of replies with at least two verdicts, and of those whose verdicts agree."""
     scores = [[slot.score for slot in row if slot.score is not None] for row in slots]
     several = [row for row in scores if len(row) > 1]
     return len(several), sum(len(set(row)) == 1 for row in several)
@@ -101,9 +101,9 @@ def averaged(slots: Sequence[Mapping[str, MetricReport]]) -> dict[str, MetricRep
 
         v = Σ v_j / k        stderr² = (Σ stderr_j / k)² + s² / k
 
-    s² is the variance of the k values: judges that differ in how strict they are move all replies
-    together, which the replies' own scatter does not show. A metric has no value where a slot has
-    none, and a category none where a slot has no verdict in it.
+    s² is the variance of the k values: a stricter judge moves all replies together, which the
+    variance of the replies does not show. A metric has no value if a slot has none, and a category
+    has none if a slot has no verdict in it.
     """
     names = dict.fromkeys(name for slot in slots for name in slot)
     return {name: _averaged([slot.get(name, NO_VERDICT) for slot in slots]) for name in names}

@@ -1,8 +1,9 @@
-"""Judges: a benchmark over stored replies, asked by the same runner into a run folder of its own.
+"""Judges as benchmarks over stored replies. They run like any benchmark, in a run folder of their
+own.
 
-A scoring's rules decide first; what they leave open is put to a judge, a model as any other. Its
-verdicts lie in `judged/` of the run's folder and are known by the sample and the very words of the
-reply: asked again, only what has no verdict is asked.
+The rules of a scoring decide first; replies that they leave open go to a judge, which is a model
+like any other. Its verdicts are in `judged/` in the run's folder, by the sample and the exact words
+of the reply, so a second call requests only missing verdicts.
 """
 
 from __future__ import annotations
@@ -56,20 +57,20 @@ __all__ = [
 ]
 
 JUDGED = "judged"
-"""The folder of a run that its judges' runs lie in."""
+"""The subfolder of a run for its judges' runs."""
 
 PROBED = "probed"
-"""The folder of a run that the probes of its judges lie in."""
+"""The subfolder of a run for probes of its judges."""
 
 Replies = Callable[[], Iterable[tuple[int, Sample, Reply]]]
-"""Each sample's place among the rows, with a reply to it."""
+"""For each sample its row index and a reply."""
 
 
 def graded(benchmark: Benchmark, name: str, replies: Replies, *, of: str, digest: str) -> Benchmark:
     """The benchmark that asks a scoring's judge about the replies that its rules leave open.
 
-    `of` is where the replies lie, `digest` names the run that they are of: more replies of it are
-    more rows, and not another benchmark.
+    `of` is the folder of the replies. `digest` identifies their run: more replies add rows and do
+    not make another benchmark.
 
     Raises:
         UsageError: there is no such scoring, or it has no judge.
@@ -83,7 +84,7 @@ def steering(
 ) -> Benchmark:
     """The benchmark that asks a scoring's judge about replies with attempts to steer it in them.
 
-    `of` is where the replies lie, `digest` names the run that they are of.
+    `of` is the folder of the replies; `digest` identifies their run.
     """
     asking = _asking(benchmark, name, Steered(benchmark, replies, of, digest))
     return replace(asking, name=f"{asking.name}.steering")
