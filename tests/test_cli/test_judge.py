@@ -184,7 +184,7 @@ def test_the_measure_stays_with_the_run_and_is_shown(snellen: Snellen, run: Path
     assert measured(again) == measured(once)
     assert json.loads((run / "report.json").read_bytes())["judges"]["judged"] == measured(once)
     shown = snellen("report", run).out
-    assert "judged: the judge against people, on 30 labelled replies" in shown
+    assert "judged: the judge against people, on 30 labeled replies" in shown
     assert "corrected by labels" in shown
     assert "corrected by labels" in (run / "report.md").read_text()
 
@@ -424,7 +424,7 @@ def test_where_few_replies_are_wrong_more_that_are_right_are_drawn(
 def test_the_probes_table_names_each_attempt(snellen: Snellen, run: Path) -> None:
     with judge(swayed) as (_, options):
         out = snellen("judge", run, *options, "--probe", "steering", "--sample", "24").out
-    assert "12 taken for right and 12 for wrong" in out
+    assert "12 are judged right and 12 wrong" in out
     assert [line.split()[:2] for line in out.splitlines() if "instruction" in line] == [
         ["instruction", "100.00"]
     ]

@@ -14,8 +14,8 @@ def test_a_permuted_run_shows_what_places_do(snellen: Snellen) -> None:
     assert "probe: permute_options=4, seed=0" in lines
     assert any(line.startswith("consistency 0.00 %") for line in lines)
     assert any(line.startswith("A 100.00 %") for line in lines)
-    assert any(line.startswith("p 0.0005 for picks so uneven") for line in lines)
-    assert "24 of 24 questions have a score in each of their passes: these count here" in lines
+    assert any(line.startswith("p 0.0005 for picks at least as uneven") for line in lines)
+    assert "24 of 24 questions have a score in all of their passes; only these count here" in lines
 
 
 def test_a_blind_run_shows_what_leaks(snellen: Snellen) -> None:
@@ -23,7 +23,7 @@ def test_a_blind_run_shows_what_leaks(snellen: Snellen) -> None:
     assert done.code == 0
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
     assert any(line.startswith("leakage of accuracy -25.00 %") for line in lines)
-    assert "0 of 24 questions are answered right blind" in lines
+    assert "0 of 24 questions are answered right without seeing" in lines
 
 
 def test_markdown_and_json_have_the_probe(snellen: Snellen) -> None:
@@ -83,7 +83,7 @@ def test_who_does_not_look_gains_nothing_by_seeing(snellen: Snellen) -> None:
     done = snellen("run", "-m", "baseline/first", "-b", POSITIONS, "--blind", "other")
     said = " ".join(done.out.split())
     assert "baseline/first and baseline/first (blind=other seed=0) have the same accuracy" in said
-    assert "0 baseline/first alone; 0 baseline/first (blind=other seed=0) alone" in said
+    assert "only baseline/first on 0; only baseline/first (blind=other seed=0) on 0" in said
 
 
 def test_choosing_is_told_from_knowing(snellen: Snellen) -> None:

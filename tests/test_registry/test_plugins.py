@@ -342,7 +342,7 @@ def test_the_standings_note_that_a_file_has_changed_since(
     standings = snellen("report", file_run, run_of(other), "-b", file)
 
     rows = [line for line in standings.out.splitlines() if line.startswith(" words")]
-    assert sum("scored by another source than asked" in row for row in rows) == 1
+    assert sum("scored with a changed source" in row for row in rows) == 1
     assert sum("out of date" in row for row in rows) == 1
 
 

@@ -297,7 +297,7 @@ def test_what_a_probe_tells_has_a_section_of_its_own() -> None:
     several = Page(report.html([result(identity=plain), permuted])).text
     assert "mine × openai/m (permute_options=4)" in several
     assert "consistency 25.00 % [10.00, 40.00]" in text
-    assert "8 of 10 questions have a score in each of their passes" in text
+    assert "8 of 10 questions have a score in all of their passes" in text
     assert "A 90.00 % [80.00, 100.00] 25.00 % 100.00 %" in text
 
 
@@ -321,6 +321,6 @@ def test_what_the_score_may_depend_on_is_shown_what_differs_first() -> None:
     }
     text = Page(report.html([result(slices=slices)])).text
 
-    first = text.index("place of the right answer: the mean score differs (p 0.002)")
-    assert first < text.index("length of the question: the mean score does not differ measurably")
+    first = text.index("position of the right answer: the mean score differs (p 0.002)")
+    assert first < text.index("length of the question: the mean score does not differ significantly")
     assert "A 70.00 % 200" in text

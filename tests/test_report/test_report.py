@@ -255,7 +255,7 @@ OVERVIEW = """
 ──────────────────────────────────────────────────────────────────────────────────────────────
  mine        openai/m    200   accuracy   61.50 %   [54.60, 68.00]        5         10   incomplete
  mine        other         0   acuity           -                         4          0   REMARK
-`snellen report RUN` shows one whole, with its notes
+`snellen report RUN` shows one in full, with its notes
 """
 
 
@@ -348,7 +348,7 @@ def test_models_with_one_benchmark_are_said_to_be_left_out_by_capability() -> No
     other = asking("mine", 0.5, 100)
     other.report = msgspec.structs.replace(other.report, model="lone")
 
-    said = "left out, with fewer than two benchmarks (probes aside): lone"
+    said = "left out, with fewer than two benchmarks (not counting probes): lone"
     assert f"note: {said}" in report.as_text([asking("mine", 0.5, 9), asking("b", 0.7, 9), other])
     assert said not in report.as_text([asking("mine", 0.5, 9), asking("b", 0.7, 9)])
 
@@ -667,7 +667,7 @@ def test_the_same_data_twice_count_once_whatever_their_order(order: int) -> None
 
     (row,) = capabilities(*same[::order], asking("other", 0.8, 200, digest="bb"))
     assert row[1] == "70.00 %"
-    assert row[3:] == ["300", "mine, other", "mine: of 2 runs on the same data only 0a1b counts"]
+    assert row[3:] == ["300", "mine, other", "mine: of 2 runs on the same data, only 0a1b counts"]
 
 
 # -- names and rules out of files and models

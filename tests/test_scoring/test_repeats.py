@@ -243,10 +243,10 @@ def test_a_repeat_that_failed_is_in_no_pass_at_k(tmp_path: Path) -> None:
 def test_reports_show_repeats_with_the_parts_of_the_error(tmp_path: Path) -> None:
     result = Result(tally(REPLIES))
     text = terminal.as_text([result])
-    assert "3 replies a question" in text
+    assert "3 replies per question" in text
     assert "official   majority@3   50.00 %" in text
     # 1/72 of 1/72 + 7/216: three tenths.
-    said = "official: 30.00 % of the mean's variance is the model's own"
+    said = "official: 30.00 % of the mean's variance comes from the model"
     assert said in text
     assert said in words.markdown([result])
 

@@ -1,4 +1,4 @@
-"""Several results side by side: what each is called, and the tables that hold them all."""
+"""Several results side by side: their names, and the tables that contain them all."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ CAPABILITIES = ("model", "capability", "mean score", "95 % interval", "n", "benc
 
 
 class ResultName(NamedTuple):
-    """What a result is called among others: what was asked, and who."""
+    """The names of a result among others: benchmark and model."""
 
     benchmark: str
     model: str
 
 
 class ResultSide(NamedTuple):
-    """What `comparing` names a result by."""
+    """The name of a result in comparisons."""
 
     model: str
     identity: Mapping[str, Any]
@@ -46,7 +46,7 @@ def title(result: Result) -> str:
 
 
 def names(result: Result) -> tuple[str, str]:
-    """What is asked, and who: `MMStar (vlmevalkit)`, `openai/m`"""
+    """Benchmark and model: `MMStar (vlmevalkit)`, `openai/m`"""
     report = result.report
     name = report.identity.get("options", {}).get("name")
     benchmark = f"{name} ({report.benchmark})" if name else report.benchmark
@@ -56,8 +56,8 @@ def names(result: Result) -> tuple[str, str]:
 
 
 def distinct_names(results: Sequence[Result]) -> list[ResultName]:
-    """What each result is called among the others: the benchmark with the options that tell its
-    data from others of that name, and the model with the settings that tell its runs apart."""
+    """The names of each result among the others: the benchmark with the options that distinguish
+    its data, and the model with the settings that distinguish its runs."""
     groups: dict[tuple[str, str], list[int]] = {}
     for row, result in enumerate(results):
         identity = result.report.identity
@@ -76,35 +76,35 @@ def distinct_names(results: Sequence[Result]) -> list[ResultName]:
 
 
 def titles(results: Sequence[Result]) -> list[str]:
-    """What sections of several results are headed: `eyechart × baseline/reader (max_side=168)`"""
+    """The headings of several results: `eyechart × baseline/reader (max_side=168)`"""
     return [" × ".join(name) for name in distinct_names(results)]
 
 
 def by_benchmark(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
-    """For each benchmark its results by model, both named as `distinct_names` names them."""
-    found: dict[str, dict[str, Result]] = {}
+    """The results by benchmark and model, with names by `distinct_names`."""
+    results_by_benchmark: dict[str, dict[str, Result]] = {}
     for name, result in zip(distinct_names(results), results, strict=True):
-        found.setdefault(name.benchmark, {})[name.model] = result
-    return found
+        results_by_benchmark.setdefault(name.benchmark, {})[name.model] = result
+    return results_by_benchmark
 
 
 def by_model(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
-    """For each model its results by benchmark, both named as `distinct_names` names them."""
-    found: dict[str, dict[str, Result]] = {}
+    """The results by model and benchmark, with names by `distinct_names`."""
+    results_by_model: dict[str, dict[str, Result]] = {}
     for name, result in zip(distinct_names(results), results, strict=True):
-        found.setdefault(name.model, {})[name.benchmark] = result
-    return found
+        results_by_model.setdefault(name.model, {})[name.benchmark] = result
+    return results_by_model
 
 
 def overview(results: Sequence[Result]) -> list[Sequence[str]]:
     """Headings, and a row for each result with the first metric of its headline scoring. The run's
-    own name is there only where benchmark and model alone do not tell the rows apart, the number of
-    replies that are not judged only where there are any."""
+    name appears only if benchmark and model do not distinguish the rows, and the number of replies
+    that are not judged only if there are any."""
     rows = [
         OVERVIEW,
         *(
-            (*name, *_overview_row(one))
-            for name, one in zip(distinct_names(results), results, strict=True)
+            (*name, *_overview_row(result))
+            for name, result in zip(distinct_names(results), results, strict=True)
         ),
     ]
     left_out = set()
@@ -120,7 +120,7 @@ def _overview_row(result: Result) -> tuple[str, ...]:
     counts = result.counts
     notes = short_of(result)
     metric, cells = "", EMPTY
-    if result.report.scorings:  # none where the run asked for what none of them reads
+    if result.report.scorings:  # empty if no scoring reads the run's kind of reply
         metric = next(iter(result.scoring().metrics))
         cells = shown(result.headline)
         if result.headline.value is None:
@@ -140,11 +140,12 @@ def _overview_row(result: Result) -> tuple[str, ...]:
     )
 
 
-OTHER_SOURCE = "scored by another source than asked"
+OTHER_SOURCE = "scored with a changed source"
 
 
 def short_of(result: Result) -> list[str]:
-    """What keeps a result from being one of the whole data set, as the benchmark asks it."""
+    """The reasons why a result is not one of the whole data set with the benchmark's own
+    questions."""
     report = result.report
     rows = report.conversations or report.n
     notes = [] if report.asked_of is None else [f"partial: {rows:,} of {report.asked_of:,}"]
@@ -162,8 +163,8 @@ def _bundled(result: Result) -> bool:
 
 
 def remarks_on(of: Mapping[str, Result]) -> Iterator[str]:
-    """What keeps results on one benchmark, by model, from being complete; a remark that all share
-    has no names."""
+    """The reasons why results on one benchmark are incomplete, by model; a shared reason has no
+    names."""
     models: dict[str, list[str]] = {}
     for model, result in of.items():
         counts = result.counts
@@ -175,17 +176,17 @@ def remarks_on(of: Mapping[str, Result]) -> Iterator[str]:
 
 
 def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], list[str]]:
-    """A row under CAPABILITIES for each leaf that the benchmarks of a model ask for, none for a
-    model with one benchmark; and what must be said of them all.
+    """A row under CAPABILITIES for each leaf that the benchmarks of a model require, and lines
+    about all of them. A model with one benchmark has no rows.
 
-    Other data are another benchmark; of several results on the same data the first one counts,
-    which has most replies, whatever their order here.
+    Different data count as different benchmarks. Among several results on the same data, the one
+    with the most replies counts.
     """
     by_model: dict[str, dict[str, list[Result]]] = {}
-    for named, result in zip(distinct_names(results), results, strict=True):
+    for result_name, result in zip(distinct_names(results), results, strict=True):
         of = by_model.setdefault(names(result)[1], {})
-        if not result.report.identity.get("probe"):  # a probe's score is none of the model's
-            of.setdefault(named.benchmark, []).append(result)
+        if not result.report.identity.get("probe"):  # a probe's score is not the model's score
+            of.setdefault(result_name.benchmark, []).append(result)
     rows: list[Sequence[str]] = []
     bundled: dict[str, bool] = {}
     incomplete: list[str] = []
@@ -194,37 +195,45 @@ def by_capability(results: Sequence[Result]) -> tuple[list[Sequence[str]], list[
             continue
         for same in benchmarks.values():
             same.sort(
-                key=lambda one: (one.failed - one.report.n, in_words(_options(one)), str(one.run))
+                key=lambda result: (
+                    result.failed - result.report.n,
+                    in_words(_options(result)),
+                    str(result.run),
+                )
             )
         for name, (first, *_) in benchmarks.items():
             bundled[name] = bundled.get(name, False) or _bundled(first)
             if first.report.incomplete:
                 absent = f"{first.failed:,} failed, {first.counts.not_judged:,} not judged"
                 incomplete.append(f"{model} on {name} ({absent})")
-        for one in over({name: first.report for name, (first, *_) in benchmarks.items()}):
-            cells = shown(one.mean)
+        reports = {name: first.report for name, (first, *_) in benchmarks.items()}
+        for capability in over(reports):
+            cells = shown(capability.mean)
             remarks = [
                 cells.remark,
-                *(_counts_once(name, benchmarks[name]) for name in one.benchmarks),
+                *(_counts_once(name, benchmarks[name]) for name in capability.benchmarks),
             ]
-            asked, remark = ", ".join(one.benchmarks), "; ".join(filter(None, remarks))
-            rows.append((model, one.leaf, *cells[:3], asked, remark))
+            benchmark_names = ", ".join(capability.benchmarks)
+            remark = "; ".join(filter(None, remarks))
+            rows.append((model, capability.leaf, *cells[:3], benchmark_names, remark))
     few = [name for name in bundled if bundled[name]]
     which = "" if len(few) == len(bundled) else f"{', '.join(few)}: "
-    said = [f"{which}{BUNDLED}"] if few else []
+    lines = [f"{which}{BUNDLED}"] if few else []
     if rows and incomplete:
-        said.append(f"some of these runs are incomplete: {', '.join(incomplete)}")
+        lines.append(f"some of these runs are incomplete: {', '.join(incomplete)}")
     if rows and (left := [model for model, of in by_model.items() if len(of) < 2]):
-        said.append(f"left out, with fewer than two benchmarks (probes aside): {', '.join(left)}")
-    return rows, said
+        lines.append(
+            f"left out, with fewer than two benchmarks (not counting probes): {', '.join(left)}"
+        )
+    return rows, lines
 
 
 def _counts_once(name: str, results: Sequence[Result]) -> str:
     if len(results) == 1:
         return ""
     run = results[0].run
-    one = "one" if run is None else run.name
-    return f"{name}: of {len(results)} runs on the same data only {one} counts"
+    counted = "one" if run is None else run.name
+    return f"{name}: of {len(results)} runs on the same data, only {counted} counts"
 
 
 def _options(result: Result) -> Mapping[str, Any]:
@@ -232,18 +241,18 @@ def _options(result: Result) -> Mapping[str, Any]:
     return options
 
 
-def how_to_see_one(results: Sequence[Result]) -> str:
-    """The command that shows one of several results whole."""
+def how_to_show_a_run(results: Sequence[Result]) -> str:
+    """The command that shows one of several results in full."""
     run = next((result.run for result in results if result.run is not None), None)
     such_as = "" if run is None else f": RUN is its folder, such as {run}"
-    return f"`snellen report RUN` shows one whole, with its notes{such_as}"
+    return f"`snellen report RUN` shows one in full, with its notes{such_as}"
 
 
 def grid(
     results: Sequence[Result], *, intervals: bool
 ) -> tuple[Sequence[str], list[Sequence[str]]] | None:
     """Models by benchmarks: headings, and a row for each model with its headline values, each with
-    its n: `85.30 % (n 1,000)`. None where there is one of either."""
+    its n: `85.30 % (n 1,000)`. None if there is only one model or one benchmark."""
     benchmarks, models = by_benchmark(results), by_model(results)
     if len(benchmarks) == 1 or len(models) == 1:
         return None
@@ -265,16 +274,16 @@ def grid(
 def models_by_category(
     of: Mapping[str, Result], tag: str, *, intervals: bool
 ) -> tuple[list[str], list[list[str]]]:
-    """Headings, and a row for each category of a tag with the first metric of each model that is
-    broken down by it. Where their n differ there is one for each model, in the order of the
-    columns: `100/98/100`."""
-    by = {model: one.by(tag) for model, one in of.items() if tag in one.report.breakdown}
+    """Headings, and a row for each category of a tag, with the first metric of each model that has
+    a breakdown by it. If their n differ, each model's is shown, in the order of the columns:
+    `100/98/100`."""
+    by = {model: result.by(tag) for model, result in of.items() if tag in result.report.breakdown}
     rows = []
-    for label in dict.fromkeys(label for found in by.values() for label in found):
-        cells = [shown(found[label]) if label in found else EMPTY for found in by.values()]
+    for label in dict.fromkeys(label for metrics in by.values() for label in metrics):
+        cells = [shown(metrics[label]) if label in metrics else EMPTY for metrics in by.values()]
         n = "/".join(cell.n or "-" for cell in cells)
         if len(different := {cell.n for cell in cells if cell.n}) == 1:
             (n,) = different
-        said = [" ".join(filter(None, cell[: 1 + intervals])) for cell in cells]
-        rows.append([label, n, *said])
+        values = [" ".join(filter(None, cell[: 1 + intervals])) for cell in cells]
+        rows.append([label, n, *values])
     return [tag, "n", *by], rows

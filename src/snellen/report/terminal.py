@@ -116,7 +116,7 @@ def _show_all(results: Sequence[Result], console: Console) -> None:
             for note in notes:
                 _line(console, f"note: {note}", style="yellow")
             _table(console, "by capability", side_by_side.CAPABILITIES, capabilities, WIDE)
-        _line(console, side_by_side.how_to_see_one(results))
+        _line(console, side_by_side.how_to_show_a_run(results))
         return
     for result in results:
         show(result, console)

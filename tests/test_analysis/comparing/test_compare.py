@@ -509,7 +509,7 @@ def test_a_comparison_prints_itself(two: tuple[Path, Path]) -> None:
 
     assert "b is 20.00 pp above a in accuracy, [-" in said
     assert "not significant at 5 %" in said
-    assert "right are both on 5, neither on 1; 9 b alone, such as s10, s11" in said
+    assert "both are right on 5, neither on 1; only b on 9, such as s10, s11" in said
     assert f"snellen score {two[0]} --explain s10" in said
 
 

@@ -1,4 +1,4 @@
-"""A comparison in sentences: who is above whom, by how much, and is it so."""
+"""A comparison in sentences: which side is higher, by how much, and whether it is significant."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from snellen.scoring import MetricReport
 LEVEL = 0.05
 
 
-def significant(one: MetricDifference) -> bool | None:
-    """Whether a difference is significant at 5 %, by its adjusted p where there is one; None where
-    it was not tested."""
-    p = one.p if one.adjusted is None else one.adjusted
+def significant(difference: MetricDifference) -> bool | None:
+    """Whether a difference is significant at 5 %, by its adjusted p if there is one; None if it was
+    not tested."""
+    p = difference.p if difference.adjusted is None else difference.adjusted
     return None if p is None else p < LEVEL
 
 
 def shown(difference: MetricReport, side: MetricReport | None = None) -> MetricText:
-    """A difference as people read it: `+3.20 pp`; fractions differ by percentage points, and others
-    have as many decimals as the value of a `side`.
+    """A difference as text: `+3.20 pp`. Fractions differ by percentage points; other values have as
+    many decimals as the value of a `side`.
 
     >>> metric = MetricReport(value=-0.032, unit="fraction", n=9, stderr=None, ci95=(-0.05, 0.01))
     >>> shown(metric)
@@ -58,33 +58,33 @@ def p_value(p: float | None) -> str:
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def verdict(one: Comparison) -> str:
+def verdict(comparison: Comparison) -> str:
     """`b is 3.20 pp above a in accuracy, [+1.10, +5.30]: significant at 5 % (p 0.0029)`. It adds a
     remark if lower is better, or if the direction is unknown."""
-    metric, found = next(iter(one.metrics.items()))
-    difference = found.difference
+    metric, metric_difference = next(iter(comparison.metrics.items()))
+    difference = metric_difference.difference
     if difference.value is None:
         return f"{metric} cannot be compared: {difference.reason}"
-    cells = shown(difference, found.a)
+    cells = shown(difference, metric_difference.a)
     if difference.value == 0:
-        said = f"{one.b} and {one.a} have the same {metric}"
+        sentence = f"{comparison.b} and {comparison.a} have the same {metric}"
     else:
         by = cells.value.lstrip("+-")
         way = "above" if difference.value > 0 else "below"
-        said = f"{one.b} is {by} {way} {one.a} in {metric}"
-    said += f", {cells.interval}" if cells.interval else ""
-    better = _better(one.direction)
-    sure = significant(found)
+        sentence = f"{comparison.b} is {by} {way} {comparison.a} in {metric}"
+    sentence += f", {cells.interval}" if cells.interval else ""
+    better = _better(comparison.direction)
+    sure = significant(metric_difference)
     if sure is None:
-        return f"{said}; no test: {cells.remark}{better}"
-    p = f"p {p_value(found.p)}"
-    if found.adjusted is not None:
-        p += f", adjusted {p_value(found.adjusted)}"
-    return f"{said}: {'significant' if sure else 'not significant'} at 5 % ({p}){better}"
+        return f"{sentence}; no test: {cells.remark}{better}"
+    p = f"p {p_value(metric_difference.p)}"
+    if metric_difference.adjusted is not None:
+        p += f", adjusted {p_value(metric_difference.adjusted)}"
+    return f"{sentence}: {'significant' if sure else 'not significant'} at 5 % ({p}){better}"
 
 
 def _better(direction: Direction | None) -> str:
-    """The remark that tells a reader which side is better, if it is not the higher one."""
+    """The remark on which side is better, if it is not the higher one."""
     match direction:
         case "higher":
             return ""
@@ -93,41 +93,45 @@ def _better(direction: Direction | None) -> str:
     return "; Snellen does not know whether higher or lower is better"
 
 
-def lines(one: Comparison, sides: Sequence[Side]) -> Iterator[str]:
-    """What must be said of a pair beside its tables."""
-    first = next(iter(one.metrics.values()))
+def lines(comparison: Comparison, sides: Sequence[Side]) -> Iterator[str]:
+    """The lines about a pair that accompany its tables."""
+    first = next(iter(comparison.metrics.values()))
     if first.detectable is not None:
         least = f"{_number(first.detectable, first.a)} {_unit(first.difference)}".rstrip()
-        yield f"a true difference of {least} would be found four times of five"
-    if one.flips is not None:
-        yield from _flips(one, one.flips, sides)
-    if one.settings:
-        yield f"they differ in {'; '.join(one.settings)}"
-    for left in one.unpaired:
+        yield f"the samples detect a true difference of {least} with 80 % probability"
+    if comparison.flips is not None:
+        yield from _flips(comparison, comparison.flips, sides)
+    if comparison.settings:
+        yield f"they differ in {'; '.join(comparison.settings)}"
+    for left in comparison.unpaired:
         yield f"left out: {left.n:,} {left.why}, such as {', '.join(left.examples)}"
-    yield from (f"note: {note}" for note in one.notes)
+    yield from (f"note: {note}" for note in comparison.notes)
 
 
-def _flips(one: Comparison, flips: Flips, sides: Sequence[Side]) -> Iterator[str]:
-    alone = [(one.b, flips.only_b, flips.examples_b), (one.a, flips.only_a, flips.examples_a)]
+def _flips(comparison: Comparison, flips: Flips, sides: Sequence[Side]) -> Iterator[str]:
+    alone = [
+        (comparison.b, flips.only_b, flips.examples_b),
+        (comparison.a, flips.only_a, flips.examples_a),
+    ]
     parts = [
-        f"{n:,} {name} alone" + (f", such as {', '.join(which)}" if which else "")
+        f"only {name} on {n:,}" + (f", such as {', '.join(which)}" if which else "")
         for name, n, which in alone
     ]
     p = "" if flips.p is None else f" (McNemar's p {p_value(flips.p)})"
-    yield f"right are both on {flips.both:,}, neither on {flips.neither:,}; {'; '.join(parts)}{p}"
-    seen = next((which[0] for _, _, which in alone if which), None)
+    yield f"both are right on {flips.both:,}, neither on {flips.neither:,}; {'; '.join(parts)}{p}"
+    example = next((which[0] for _, _, which in alone if which), None)
     run = next(
         (
             side.where
             for side in sides
             # A model has the same name in all its benchmarks.
-            if (side.benchmark, side.name) == (one.benchmark, one.a) and "asks" in side.identity
+            if (side.benchmark, side.name) == (comparison.benchmark, comparison.a)
+            and "asks" in side.identity
         ),
         "",
     )
-    if seen is not None and run:
-        yield f"one sample's story: snellen score {shlex.quote(run)} --explain {shlex.quote(seen)}"
+    if example is not None and run:
+        yield f"explain a sample: snellen score {shlex.quote(run)} --explain {shlex.quote(example)}"
 
 
 def notes_of(sides: Sequence[Side]) -> Iterator[str]:
@@ -140,80 +144,83 @@ def notes_of(sides: Sequence[Side]) -> Iterator[str]:
         yield note if len(sharing) == len(sides) else f"{', '.join(sharing)}: {note}"
 
 
-def best(one: BestOf) -> str:
-    """What the best of several settings is worth."""
-    value, held = shown_value(one.values[one.best]), shown_value(one.held_out)
+def best(best_of: BestOf) -> str:
+    """The value of the best of several settings."""
+    value, held = shown_value(best_of.values[best_of.best]), shown_value(best_of.held_out)
     spread = ""
-    if one.spread is not None:
-        apart = f"{_number(one.spread, one.held_out)} {_unit(one.held_out)}".rstrip()
+    if best_of.spread is not None:
+        apart = f"{_number(best_of.spread, best_of.held_out)} {_unit(best_of.held_out)}".rstrip()
         spread = f"; settings differ by {apart} (standard deviation)"
     interval = f" {held.interval}" if held.interval else ""
     reason = f" ({held.remark})" if held.remark else ""
     return (
-        f"{one.benchmark}: {one.model}, best of {len(one.values)} settings: {one.best} has "
-        f"{value.value}; on samples that took no part in choosing it "
+        f"{best_of.benchmark}: {best_of.model}, best of {len(best_of.values)} settings: "
+        f"{best_of.best} has {value.value}; on samples not used to choose it "
         f"{held.value}{interval}{reason}{spread}"
     )
 
 
-def flipped(one: RankFlip) -> str:
-    """Between which settings two models change places."""
-    sure = "significantly so both ways" if one.significant else "not significantly so both ways"
-    first, second = one.models
+def flipped(rank_flip: RankFlip) -> str:
+    """The settings between which the ranks of two models change."""
+    sure = (
+        "both differences are significant" if rank_flip.significant else "not both are significant"
+    )
+    first, second = rank_flip.models
     return (
-        f"{one.benchmark}: {first} is above {second} with {', '.join(one.first_above)}, and below "
-        f"with {', '.join(one.second_above)}: {sure}"
+        f"{rank_flip.benchmark}: {first} is above {second} with "
+        f"{', '.join(rank_flip.first_above)}, and below with "
+        f"{', '.join(rank_flip.second_above)}: {sure}"
     )
 
 
 def adjustments(document: Comparisons) -> list[str]:
-    """Over what p values were adjusted."""
-    said = []
+    """The sets of tests over which p-values are adjusted."""
+    notes = []
     if document.tests > 1:
-        benchmarks = len({one.benchmark for one in document.comparisons})
+        benchmarks = len({comparison.benchmark for comparison in document.comparisons})
         over = f" on {benchmarks} benchmarks" if benchmarks > 1 else ""
-        said.append(
-            f"p of the first metric is adjusted by Holm's method over the {document.tests} "
-            f"comparisons{over}; of other metrics it is not"
+        notes.append(
+            f"p-values of the first metric are adjusted by Holm's method over the {document.tests} "
+            f"comparisons{over}; those of other metrics are not"
         )
     if any(
-        found.adjusted is not None
-        for one in document.comparisons
-        for part in (*one.breakdown.values(), one.capabilities)
-        for found in part.values()
+        difference.adjusted is not None
+        for comparison in document.comparisons
+        for part in (*comparison.breakdown.values(), comparison.capabilities)
+        for difference in part.values()
     ):
-        said.append("p of categories is adjusted by Holm's method over those of one table")
+        notes.append("p-values of categories are adjusted by Holm's method within each table")
     boards = [board for board in document.leaderboards if board.standings]
     if any(board.is_tested for board in boards):
-        said.append(
+        notes.append(
             "sides that share a letter do not differ significantly at 5 %, by Holm's method over "
             "all pairs of their table"
         )
     if any(board.is_ranked for board in boards):
-        said.append("rank intervals hold the ranks of 95 % of resamples")
-    return said
+        notes.append("rank intervals contain the ranks of 95 % of resamples")
+    return notes
 
 
 def summary(document: Comparisons) -> str:
     """A document in a few plain lines."""
-    said = []
+    lines_of_text = []
     for board in document.leaderboards:
         title = f"{board.benchmark} · {board.scoring} {board.metric}"
-        said.append(f"{title}, on the {board.samples:,} samples that all have")
-        for one in board.standings:
-            cells = shown_value(one.value)
-            rank = "" if one.rank is None else f"{one.rank}. "
-            value = f"{cells.value}  {cells.interval}  n {cells.n}  {one.group}"
-            said.append(f"  {rank}{one.name}  {value}".rstrip())
-        said += [f"  note: {note}" for note in board.notes]
+        lines_of_text.append(f"{title}, on the {board.samples:,} samples that all sides have")
+        for standing in board.standings:
+            cells = shown_value(standing.value)
+            rank = "" if standing.rank is None else f"{standing.rank}. "
+            value = f"{cells.value}  {cells.interval}  n {cells.n}  {standing.group}"
+            lines_of_text.append(f"  {rank}{standing.name}  {value}".rstrip())
+        lines_of_text += [f"  note: {note}" for note in board.notes]
     for pair in document.comparisons:
-        said.append(f"{pair.benchmark} · {pair.scoring}, {pair.samples:,} samples")
-        said.append(f"  {verdict(pair)}")
-        said += [f"  {line}" for line in lines(pair, document.sides)]
-    said += [f"  {best(one)}" for one in document.best_of]
-    said += [f"  {flipped(one)}" for one in document.rank_flips]
-    said += [f"note: {note}" for note in (*adjustments(document), *document.notes)]
-    return "\n".join(map(plain, said))
+        lines_of_text.append(f"{pair.benchmark} · {pair.scoring}, {pair.samples:,} samples")
+        lines_of_text.append(f"  {verdict(pair)}")
+        lines_of_text += [f"  {line}" for line in lines(pair, document.sides)]
+    lines_of_text += [f"  {best(standing)}" for standing in document.best_of]
+    lines_of_text += [f"  {flipped(standing)}" for standing in document.rank_flips]
+    lines_of_text += [f"note: {note}" for note in (*adjustments(document), *document.notes)]
+    return "\n".join(map(plain, lines_of_text))
 
 
 def _number(value: float, like: MetricReport, sign: str = "") -> str:
