@@ -307,7 +307,10 @@ def test_where_names_the_folders_that_are_searched_in_order_and_what_is_missing(
         ("get mine.jsonl", "mine has no published files"),
         ("get mathvision --only x", "no published file 'x'; there are data/test.jsonl, "),
         ("verify mathvisoin", "did you mean mathvision"),
-        ("pack --to a.tsv", "name the rows to pack (a benchmark or a file), or a FILE with --unpack"),
+        (
+            "pack --to a.tsv",
+            "name the rows to pack (a benchmark or a file), or a FILE with --unpack",
+        ),
         ("pack mine.jsonl --to a.xlsx", "a.xlsx: rows are packed into .tsv, .jsonl, .parquet"),
         ("pack mine.jsonl --to mine.jsonl", "mine.jsonl is there already: take it away"),
         ("pack --unpack nothing.tsv --to x", "nothing.tsv"),

@@ -316,7 +316,10 @@ def test_labels_that_cannot_be_meant_are_refused_before_anybody_is_asked(
         ([], "name a judge"),
         (["--probe", "steering"], "name a judge"),
         (["--judge", "openai/m", "--sample-seed", "3"], "draws the replies for --probe; add"),
-        (["--judge", "openai/m", "--against", "x.csv", "--probe", "steering"], "cannot be combined with --probe"),
+        (
+            ["--judge", "openai/m", "--against", "x.csv", "--probe", "steering"],
+            "cannot be combined with --probe",
+        ),
     ],
 )
 def test_what_does_not_go_together_is_said(

@@ -141,7 +141,10 @@ def test_check_says_where_all_answers_are_hidden(snellen: Snellen) -> None:
     done = snellen("check", "vqav2:split=test")
 
     assert done.code == 0
-    assert "passed on 3 bundled rows, whose answers are hidden, so there is nothing to score" in done.out
+    assert (
+        "passed on 3 bundled rows, whose answers are hidden, so there is nothing to score"
+        in done.out
+    )
 
 
 def test_doctor_knows_the_packages_and_extras_of_the_project() -> None:

@@ -84,7 +84,10 @@ WRONG = [
         "score mine.jsonl --replies answer -b eyechart --scoring best",
         "eyechart has no scoring 'best'; it has official",
     ),
-    ("score . --explain 1 --scoring all", "--explain shows every scoring: leave out --scoring and --missing"),
+    (
+        "score . --explain 1 --scoring all",
+        "--explain shows every scoring: leave out --scoring and --missing",
+    ),
     ("score . --explain 1 --missing wrong", "leave out --scoring and --missing"),
     ("report .", "there is no run in it, down to 6 folders below"),
     ("report mine.jsonl", "mine.jsonl is a file, not .* `snellen score mine.jsonl` scores them"),

@@ -235,6 +235,28 @@ def test_a_file_goes_through_every_verb(snellen: Snellen, file: Path, file_run: 
         assert not is_picture(viewer, file_run)
 
 
+def test_a_run_of_a_file_stays_usable_when_a_plug_in_takes_its_name(
+    snellen: Snellen,
+    file: Path,
+    file_run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    info = tmp_path / "other" / "rival-2.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: rival\nVersion: 2.0\n")
+    (info / "entry_points.txt").write_text("[snellen.benchmarks]\nwords = rival:bench\n")
+    monkeypatch.syspath_prepend(str(info.parent))
+    spec = f"{file}:letter_count"
+
+    scored = snellen("score", file_run, "-b", spec, "--json")
+    assert scored.json["scorings"]["official"]["metrics"]["accuracy"]["value"] == 1.0
+    assert snellen("report", file_run, "-b", spec).code == 0
+    done = snellen("run", "-b", spec, "-m", MODEL, "--data", "synthetic")
+    assert done.code == 2
+    assert "more than one benchmark 'words'" in done.err and "rival 2.0" in done.err
+
+
 @pytest.mark.parametrize(
     "words",
     ["score {0}", "compare {0} {0}x", "export {0} --to jsonl", "judge {0} --judge baseline/first"],

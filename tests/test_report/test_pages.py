@@ -322,5 +322,7 @@ def test_what_the_score_may_depend_on_is_shown_what_differs_first() -> None:
     text = Page(report.html([result(slices=slices)])).text
 
     first = text.index("position of the right answer: the mean score differs (p 0.002)")
-    assert first < text.index("length of the question: the mean score does not differ significantly")
+    assert first < text.index(
+        "length of the question: the mean score does not differ significantly"
+    )
     assert "A 70.00 % 200" in text

@@ -342,7 +342,7 @@ def _built_again(
 ) -> Benchmark:
     """As a run asked it; a benchmark that reads no data is not given the run's."""
     reads = definition.reads_data and not isinstance(definition.value, Benchmark)
-    return build(definition, options, data if reads else None)
+    return build(definition, options, data if reads else None, is_for_run=True)
 
 
 def _of_spec(manifest: Mapping[str, Any], spec: str, data: Path | None) -> Benchmark:

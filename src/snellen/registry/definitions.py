@@ -108,9 +108,17 @@ def definition_of_entry(entry: Entry, implied: Mapping[str, Any]) -> BenchmarkDe
 
 
 def build(
-    definition: BenchmarkDefinition, options: Mapping[str, Any], data: Path | None
+    definition: BenchmarkDefinition,
+    options: Mapping[str, Any],
+    data: Path | None,
+    *,
+    is_for_run: bool = False,
 ) -> Benchmark:
-    """The benchmark of a definition, marked with where it comes from."""
+    """The benchmark of a definition, marked with its origin.
+
+    A benchmark that is built for an existing run may have the name of one that was installed later,
+    since the run determines which of the two is meant.
+    """
     make, name = definition.value, definition.name
     is_synthetic = str(data) == SYNTHETIC
     if isinstance(make, Benchmark):
@@ -118,7 +126,7 @@ def build(
             raise UsageError(f"{name} is a Benchmark, and not a function: it has no options.")
         if data is not None and not is_synthetic:
             raise UsageError(f"{name} is a Benchmark, and not a function: it has its own data.")
-        return _marked(definition, replace(make), None)
+        return _marked(definition, replace(make), None, is_for_run)
     if not callable(make):
         raise UsageError(f"{name} is {type_of(make)}: neither a Benchmark, nor what makes one.")
     values = typed(make, {**definition.implied, **options}, name)
@@ -132,7 +140,8 @@ def build(
     if is_synthetic and values["data"] is not None:
         benchmark = with_note(vary(benchmark, files=None), BUNDLED)
     shown = {key: value for key, value in values.items() if key != "data"}
-    return _marked(definition, vary(benchmark, options={**defaults(make), **shown}), data)
+    benchmark = vary(benchmark, options={**defaults(make), **shown})
+    return _marked(definition, benchmark, data, is_for_run)
 
 
 def _called(definition: BenchmarkDefinition, values: Mapping[str, Any]) -> Benchmark:
@@ -188,7 +197,9 @@ def _makers_in(file: Path | None) -> str:
     return f"The functions that return a Benchmark: {', '.join(names)}."
 
 
-def _marked(definition: BenchmarkDefinition, benchmark: Benchmark, data: Path | None) -> Benchmark:
+def _marked(
+    definition: BenchmarkDefinition, benchmark: Benchmark, data: Path | None, is_for_run: bool
+) -> Benchmark:
     source = definition.source
     if source is None:
         return mark_from_catalog(benchmark)
@@ -210,7 +221,7 @@ def _marked(definition: BenchmarkDefinition, benchmark: Benchmark, data: Path | 
         if not _is_file_of(entry, definition.file)
         for origin in origins_of(entry, benchmark.name)
     ]
-    if rivals:
+    if rivals and not is_for_run:
         raise ambiguous(benchmark.name, [f"{source.spec}", *rivals])
     return mark_source(benchmark, source)
 
