@@ -23,6 +23,8 @@ from functools import cached_property
 from pathlib import Path
 from statistics import median
 
+from names import BANNED, banned_names
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path("src/snellen")
 FOLDERS = ("src", "tests", "perf", "scripts")
@@ -30,12 +32,6 @@ MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 60
 MAX_CLASS_LINES = 300
 MAX_PARAMETERS = 7
-BANNED = {
-    *("found", "said", "told", "made", "asked", "given", "named"),
-    *("one", "each", "whole", "place", "beside", "among", "spent"),
-}
-"""Words that do not say what they name. Stored fields keep theirs, so 0 is not the aim."""
-
 LINE_KINDS = {
     "code": "lines with a token that is no comment, docstring, or import (data tables included)",
     "data table": "code lines that are module-level dicts, lists, sets, or tuples of 2+ lines",
@@ -201,7 +197,7 @@ def count(root: Path) -> tuple[Figures, Names]:
                 kinds += count_lines(source)
         figures |= {f"{part}: {kind} lines": kinds[kind] for kind in LINE_KINDS}
     options = option_declarations(sources)
-    banned = {folder: list(banned_names(files)) for folder, files in folders.items()}
+    banned = {folder: list(banned_bindings(files)) for folder, files in folders.items()}
     names: Names = {
         "long files": [
             f"{source.path}: {source.length} lines"
@@ -594,27 +590,11 @@ def _option_names(call: ast.Call) -> tuple[str, set[str]]:
 # Banned names
 
 
-def banned_names(sources: Iterable[Source]) -> Iterator[tuple[Path, str]]:
+def banned_bindings(sources: Iterable[Source]) -> Iterator[tuple[Path, str]]:
     """Each binding of a name that is or contains a banned word, with its file."""
     for source in sources:
-        for node in source.nodes:
-            name = _bound_name(node)
-            if name and BANNED & set(name.lower().split("_")):
-                yield source.path, name
-
-
-def _bound_name(node: ast.AST) -> str | None:
-    """The name that a node binds. Uses of names are not counted: a rename follows the binding."""
-    match node:
-        case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
-            return name
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            return name
-        case ast.arg(arg=name) | ast.alias(asname=name) | ast.ExceptHandler(name=name):
-            return name
-        case ast.MatchAs(name=name) | ast.MatchStar(name=name) | ast.MatchMapping(rest=name):
-            return name
-    return None
+        for _, name in banned_names(source.tree):
+            yield source.path, name
 
 
 def _by_file(bindings: Iterable[tuple[Path, str]]) -> list[str]:

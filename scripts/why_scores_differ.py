@@ -18,7 +18,7 @@ from snellen.answers.others import lmms_eval_letter, textbook_letter, vlmevalkit
 from snellen.benchmarks.families.draws import drawn_by_id
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.core.scoring import whole_score
+from snellen.core.scoring import total_score
 from tests.golden_data import golden
 from tests.truth.labelled import said
 from tests.truth.readings import filled, of_tools
@@ -103,7 +103,7 @@ def of_scoring(spec: str, pack: str, name: str) -> Rule:
 
     def rule(text: str, sample: Sample) -> tuple[str, float]:
         reading = drawn_by_id(scoring.parse(Reply(text=text), sample), sample)
-        return reading.rule, whole_score(scoring.score(reading, sample)) or 0.0
+        return reading.rule, total_score(scoring.score(reading, sample)) or 0.0
 
     return rule
 

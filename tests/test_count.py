@@ -23,7 +23,11 @@ def script() -> ModuleType:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["count_script"] = module
-    spec.loader.exec_module(module)
+    sys.path.insert(0, str(SCRIPT.parent))  # as when it is run as a script
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(SCRIPT.parent))
     return module
 
 
@@ -284,6 +288,22 @@ def test_banned_words_count_where_names_are_bound_and_not_where_they_are_used(
     assert report["figures"]["banned names in perf"] == 0
     assert report["names"]["files with banned names in tests"] == [
         "tests/test_a.py: named 1, named_so 1"
+    ]
+
+
+def test_fields_of_stored_structs_are_not_counted(count: Count) -> None:
+    text = """\
+    class Reply(msgspec.Struct, frozen=True):
+        asked: int
+        spent: float = 0.0
+        found = 1
+
+    class Plain:
+        asked: int
+    """
+    report = count({"src/snellen/a.py": dedent(text)})
+    assert report["names"]["files with banned names in src"] == [
+        "src/snellen/a.py: found 1, asked 1"
     ]
 
 

@@ -64,7 +64,7 @@ def texts(sample: Sample, length: int) -> Iterator[tuple[str, str]]:
 
 def sample_of(benchmark: Benchmark) -> Sample:
     """One with choices, if there is such."""
-    every = [one for row in benchmark.data for one in benchmark.each_turn(benchmark.read(row))]
+    every = [one for row in benchmark.data for one in benchmark.turn_samples(benchmark.read(row))]
     return max(every, key=lambda one: (bool(one.choices), bool(one.target or one.references)))
 
 

@@ -559,7 +559,7 @@ def test_the_rows_of_the_guide_are_read(tmp_path: Path) -> None:
     block = guide.partition("```\n")[2].partition("```")[0]
     (tmp_path / "mine.jsonl").write_text(block)
     made = own_data(tmp_path / "mine.jsonl")
-    right = [[one.target for one in made.each_turn(made.read(row))] for row in made.data]
+    right = [[one.target for one in made.turn_samples(made.read(row))] for row in made.data]
     assert right == [["cat", "grey"], ["yes", "no"], [None, "poodle"]]
 
 

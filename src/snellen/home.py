@@ -10,10 +10,10 @@ from pathlib import Path
 
 def home() -> Path:
     """The cache folder: `SNELLEN_HOME`, or else `snellen` in the platform's cache folder."""
-    if named := os.environ.get("SNELLEN_HOME"):
-        return Path(named).expanduser()
+    if folder := os.environ.get("SNELLEN_HOME"):
+        return Path(folder).expanduser()
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "snellen"
     variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME"
-    named = os.environ.get(variable)
-    return (Path(named) if named else Path.home() / ".cache") / "snellen"
+    folder = os.environ.get(variable)
+    return (Path(folder) if folder else Path.home() / ".cache") / "snellen"

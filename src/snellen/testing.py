@@ -91,7 +91,7 @@ def check_benchmark(name: str | Benchmark) -> CheckReport:
     _keeps_to_the_contract(benchmark)
     assert benchmark.check is not None
     rows: list[CheckRow] = []
-    hidden = all(sample.hidden for sample in _asked(benchmark))
+    hidden = all(sample.hidden for sample in _turns(benchmark))
     with tempfile.TemporaryDirectory() as folder:
         for dummy, make in dummies.DUMMIES.items():
             replies = dummies.table(benchmark, make(benchmark.check))
@@ -101,7 +101,7 @@ def check_benchmark(name: str | Benchmark) -> CheckReport:
                     f"{benchmark.name}: what is right is hidden, and yet {dummy} has a score"
                 )
                 continue
-            for scoring in _asked_for(benchmark):
+            for scoring in _readable_scorings(benchmark):
                 expected = benchmark.check.expect[scoring][dummy]
                 value = got[scoring]
                 ok = value is expected is None or (
@@ -114,16 +114,18 @@ def check_benchmark(name: str | Benchmark) -> CheckReport:
     return CheckReport(benchmark.name, benchmark.data.facts().rows, rows)
 
 
-def _asked(benchmark: Benchmark) -> Iterator[Sample]:
+def _turns(benchmark: Benchmark) -> Iterator[Sample]:
     """All samples; for conversations whose turns are scored separately, a sample for each turn."""
     for row in benchmark.data:
-        yield from benchmark.each_turn(benchmark.read(row))
+        yield from benchmark.turn_samples(benchmark.read(row))
 
 
-def _asked_for(benchmark: Benchmark) -> list[str]:
+def _readable_scorings(benchmark: Benchmark) -> list[str]:
     """The scorings that read the benchmark's kind of reply."""
     return [
-        name for name, one in benchmark.scorings.items() if one.reads == benchmark.procedure.kind
+        name
+        for name, scoring in benchmark.scorings.items()
+        if scoring.reads == benchmark.procedure.kind
     ]
 
 
@@ -147,7 +149,7 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
     assert samples == again, f"{name}: the same rows must give the same samples"
     assert len({sample.id for sample in samples}) == len(samples), f"{name}: ids must be unique"
     assert benchmark.check is not None, f"{name}: say what dummy models must score (Check)"
-    for scoring in _asked_for(benchmark):
+    for scoring in _readable_scorings(benchmark):
         expected = set(benchmark.check.expect.get(scoring, {}))
         lacking = [dummy for dummy in dummies.DUMMIES if dummy not in expected]
         assert not lacking, (
@@ -159,8 +161,8 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
             f"{name}: Check.expect of {scoring} has unknown models: {', '.join(strange)}. The "
             f"models are {', '.join(dummies.DUMMIES)}."
         )
-        found = benchmark.scorings[scoring]
-        assert found.source == "ours" or "@" in found.source, (
+        rules = benchmark.scorings[scoring]
+        assert rules.source == "ours" or "@" in rules.source, (
             f"{name}: {scoring} needs its source at a commit"
         )
     if benchmark.presentation.capabilities is not None:
@@ -175,17 +177,17 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
         missing = set(benchmark.presentation.break_down_by) - set(sample.tags)
         assert not missing, f"{name}: sample {sample.id} has no tag {', '.join(missing)}"
         assert all(isinstance(value, str) for value in sample.tags.values())
-        one, two = benchmark.request(sample), benchmark.request(sample)
-        assert one is not None, f"{name}: sample {sample.id} asks nothing"
-        assert request_digest(loaded(one)) == request_digest(loaded(two or one)), (
-            f"{name}: the prompt of {sample.id} is not the same twice"
-        )
-        for found in benchmark.scorings.values():
+        request, second_request = benchmark.request(sample), benchmark.request(sample)
+        assert request is not None, f"{name}: sample {sample.id} asks nothing"
+        assert request_digest(loaded(request)) == request_digest(
+            loaded(second_request or request)
+        ), f"{name}: the prompt of {sample.id} is not the same twice"
+        for rules in benchmark.scorings.values():
             for text in ("", "A", "\\boxed{", "é" * 50, "9**9**9", "yes" * 200):
-                reading = found.parse(Reply(text=text), sample)
+                reading = rules.parse(Reply(text=text), sample)
                 assert reading.rule, f"{name}: a reading must name its rule"
                 if not sample.hidden:
-                    found.score(reading, sample)
+                    rules.score(reading, sample)
 
 
 def _headlines(benchmark: Benchmark, model: Generates, out: Path) -> dict[str, float | None]:
@@ -212,13 +214,13 @@ def _judged(benchmark: Benchmark, result: Result | None) -> Result:
     run = Run(result.run)
     run.load()
     with closing(run):
-        said = {
-            judge.prompt(one.sample, one.reply): verdict(one.sample, one.reply)
-            for one in replies_of(run, benchmark)
-            if one.reply is not None
+        verdicts = {
+            judge.prompt(scored.sample, scored.reply): verdict(scored.sample, scored.reply)
+            for scored in replies_of(run, benchmark)
+            if scored.reply is not None
             for judge in judges
         }
-    model = Scripted(lambda request: said[request.messages], name="scripted")
+    model = Scripted(lambda request: verdicts[request.messages], name="scripted")
     opened = registry.Opened(model=model, name=model.name, server=model.name, concurrency=32)
     plan = api.Plan(benchmarks=[], models=[opened])
     return api.judge_run(result.run, plan, benchmark=benchmark)[0]
@@ -228,8 +230,8 @@ def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:
     """A blind draw's samples score on average what chance gives, within the 99.9 % interval; only
     where there are choices. Not the headline: chance gives a circular accuracy, or an F1, another
     value."""
-    samples = [*_asked(benchmark)]
-    chances = {one.id: 1 / len(one.choices) if one.choices else 0.0 for one in samples}
+    samples = [*_turns(benchmark)]
+    chances = {sample.id: 1 / len(sample.choices) if sample.choices else 0.0 for sample in samples}
     if not any(chances.values()) or benchmark.procedure.kind != "generate":
         return []
     repeats = math.ceil(DRAWS / len(samples))
@@ -242,13 +244,15 @@ def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:
         if row.get("score") is not None:
             scores[row["scoring"]].append((row["sample"], row["score"]))
     rows = []
-    for name, found in scores.items():
+    for name, scored in scores.items():
         # Only for the samples that its rule scores: some rules skip whole tasks.
-        of = [chances[sample] for sample in {sample for sample, _ in found}]
-        mean = sum(of) / len(of) if of else 0.0
-        spread = math.sqrt(sum(p * (1 - p) for p in of) / repeats) / max(1, len(of))
+        chances_of_scored = [chances[sample] for sample in {sample for sample, _ in scored}]
+        mean = sum(chances_of_scored) / len(chances_of_scored) if chances_of_scored else 0.0
+        spread = math.sqrt(sum(p * (1 - p) for p in chances_of_scored) / repeats) / max(
+            1, len(chances_of_scored)
+        )
         interval = (mean - Z999 * spread, mean + Z999 * spread)
-        value = sum(score for _, score in found) / len(found) if found else None
+        value = sum(score for _, score in scored) / len(scored) if scored else None
         ok = value is not None and interval[0] - 1e-12 <= value <= interval[1] + 1e-12
         rows.append(CheckRow(name, "random", interval, value, ok))
     return rows
@@ -272,18 +276,20 @@ def check_metric(metric: Metric, *, best: float = 1.0) -> None:
     rng = np.random.default_rng(7)
     targets, right = rng.integers(0, 2, 200), rng.integers(0, 2, 200)
     columns = _columns(targets, right, rng.integers(0, 40, 200))
-    one = metric(columns)
+    estimate = metric(columns)
     other = metric(columns.where(rng.permutation(200)))
-    assert one.value is not None, "a metric of 200 scores has a value"
+    assert estimate.value is not None, "a metric of 200 scores has a value"
     assert other.value is not None
-    assert math.isclose(one.value, other.value, rel_tol=1e-12), "the order of rows must not matter"
-    assert one.n == 200, "n is the number of rows"
-    if one.ci95 is not None:
-        assert one.ci95[0] < one.value < one.ci95[1], (
+    assert math.isclose(estimate.value, other.value, rel_tol=1e-12), (
+        "the order of rows must not matter"
+    )
+    assert estimate.n == 200, "n is the number of rows"
+    if estimate.ci95 is not None:
+        assert estimate.ci95[0] < estimate.value < estimate.ci95[1], (
             "the interval holds the value, and has a width"
         )
-    if one.unit == "fraction":
-        assert 0 <= one.value <= 1, "a fraction is in [0, 1]"
+    if estimate.unit == "fraction":
+        assert 0 <= estimate.value <= 1, "a fraction is in [0, 1]"
     perfect = metric(_columns(targets, np.ones(200, dtype=int), np.arange(200)))
     assert perfect.value == best, f"perfect scores must give {best}, not {perfect.value}"
     nothing = metric(columns.where(np.zeros(200, dtype=bool)))
@@ -379,16 +385,16 @@ def check_streams(model: Streams, frames: Sequence[Frame]) -> None:
 
     async def answers(frames: Sequence[Frame], *, forked: bool) -> list[Emission]:
         session = await model.open(SessionSpec())
-        said: list[Emission] = []
+        emissions: list[Emission] = []
         for frame in frames:
-            said += await session.feed([frame])
+            emissions += await session.feed([frame])
             if forked and isinstance(session, Forks):
                 other = await session.fork()
                 await other.ask(Query(id="aside", text="What was that?"), must_answer=True)
                 await other.close()
-        said += await session.ask(Query(id="last", text="What do you see?"), must_answer=True)
+        emissions += await session.ask(Query(id="last", text="What do you see?"), must_answer=True)
         await session.close()
-        return said
+        return emissions
 
     async def body() -> None:
         assert isinstance(model, Streams), "a streaming model has a name and `async open(spec)`"

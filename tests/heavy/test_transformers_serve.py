@@ -22,7 +22,7 @@ from snellen.analysis.result import Result
 from snellen.api import Plan, run_plan
 from snellen.core.benchmark import Benchmark
 from snellen.core.profile import Profile
-from snellen.core.scoring import whole_score
+from snellen.core.scoring import total_score
 from snellen.media.content import Image, user
 from snellen.store import ReplyRecord, Run
 from tests.golden_data import golden
@@ -128,7 +128,7 @@ def test_every_question_is_asked_once_and_ends_in_a_state(
     for row, sample in [(row, benchmark.sample(row.place, row)) for row in benchmark.data][:N]:
         del row
         record = run_reply(said[sample.id])
-        right += whole_score(official.score(official.parse(record, sample), sample)) or 0.0
+        right += total_score(official.score(official.parse(record, sample), sample)) or 0.0
     assert result.headline.value == pytest.approx(right / N, abs=1e-12)
 
     asked = proxy.total

@@ -170,14 +170,14 @@ def _observed(
         return replace(read, tags={**read.tags, ID: read.id})
 
     def observer(name: str, scoring: Scoring) -> Scoring:
-        def named(columns: Columns) -> Mapping[str, Estimate]:
+        def extra_metrics(columns: Columns) -> Mapping[str, Estimate]:
             rows[name] = columns
-            return {} if scoring.named is None else scoring.named(columns)
+            return {} if scoring.extra_metrics is None else scoring.extra_metrics(columns)
 
         figures = expected[name].figures if name in expected else {}
         wanted = {metric.partition("/")[0] for metric in figures}
         metrics = {metric: of for metric, of in scoring.metrics.items() if metric in wanted}
-        return replace(scoring, metrics=metrics or scoring.metrics, named=named)
+        return replace(scoring, metrics=metrics or scoring.metrics, extra_metrics=extra_metrics)
 
     return replace(
         benchmark,

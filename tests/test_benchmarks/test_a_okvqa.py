@@ -14,7 +14,7 @@ from snellen.benchmarks.a_okvqa import Preset, Setting, Split, a_okvqa
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.core.scoring import whole_score
+from snellen.core.scoring import total_score
 from snellen.errors import DataError, UsageError
 from snellen.media import images
 from snellen.media.content import Image
@@ -53,7 +53,7 @@ def score(
     (sample,) = samples(benchmark)
     found = benchmark.scorings[scoring]
     reading = found.parse(Reply(text=reply), sample)
-    return reading.answer, whole_score(found.score(reading, sample))
+    return reading.answer, total_score(found.score(reading, sample))
 
 
 def report(

@@ -12,7 +12,7 @@ from snellen.benchmarks.chartqa import Preset, Questions, chartqa
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.core.scoring import whole_score
+from snellen.core.scoring import total_score
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
@@ -29,7 +29,7 @@ def samples(benchmark: Benchmark) -> dict[str, Sample]:
 def score(scoring: str, reply: str, target: str, question: str = "How much?") -> float | None:
     sample = Sample(id="1", question=question, target=target)
     found = chartqa(data=BUNDLED).scorings[scoring]
-    return whole_score(found.score(found.parse(Reply(text=reply), sample), sample))
+    return total_score(found.score(found.parse(Reply(text=reply), sample), sample))
 
 
 def write_parquet(path: Path, *rows: dict[str, Any]) -> None:

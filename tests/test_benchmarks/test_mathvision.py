@@ -15,7 +15,7 @@ from snellen.benchmarks.mathvision import Preset, mathvision
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, whole_score
+from snellen.core.scoring import Reading, total_score
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
@@ -32,7 +32,7 @@ def question(target: str, *choices: str) -> Sample:
 def read(scoring: str, reply: str, sample: Sample) -> tuple[Reading, float | None]:
     found = mathvision(data=BUNDLED).scorings[scoring]
     reading = found.parse(Reply(text=reply), sample)
-    return reading, whole_score(found.score(reading, sample))
+    return reading, total_score(found.score(reading, sample))
 
 
 def official(reply: str, sample: Sample) -> tuple[object, float | None]:

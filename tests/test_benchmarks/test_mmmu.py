@@ -21,7 +21,7 @@ from snellen.benchmarks.mmmu import Preset, Split, mmmu
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, whole_score
+from snellen.core.scoring import Reading, total_score
 from snellen.errors import DataError, MediaError
 from snellen.media import images
 from snellen.media.content import Image, user
@@ -60,7 +60,7 @@ def read(scoring: str, reply: str, sample: Sample = FOUR) -> Reading:
 
 def verdict(scoring: str, reply: str, sample: Sample) -> float | None:
     found = mmmu(data=BUNDLED).scorings[scoring]
-    return whole_score(found.score(found.parse(Reply(text=reply), sample), sample))
+    return total_score(found.score(found.parse(Reply(text=reply), sample), sample))
 
 
 # -- data

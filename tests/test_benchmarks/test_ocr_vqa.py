@@ -11,7 +11,7 @@ from snellen.benchmarks.ocr_vqa import Preset, Split, ocr_vqa
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.core.scoring import whole_score
+from snellen.core.scoring import total_score
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
@@ -45,7 +45,7 @@ def worth(scoring: str, reply: str, right: str, folder: Path) -> float | None:
     benchmark = ocr_vqa(data=written(folder, c1=cover))
     (sample,) = samples(benchmark)
     found = benchmark.scorings[scoring]
-    return whole_score(found.score(found.parse(Reply(text=reply), sample), sample))
+    return total_score(found.score(found.parse(Reply(text=reply), sample), sample))
 
 
 # -- rows

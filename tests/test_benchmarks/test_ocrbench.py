@@ -15,7 +15,7 @@ from snellen.benchmarks.ocrbench import Preset, layout, ocrbench
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.core.scoring import whole_score
+from snellen.core.scoring import total_score
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
@@ -32,7 +32,7 @@ def samples(benchmark: Benchmark) -> dict[str, Sample]:
 def score(scoring: str, reply: str, *answers: str, formula: bool = False) -> float | None:
     sample = Sample(id="1", question="?", references=answers, data={"formula": formula})
     found = ocrbench(data=BUNDLED).scorings[scoring]
-    return whole_score(found.score(found.parse(Reply(text=reply), sample), sample))
+    return total_score(found.score(found.parse(Reply(text=reply), sample), sample))
 
 
 # -- data

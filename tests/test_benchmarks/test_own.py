@@ -21,7 +21,7 @@ from snellen.benchmarks.families.own_samples import image_key
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request
 from snellen.core.sample import Sample
-from snellen.core.scoring import whole_score
+from snellen.core.scoring import total_score
 from snellen.data import csv
 from snellen.errors import DataError, MediaError, UsageError
 from snellen.media import images
@@ -64,7 +64,7 @@ def score(
     of = stored("mine", {"task": task, "columns": {}}).scorings[scoring]
     about = Sample(**{"id": "1", "question": "?", **sample})
     reading = of.parse(Reply(text=reply), about)
-    return reading.answer, whole_score(of.score(reading, about))
+    return reading.answer, total_score(of.score(reading, about))
 
 
 # -- the task

@@ -16,7 +16,7 @@ from snellen.benchmarks.textvqa import Ocr, Preset, textvqa
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.core.scoring import whole_score
+from snellen.core.scoring import total_score
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
@@ -35,7 +35,7 @@ def samples(benchmark: Benchmark) -> dict[str, Sample]:
 def score(scoring: str, reply: str, references: list[str]) -> float | None:
     sample = Sample(id="1", question="What?", references=tuple(references))
     found = textvqa(data=BUNDLED).scorings[scoring]
-    return whole_score(found.score(found.parse(Reply(text=reply), sample), sample))
+    return total_score(found.score(found.parse(Reply(text=reply), sample), sample))
 
 
 # -- data

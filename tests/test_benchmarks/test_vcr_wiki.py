@@ -25,7 +25,7 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.exchange import Published
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, whole_score
+from snellen.core.scoring import Reading, total_score
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
@@ -52,7 +52,7 @@ def read(reply: str, *covered: str, **options: Any) -> tuple[Reading, float | No
     sample = Sample(id="1", question="", target="\n".join(covered), references=covered)
     scoring = benchmark.scorings[benchmark.headline]
     reading = scoring.parse(Reply(text=reply), sample)
-    return reading, whole_score(scoring.score(reading, sample))
+    return reading, total_score(scoring.score(reading, sample))
 
 
 # -- data

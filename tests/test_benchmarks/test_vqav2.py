@@ -14,7 +14,7 @@ from snellen.benchmarks.vqav2 import Preset, Split, vqav2
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.core.scoring import whole_score
+from snellen.core.scoring import total_score
 from snellen.errors import DataError
 from snellen.media import images
 from snellen.media.content import Image
@@ -33,7 +33,7 @@ def scored(scoring: str, reply: str, *references: str) -> tuple[object, float | 
     sample = Sample(id="1", question="What?", references=references)
     found = vqav2(data=BUNDLED).scorings[scoring]
     reading = found.parse(Reply(text=reply), sample)
-    return reading.answer, whole_score(found.score(reading, sample))
+    return reading.answer, total_score(found.score(reading, sample))
 
 
 # -- data

@@ -19,7 +19,7 @@ from snellen import registry
 from snellen.benchmarks.eyechart import LADDERS, eyechart
 from snellen.core.model import Generates, Reply, Request, loaded
 from snellen.core.sample import Sample
-from snellen.core.scoring import whole_score
+from snellen.core.scoring import total_score
 from snellen.errors import Rejected
 from snellen.media import images
 from snellen.media.content import Image, user
@@ -45,7 +45,7 @@ def score(sample: Sample, picture: bytes) -> float:
     """What the reader scores on a sample's question when it is shown this picture."""
     scoring = CHART.scorings["official"]
     reply = said(sample.question, picture, sample.choices)
-    found = whole_score(scoring.score(scoring.parse(Reply(text=reply), sample), sample))
+    found = total_score(scoring.score(scoring.parse(Reply(text=reply), sample), sample))
     assert found is not None
     return found
 

@@ -32,9 +32,9 @@ def tally(replies: Mapping[str, Sequence[str | None]], **fields: object) -> Repo
     samples = [made.read(row) for row in made.data]
     counted = Tally(made)
     counted.add(
-        Scored(sample, repeat, "failed", None, place=place)
+        Scored(sample, repeat, "failed", None, row_index=place)
         if said is None
-        else Scored(sample, repeat, "ok", Reply(text=said), place=place)
+        else Scored(sample, repeat, "ok", Reply(text=said), row_index=place)
         for place, sample in enumerate(samples)
         for repeat, said in enumerate(replies.get(sample.id, ()))
     )
@@ -162,7 +162,7 @@ def test_pass_at_k_knows_which_questions_share_a_picture() -> None:
     def stderr(of: object) -> float:
         counted = Tally(of)  # type: ignore[arg-type]
         counted.add(
-            Scored(made.read(row), repeat, "ok", Reply(text=text), place=row.place)
+            Scored(made.read(row), repeat, "ok", Reply(text=text), row_index=row.place)
             for row in made.data
             for repeat, text in enumerate(replies[row["id"]])
         )

@@ -83,7 +83,9 @@ def test_the_report_says_that_the_score_depends_on_the_place() -> None:
     result = Result(report(lettered(400)))
     [note] = [note for note in result.report.notes if "place" in note]
     assert "100.0 % where it is A, 0.0 % where it is B" in note
-    assert "by place of the right answer: the mean score differs (p < 0.0001)" in as_text([result])
+    assert "by position of the right answer: the mean score differs (p < 0.0001)" in as_text(
+        [result]
+    )
     assert "| A | 100.00 % |" in markdown([result])
 
 
@@ -118,7 +120,7 @@ def test_a_score_that_does_not_depend_on_the_place_is_not_said_to() -> None:
     assert found.slices["answer_place"].p == pytest.approx(1.0)
     assert not found.notes
     text = as_text([Result(found)])
-    assert "no difference seen by place of the right answer" in text
+    assert "no significant difference by position of the right answer" in text
     assert "100.00 %" not in text
 
 

@@ -61,9 +61,9 @@ def benchmark(**scorings: Scoring) -> Benchmark:
 def reply(place: int, repeat: int, text: str | None) -> Scored:
     if text is None:
         error = f"file{place}.png: no such file"
-        return Scored(SAMPLES[place], repeat, "failed", None, error=error, place=place)
+        return Scored(SAMPLES[place], repeat, "failed", None, error=error, row_index=place)
     answer = Reply(text=text, stop="stop")
-    return Scored(SAMPLES[place], repeat, answer.state, answer, place=place)
+    return Scored(SAMPLES[place], repeat, answer.state, answer, row_index=place)
 
 
 def tallied(replies: Sequence[Scored]) -> Tally:
@@ -214,7 +214,7 @@ def test_a_number_has_no_parts_in_its_row() -> None:
 def test_a_withheld_reply_is_wrong_in_every_part_and_a_failed_one_is_in_none() -> None:
     tally = Tally(benchmark(official=PARTS))
     withheld = Reply(text="", stop="filter")
-    refused = Scored(SAMPLES[2], 0, "refused", withheld, place=2)
+    refused = Scored(SAMPLES[2], 0, "refused", withheld, row_index=2)
     tally.add([refused, reply(1, 0, None), reply(0, 0, "cat ink")])
     metrics = report(tally).scorings["official"].metrics
 

@@ -20,7 +20,7 @@ from snellen.benchmarks.scienceqa import llava_answer
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring, whole_score
+from snellen.core.scoring import Reading, Scoring, total_score
 from tests.golden_data import golden
 from tests.truth.labelled import Labelled, labelled, packs
 
@@ -162,7 +162,7 @@ def read(one: Labelled, reading: str, rule: str, answered: bool, right: bool) ->
 def credits(scoring: Scoring, reading: Reading, sample: Sample, target: str) -> bool:
     """Whether the official rule would count the reply as right if this were the target."""
     other = replace(sample, target=target, references=())
-    score = whole_score(scoring.score(reading, other))
+    score = total_score(scoring.score(reading, other))
     return score is not None and score > 0
 
 

@@ -104,8 +104,10 @@ def ask(
         for number, value in enumerate(parts, 1)
         for part in forms.parts(value, f"part {number}")
     ]
-    made = registry.model(model, profile) if isinstance(model, str) else registry.from_object(model)
-    opened = made.model
+    opened_model = (
+        registry.model(model, profile) if isinstance(model, str) else registry.from_object(model)
+    )
+    opened = opened_model.model
     if not isinstance(opened, Generates):
         raise UsageError(f"{opened.name} does not answer in text.")
     request = Request(

@@ -207,7 +207,7 @@ class Benchmark:
                 "and the user be first and last: this is a bug of the benchmark's prompt."
             )
 
-    def each_turn(self, sample: Sample) -> tuple[Sample, ...]:
+    def turn_samples(self, sample: Sample) -> tuple[Sample, ...]:
         """The turns as samples; only the sample itself if its turns are not scored separately."""
         return (
             (sample,)
@@ -217,7 +217,7 @@ class Benchmark:
 
     def scored_turns(self, sample: Sample) -> tuple[Sample | None, ...]:
         """For each turn the sample with which its reply is scored; None if it is not scored."""
-        turns = self.each_turn(sample)
+        turns = self.turn_samples(sample)
         every = all(turn.hidden for turn in turns)
         return tuple(turn if every or not turn.hidden else None for turn in turns)
 

@@ -120,10 +120,10 @@ class Parts:
     """The weight of each part in the whole; a part without one weighs 1."""
 
     @property
-    def whole(self) -> float:
+    def total(self) -> float:
         """The weighted mean of the parts.
 
-        >>> Parts(values={"subject": 1.0, "style": 0.5}, weights={"subject": 3.0}).whole
+        >>> Parts(values={"subject": 1.0, "style": 0.5}, weights={"subject": 3.0}).total
         0.875
         """
         weights = {name: self.weights.get(name, 1.0) for name in self.values}
@@ -136,9 +136,9 @@ Score = float | Parts | None
 """The score of one reply: a number, named parts, or None where only the whole set has a score."""
 
 
-def whole_score(score: Score) -> float | None:
+def total_score(score: Score) -> float | None:
     """A score as one number."""
-    return score.whole if isinstance(score, Parts) else score
+    return score.total if isinstance(score, Parts) else score
 
 
 Verdicts = Mapping[str, Callable[[Sample, Reply], Sequence[str | None]]]
@@ -170,7 +170,7 @@ class Scoring:
     """The score of a perfect answer, for the bounds of an incomplete run."""
     partial: bool = False
     """Whether an answer may be worth a part of `best`."""
-    named: Callable[[Columns], Mapping[str, Estimate]] | None = None
+    extra_metrics: Callable[[Columns], Mapping[str, Estimate]] | None = None
     """Further metrics of the whole set, if their names are known only with the answers."""
     resolve: Callable[[ReplyTable], Resolution] | None = None
     """Decides what needs all replies or their order, once for each repeat; None: nothing does."""

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from snellen.core.sample import Sample
 
-Said = Mapping[str, Any]
+SessionMessage = Mapping[str, Any]
 """A message of a session: `onset` and `done` (media seconds), `text`, `query` (None: not named)."""
 
 
@@ -34,7 +34,10 @@ class Streaming:
     costs: Mapping[str, float] = field(default_factory=dict)
     """Seconds that each kind of call takes on the simulated clock; empty for the actual
     duration."""
-    attribute: Callable[[Sequence[Said], Sequence[Sample]], Mapping[str, Sequence[Said]]] | None = (
-        None
-    )
+    attribute: (
+        Callable[
+            [Sequence[SessionMessage], Sequence[Sample]], Mapping[str, Sequence[SessionMessage]]
+        ]
+        | None
+    ) = None
     """Assigns messages to open questions; None if the messages name their questions."""

@@ -17,8 +17,8 @@ from snellen.errors import ModelError
 from snellen.media.content import Frame
 
 T = TypeVar("T")
-Said = str | Reply | ModelError
-Say = Callable[[Request], Said]
+Outcome = str | Reply | ModelError
+Say = Callable[[Request], Outcome]
 
 
 class Scripted:
@@ -33,7 +33,7 @@ class Scripted:
 
     def __init__(
         self,
-        say: Say | str | Sequence[Said] = "",
+        say: Say | str | Sequence[Outcome] = "",
         *,
         name: str = "scripted",
         delay: float = 0.0,
@@ -106,7 +106,7 @@ class ScriptedSession:
         pass
 
 
-def _in_order(outcomes: Sequence[Said]) -> Say:
+def _in_order(outcomes: Sequence[Outcome]) -> Say:
     coming = chain(outcomes, repeat(outcomes[-1]))
     return lambda _: next(coming)
 

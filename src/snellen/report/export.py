@@ -312,7 +312,7 @@ def _answered(one: Scored, without: Collection[str] = ()) -> Answered:
     reply = one.reply
     return Answered(
         id=one.sample.id,
-        place=one.place,
+        place=one.row_index,
         question=one.sample.question,
         choices=one.sample.choices,
         target=one.sample.target,

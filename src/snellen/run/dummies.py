@@ -30,7 +30,7 @@ def table(
     replies: dict[str, Reply] = {}
     for row in benchmark.data:
         sample = benchmark.read(row)
-        turns = benchmark.each_turn(sample)
+        turns = benchmark.turn_samples(sample)
         for repeat in range(repeats):
             history: History = ()
             while True:
@@ -104,7 +104,9 @@ def most_frequent(benchmark: Benchmark) -> Say:
     Raises:
         UsageError: the benchmark's answers are hidden, or its file does not define their form.
     """
-    samples = (turn for row in benchmark.data for turn in benchmark.each_turn(benchmark.read(row)))
+    samples = (
+        turn for row in benchmark.data for turn in benchmark.turn_samples(benchmark.read(row))
+    )
     common = Common((len(sample.choices), right_answer(sample)) for sample in samples)
     check = benchmark.check
     if not common or check is None:

@@ -12,7 +12,7 @@ from functools import partial
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.core.scoring import whole_score
+from snellen.core.scoring import total_score
 from snellen.errors import MediaError, ModelError
 from snellen.run.progress import Progress
 from snellen.run.recorder import Turn
@@ -146,7 +146,7 @@ class RunningScore(Observer):
         reading = scoring.parse(reply, sample)
         if reading.undecided:
             return  # only the whole run has a score
-        score = whole_score(scoring.score(reading, sample))
+        score = total_score(scoring.score(reading, sample))
         if score is not None:
             self._progress.score_sum += score
             self._progress.score_n += 1

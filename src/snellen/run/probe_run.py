@@ -97,7 +97,7 @@ def _drawn(
             score = judge.worth(scoring, words, scored.sample)
             if score is not None:
                 seen[request_text] = judge.JudgedReply(
-                    scored.sample, scored.reply, score, scored.place
+                    scored.sample, scored.reply, score, scored.row_index
                 )
     if not seen:
         raise UsageError(f"{verdicts.path}: none of its verdicts can be read, so none can move.")

@@ -196,7 +196,7 @@ def judgeable(run: Run, benchmark: Benchmark) -> Iterator[tuple[int, Sample, Rep
     """The replies of a run (loaded) that a judge can be asked about."""
     for scored_reply in replies_of(run, benchmark):
         if scored_reply.reply is not None and scored_reply.state != "refused":
-            yield scored_reply.place, scored_reply.sample, scored_reply.reply
+            yield scored_reply.row_index, scored_reply.sample, scored_reply.reply
 
 
 def _by_other_rules(run: Run, benchmark: Benchmark) -> list[str]:

@@ -137,7 +137,7 @@ class Utterances:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The messages that the session sent on its own, as `core.streaming.Said`."""
+        """The messages that the session sent on its own, as `core.streaming.SessionMessage`."""
         return [
             {name: value for name, value in message.items() if name != "final"}
             for message in self._messages

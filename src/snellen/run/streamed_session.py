@@ -27,7 +27,7 @@ from snellen.core.model import (
 )
 from snellen.core.outputs import check_emissions
 from snellen.core.sample import Sample
-from snellen.core.streaming import Said, Streaming
+from snellen.core.streaming import SessionMessage, Streaming
 from snellen.errors import MediaError, ModelError, UsageError, message_of
 from snellen.media import video as videos
 from snellen.media.content import Frame
@@ -353,8 +353,8 @@ class StreamedSession:
         streaming = self._setup.streaming
         assert streaming.until is not None
         silence: Sequence[str] = getattr(self._setup.model, "silence", ())
-        messages: Sequence[Said] = self._utterances.messages
-        by_sample: Mapping[str, Sequence[Said]] = dict.fromkeys(self._turns, messages)
+        messages: Sequence[SessionMessage] = self._utterances.messages
+        by_sample: Mapping[str, Sequence[SessionMessage]] = dict.fromkeys(self._turns, messages)
         if streaming.attribute is not None and len(self._samples) > 1:
             by_sample = streaming.attribute(messages, self._samples)
         for sample in self._samples:

@@ -83,7 +83,7 @@ def explain_run(
         # A question without a reply, as after a kill, is explained as far as it got.
         sample_shown = sample_of(question)
         if apart:
-            sample_shown = benchmark.each_turn(sample_shown)[question.key.turn]
+            sample_shown = benchmark.turn_samples(sample_shown)[question.key.turn]
         if sample in (question.key.sample, sample_shown.id):
             nothing = Scored(
                 sample_shown, question.key.repeat, "absent", None, benchmark.procedure.kind

@@ -45,7 +45,7 @@ class Predicted:
     def unanswered(self) -> Iterator[Scored]:
         """The samples that are scored, once each, without their replies."""
         for row_index, (_, sample) in enumerate(self._rows()):
-            yield Scored(sample, 0, "absent", None, place=row_index)
+            yield Scored(sample, 0, "absent", None, row_index=row_index)
 
     def notes(self) -> Sequence[str]:
         """The notes, complete once `scored` has ended."""
@@ -95,7 +95,7 @@ class Predicted:
                     "absent" if reply is None else reply.state,
                     reply,
                     benchmark.procedure.kind,
-                    place=row_index,
+                    row_index=row_index,
                     row=digest,
                     line=lines.get(sample.id),
                     in_layout=self.published is not None,

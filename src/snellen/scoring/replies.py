@@ -45,7 +45,7 @@ class Scored(NamedTuple):
     """Why the request failed."""
     reused: bool = False
     """Whether the reply was taken from another run."""
-    place: int = 0
+    row_index: int = 0
     """The index of the sample's row in the data set."""
     turn: int = 0
     """The number of the turn in the `conversation`, from 0."""
@@ -99,7 +99,7 @@ def _conversation(
                 None,
                 benchmark.procedure.kind,
                 error=_why(record),
-                place=turns[0].place,
+                row_index=turns[0].place,
                 row=turns[0].row,
             )
             return
@@ -116,7 +116,7 @@ def _conversation(
             replies[-1],
             benchmark.procedure.kind,
             reused=reused,
-            place=turns[0].place,
+            row_index=turns[0].place,
             row=turns[0].row,
         )
 
@@ -186,7 +186,7 @@ def _turns_of(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator
             benchmark.procedure.kind,
             error=error,
             reused=reply is not None and records[number].reused is not None,
-            place=turns[0].place,
+            row_index=turns[0].place,
             turn=number,
             conversation=conversation,
             row=turns[0].row,

@@ -96,7 +96,7 @@ def _table(benchmark: Benchmark, name: str, rows: Sequence[Scored]) -> ReplyTabl
         assert scored.reply is not None
         stated = scored.readings.get(name) if scored.readings else None
         reading = stated or parse(scored.reply, scored.sample)
-        lines.append(Line(sample=scored.sample, reading=reading, row_index=scored.place))
+        lines.append(Line(sample=scored.sample, reading=reading, row_index=scored.row_index))
     if first.line is None:
         return ReplyTable(lines=lines, order="data")
     return ReplyTable(lines=lines, order="authors" if first.in_layout else "file")

@@ -387,7 +387,7 @@ class FindingColumns:
 
 def _key(scored: Scored) -> tuple[int, int]:
     """A reply's position in the benchmark's order, and a hash of its sample's id."""
-    position = (scored.place << REPEAT_BITS | scored.repeat) << TURN_BITS | scored.turn
+    position = (scored.row_index << REPEAT_BITS | scored.repeat) << TURN_BITS | scored.turn
     return position, hash((scored.conversation or scored.sample).id)
 
 

@@ -19,7 +19,7 @@ from snellen.core.scoring import (
     ReadingState,
     Score,
     Scoring,
-    whole_score,
+    total_score,
 )
 from snellen.scoring.document import MetricReport
 from snellen.stats import normal_quantile
@@ -48,7 +48,7 @@ class Finding(NamedTuple):
 def finding(reading: Reading, state: ReadingState, score: Score) -> Finding:
     """The finding of a score, with its parts if it has any."""
     parts = score.values if isinstance(score, Parts) else None
-    return Finding(reading, state, whole_score(score), parts=parts)
+    return Finding(reading, state, total_score(score), parts=parts)
 
 
 def judged(

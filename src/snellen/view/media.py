@@ -157,7 +157,7 @@ class Media:
 
 
 def _prompted(benchmark: Benchmark, sample: Sample) -> Iterator[Image | Video]:
-    for turn in benchmark.each_turn(sample)[:1]:
+    for turn in benchmark.turn_samples(sample)[:1]:
         request = benchmark.request(
             turn if benchmark.procedure.conversation.by_turn is None else sample
         )

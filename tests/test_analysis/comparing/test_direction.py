@@ -234,7 +234,9 @@ def test_a_report_states_the_direction_of_each_metric_and_of_its_categories(tmp_
     own = with_metrics(
         N, accuracy=mean, distance=Metric(mean, better="lower"), other=Metric(mean, unit="fraction")
     )
-    own = replace(own, scorings={"official": replace(own.scorings["official"], named=stating)})
+    own = replace(
+        own, scorings={"official": replace(own.scorings["official"], extra_metrics=stating)}
+    )
     done = tiny.run(tmp_path, tiny.Says(lambda _: "yes", "one"), own)
     stored = json.loads((done.run / "report.json").read_text())["scorings"]["official"]["metrics"]
 

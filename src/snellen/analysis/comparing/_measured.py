@@ -72,8 +72,8 @@ class View:
         for name, metric in self._scoring.metrics.items():
             if name != self.first:
                 found[name] = _measured([metric(one) for one in self._slots])
-        if self._scoring.named is not None:
-            every = [self._scoring.named(columns) for columns in self._slots]
+        if self._scoring.extra_metrics is not None:
+            every = [self._scoring.extra_metrics(columns) for columns in self._slots]
             for name in every[0]:
                 found[name] = _measured([one[name] for one in every if name in one])
         return found

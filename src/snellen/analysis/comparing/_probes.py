@@ -67,5 +67,5 @@ def under_one_scoring(
 
 def _with_mean(side: Loaded) -> Loaded:
     scoring = side.benchmark.scorings[side.scoring]
-    alone = replace(scoring, metrics={"accuracy": mean}, named=None)
+    alone = replace(scoring, metrics={"accuracy": mean}, extra_metrics=None)
     return replace(side, benchmark=replace(side.benchmark, scorings={side.scoring: alone}))

@@ -127,7 +127,7 @@ def load(
         raise UsageError(f"{where} has no reply yet: there is nothing to compare.")
     rows = tally.rows_by(chosen)
     how = benchmark.scorings[chosen]
-    if how.named is None and all(map(is_mean, how.metrics.values())):
+    if how.extra_metrics is None and all(map(is_mean, how.metrics.values())):
         rows = [replace(one, columns=_without_objects(one.columns)) for one in rows]
     return Loaded(
         benchmark=benchmark,

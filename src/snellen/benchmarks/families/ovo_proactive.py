@@ -25,7 +25,7 @@ from typing import Any
 import msgspec
 
 from snellen.core import Reading, Reply, Sample, Scoring
-from snellen.core.streaming import Said
+from snellen.core.streaming import SessionMessage
 from snellen.metrics import streaming
 from snellen.metrics.streaming import By, Point, Slot, SpeechLog, Utterance, Watch
 
@@ -282,7 +282,7 @@ def number_said(task: str, text: str, steps: Sequence[str] = ()) -> int | None:
 
 
 def attribute(
-    messages: Sequence[Said], samples: Sequence[Sample]
+    messages: Sequence[SessionMessage], samples: Sequence[Sample]
 ) -> dict[str, list[dict[str, Any]]]:
     """The messages of a session with several questions, by the sample that each is for, and `by`
     which rule. What is right plays no part.

@@ -69,7 +69,7 @@ def vlmevalkit_class(named: str, dataset: str | None = None) -> Benchmark:
                 parse=lambda reply, _: Reading(answer=reply.text, rule="whole reply"),
                 score=lambda reading, sample: None,
                 metrics={"primary": scores.primary},
-                named=scores.named,
+                extra_metrics=scores.metrics,
             )
         },
         max_answer_tokens=2048,
@@ -225,7 +225,7 @@ class _Evaluated:
             said = self._found[next(by_name, next(iter(self._found)))]
         return self._estimate(said, columns)
 
-    def named(self, columns: Columns) -> Mapping[str, Estimate]:
+    def metrics(self, columns: Columns) -> Mapping[str, Estimate]:
         """Every number of what `evaluate` gave, by its flattened name."""
         self._see(columns)
         return {name: self._estimate(value, columns) for name, value in self._found.items()}

@@ -20,7 +20,7 @@ from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Reply
 from snellen.core.procedure import Conversation, Procedure
 from snellen.core.sample import Sample
-from snellen.core.scoring import Judge, Scoring, Verdicts, whole_score
+from snellen.core.scoring import Judge, Scoring, Verdicts, total_score
 from snellen.data import Facts, Row, Table
 from snellen.errors import UsageError
 from snellen.media.content import Message
@@ -244,7 +244,7 @@ def worth(scoring: Scoring, words: str | None, sample: Sample) -> float | None:
     reading = None if words is None else scoring.judge.parse(words, sample)
     if reading is None or reading.answer is None:
         return None
-    return whole_score(scoring.score(reading, sample))
+    return total_score(scoring.score(reading, sample))
 
 
 def judged_id(sample: Sample, reply: Reply) -> str:

@@ -12,7 +12,7 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.presentation import Presentation
 from snellen.core.sample import Sample
-from snellen.core.scoring import Reading, Scoring, whole_score
+from snellen.core.scoring import Reading, Scoring, total_score
 from snellen.metrics import is_mean
 from snellen.scoring.document import Baselines
 from snellen.scoring.draft import NOTHING, Draft, Part
@@ -168,7 +168,12 @@ def _value(benchmark: Benchmark, draft: Draft, say: Say) -> float | None:
         for scored in questions():
             reply = Reply(text=say(scored.sample), stop="stop")
             yield Scored(
-                scored.sample, scored.repeat, "ok", reply, place=scored.place, turn=scored.turn
+                scored.sample,
+                scored.repeat,
+                "ok",
+                reply,
+                row_index=scored.row_index,
+                turn=scored.turn,
             )
 
     name = benchmark.headline
@@ -193,7 +198,7 @@ def _expected(
             continue
         readings = [_read(scoring, says(sample, choice), sample) for choice in _choices(sample)]
         worth = [
-            whole_score(scoring.score(reading, sample))
+            total_score(scoring.score(reading, sample))
             for reading in readings
             if not reading.undecided and not _waits(scoring, reading)
         ]

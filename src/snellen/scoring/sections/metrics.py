@@ -101,8 +101,8 @@ def _metrics(
         )
         for metric, function in scoring.metrics.items()
     }
-    if scoring.named is not None:
-        estimates = scoring.named(counted)
+    if scoring.extra_metrics is not None:
+        estimates = scoring.extra_metrics(counted)
         metrics |= {metric: metric_report(estimate) for metric, estimate in estimates.items()}
     if all(is_mean(function) for function in scoring.metrics.values()):
         # It reads no objects: two million references are not picked for each category.

@@ -1,0 +1,76 @@
+"""Check that names say what they hold: no banned words, in the folders that are free of them.
+
+usage: python scripts/names.py [PATH...]
+
+Without a path it checks the folders in `CLEAN` and exits with 1 if one has a banned name. With
+paths, files or folders, it lists their banned names. Fields of `msgspec.Struct` are stored in files
+and keep their names.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+BANNED = {
+    *("found", "said", "told", "made", "asked", "given", "named"),
+    *("one", "each", "whole", "place", "beside", "among", "spent"),
+}
+"""Words that do not say what they name."""
+CLEAN = (
+    *("src/snellen/api", "src/snellen/core", "src/snellen/run", "src/snellen/scoring"),
+    *(
+        "src/snellen/store",
+        "src/snellen/testing.py",
+        "src/snellen/errors.py",
+        "src/snellen/home.py",
+    ),
+)
+"""Folders and files without banned names. Add to them; take none away."""
+
+
+def bound_name(node: ast.AST) -> str | None:
+    """The name that a node binds. Uses of names are not counted: a rename follows the binding."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+            return name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return name
+        case ast.arg(arg=name) | ast.alias(asname=name) | ast.ExceptHandler(name=name):
+            return name
+        case ast.MatchAs(name=name) | ast.MatchStar(name=name) | ast.MatchMapping(rest=name):
+            return name
+    return None
+
+
+def banned_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The line and the name of each binding whose name is or contains a banned word."""
+    stored = {
+        id(field.target)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and any("Struct" in ast.unparse(b) for b in node.bases)
+        for field in node.body
+        if isinstance(field, ast.AnnAssign)
+    }
+    for node in ast.walk(tree):
+        name = bound_name(node)
+        if name and id(node) not in stored and BANNED & set(name.lower().split("_")):
+            yield getattr(node, "lineno", 0), name
+
+
+def main(paths: list[str]) -> int:
+    number = 0
+    for path in paths or CLEAN:
+        folder = ROOT / path
+        for file in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
+            for line, name in banned_names(ast.parse(file.read_bytes())):
+                number += 1
+                print(
+                    f"{file.relative_to(ROOT)}:{line}: {name} is a banned name. Name what it holds."
+                )
+    return 1 if number and not paths else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
