@@ -451,7 +451,7 @@ async def test_it_neither_samples_nor_speaks_by_itself(watched: Watched) -> None
     with pytest.raises(Rejected, match="greedily"):
         await watched.model.open(SessionSpec(generation=Generation(temperature=0.7)))
     session = await watched.model.open(SessionSpec(generation=Generation(temperature=0.0)))
-    with pytest.raises(Rejected, match="cannot watch by itself") as refused:
+    with pytest.raises(Rejected, match="cannot watch a stream and speak") as refused:
         await session.ask(Query(id="q", text="speak"), must_answer=False)
     assert refused.value.hopeless
 

@@ -203,7 +203,7 @@ class HfFork:
 def _limit(name: str, spec: SessionSpec, query: Query, must_answer: bool) -> int:
     if not must_answer:
         raise Rejected(
-            f"{name} answers when it is asked, and cannot watch by itself for something to say.",
+            f"{name} answers questions, and cannot watch a stream and speak unasked.",
             hopeless=True,
         )
     return query.max_tokens or spec.generation.max_tokens or MAX_TOKENS

@@ -26,7 +26,7 @@ from snellen.transport._requests import (
 
 MOST_BYTES = 64 << 20
 """No reply is longer, uncompressed."""
-IN_ONE_PIECE = 1 << 20
+UNSTREAMED = 1 << 20
 """Larger bodies are given to the HTTP client as a stream: it warns about larger bytes."""
 EVENTS = "text/event-stream"
 LINE_END = re.compile(rb"\r\n|\n|\r")
@@ -118,7 +118,7 @@ class Transport:
                 for, a reply without end.
         """
         session = self._session or self._opened()
-        data = body if len(body) <= IN_ONE_PIECE else BytesIO(body)
+        data = body if len(body) <= UNSTREAMED else BytesIO(body)
         now = asyncio.get_running_loop().time
         started = now()
         late = f"no reply began within {self._first:g} s (time-out `first`)"
