@@ -748,7 +748,7 @@ def test_workers_that_find_no_place_in_time_are_said(
     finally:
         asyncio.run(four.close())  # type: ignore[union-attr]
     assert str(caught.value).startswith(
-        "only 0 of 1 workers were started within 2 s. The cluster has 4 CPUs and 0 GPUs, of which "
+        "only 0 of 1 workers started within 2 s. The cluster has 4 CPUs and 0 GPUs, of which "
         "0 CPUs and 0 GPUs are free."
     )
 

@@ -182,7 +182,7 @@ def test_what_ones_own_code_raises_fails_the_question_and_says_where(tmp_path: P
 
 
 def test_what_is_not_text_fails_the_question(tmp_path: Path) -> None:
-    with pytest.raises(Rejected, match="gave an int, not text"):
+    with pytest.raises(Rejected, match="returned an int, not text"):
         ask(own(tmp_path, "def answer(messages):\n    return 3\n").model, LISTED)
 
 
@@ -190,7 +190,7 @@ def test_what_is_not_text_fails_the_question(tmp_path: Path) -> None:
     ("source", "name", "words"),
     [
         (FUNCTION, "anwser", "has no 'anwser'; it has answer"),
-        ("x = 3\n", "x", "x is neither a function nor has it a method `generate`"),
+        ("x = 3\n", "x", "is not a model. A model is a function, or has a method `generate`"),
         ("def answer(:\n", "answer", "cannot be loaded: SyntaxError"),
         ("import nothing_of_the_kind\n", "answer", "cannot be loaded: ModuleNotFoundError"),
     ],

@@ -205,5 +205,5 @@ def _called(device: str, torch: Any) -> str:
     return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
 
 
-def _plain(said: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in said.items() if isinstance(value, (int, float, str))}
+def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if isinstance(value, (int, float, str))}

@@ -65,21 +65,21 @@ class HfPrompts:
         """
         black = np.zeros((64, 64, 3), np.uint8)
         chats = [
-            [_said("user", [{"type": "image", "image": black}, _text(text)])]
+            [_turn("user", [{"type": "image", "image": black}, _text(text)])]
             for text in ("What is this?", "What?")  # of two lengths, to see where padding goes
         ]
         try:
             try:
-                self._made(chats, [])
+                self._inputs(chats, [])
             except Rejected:
                 self._plain_words = {}
-                self._made(chats, [])
+                self._inputs(chats, [])
         except Rejected as error:
             raise UsageError(f"{error}. Are `processor` and `template` right?") from error
         clips = [[black] * 2, [black] * 4] if self._videos else []
-        chats = [[_said("user", [{"type": "video", "video": clip}])] for clip in clips]
+        chats = [[_turn("user", [{"type": "video", "video": clip}])] for clip in clips]
         try:
-            self._made(chats, [video_metadata(range(len(clip))) for clip in clips])
+            self._inputs(chats, [video_metadata(range(len(clip))) for clip in clips])
         except Rejected:
             self._alike = True
 
@@ -117,7 +117,7 @@ class HfPrompts:
         """
         try:
             chats = [
-                [_said(message.role, self._content(message)) for message in request.messages]
+                [_turn(message.role, self._content(message)) for message in request.messages]
                 for request in requests
             ]
         except MediaError as error:
@@ -128,7 +128,7 @@ class HfPrompts:
             for message in request.messages
             for video in message.videos
         ]
-        inputs = self._made(chats, list(map(video_metadata, times)) if self._videos else [])
+        inputs = self._inputs(chats, list(map(video_metadata, times)) if self._videos else [])
         lengths = inputs["attention_mask"].sum(-1).tolist()
         if requests[0].kind != "rank":
             return PreparedBatch(requests, inputs, lengths)
@@ -141,13 +141,13 @@ class HfPrompts:
             raise Rejected(f"{self._spec}: a choice without a token cannot be ranked.")
         return PreparedBatch(requests, inputs, lengths, choices)
 
-    def _made(self, chats: Sequence[Any], videos: Sequence[Any]) -> Mapping[str, Any]:
+    def _inputs(self, chats: Sequence[Any], videos: Sequence[Any]) -> Mapping[str, Any]:
         options: dict[str, Any] = {"padding": True, **self._settings.processor}
         if videos:
-            told = {"do_sample_frames": False, "video_metadata": videos}
-            options = {**self._video_options, **options, **told}
+            video_options = {"do_sample_frames": False, "video_metadata": videos}
+            options = {**self._video_options, **options, **video_options}
         try:
-            made: Mapping[str, Any] = self._mine().apply_chat_template(
+            inputs: Mapping[str, Any] = self._mine().apply_chat_template(
                 chats,
                 tokenize=True,
                 add_generation_prompt=True,
@@ -163,14 +163,14 @@ class HfPrompts:
                 f"{self._spec}: its processor does not take the request: "
                 f"{type(error).__name__}: {error}{hint if videos else ''}"
             ) from error
-        mask = made.get("attention_mask")
+        mask = inputs.get("attention_mask")
         if mask is None or not mask[:, -1].all():
             raise Rejected(
                 f"{self._spec}: its processor pads prompts behind them, or does not say where, so "
                 "that a reply would follow the padding.",
                 hopeless=True,
             )
-        return made
+        return inputs
 
     def _mine(self) -> Any:
         """This thread's own processor: a tokenizer that two threads use at once fails."""
@@ -182,7 +182,7 @@ class HfPrompts:
     def _content(self, message: Message) -> Sequence[Any]:
         if all(isinstance(part, str) for part in message.content):
             return [_text(message.text)]
-        return [one for part in message.content for one in self._parts(part)]
+        return [converted for part in message.content for converted in self._parts(part)]
 
     def _parts(self, part: Part) -> Sequence[Any]:
         if isinstance(part, str):
@@ -197,7 +197,7 @@ class HfPrompts:
         return [{"type": "video", "video": frames}]
 
 
-def _said(role: str, content: Sequence[Any]) -> dict[str, Any]:
+def _turn(role: str, content: Sequence[Any]) -> dict[str, Any]:
     return {"role": role, "content": list(content)}
 
 

@@ -141,9 +141,9 @@ class HfReplica:
         if self._samples(requests[0]):
             with self._drawing:
                 self._seed(requests[0].seed)
-                made = self.model.generate(**call)
+                output = self.model.generate(**call)
         else:
-            made = self.model.generate(**call)
+            output = self.model.generate(**call)
         if numbers.lacking:
             raise Rejected(
                 f"{self.name}: the model's scores are no numbers (NaN), so that its reply would "
@@ -151,9 +151,9 @@ class HfReplica:
                 "profile's `extra`."
             )
         return [
-            self._reply(said[:end], length, request.stop)
-            for said, end, length, request in zip(
-                made[:, start:].tolist(), ends.lengths, prepared.lengths, requests, strict=True
+            self._reply(tokens[:end], length, request.stop)
+            for tokens, end, length, request in zip(
+                output[:, start:].tolist(), ends.lengths, prepared.lengths, requests, strict=True
             )
         ]
 
@@ -183,13 +183,13 @@ class HfReplica:
             )
         return min(limit, room)
 
-    def _reply(self, said: Sequence[int], length: int, stops: Sequence[str]) -> Reply:
-        end = next((place for place, token in enumerate(said) if token in self._stops), None)
-        text = self._tokenizer.decode(said[:end], skip_special_tokens=True)
+    def _reply(self, tokens: Sequence[int], length: int, stops: Sequence[str]) -> Reply:
+        end = next((index for index, token in enumerate(tokens) if token in self._stops), None)
+        text = self._tokenizer.decode(tokens[:end], skip_special_tokens=True)
         stop = "length" if end is None else "stop"
-        if found := [text.index(one) for one in stops if one in text]:
-            text, stop = text[: min(found)], "stop"
-        n = len(said) if end is None else end
+        if positions := [text.index(string) for string in stops if string in text]:
+            text, stop = text[: min(positions)], "stop"
+        n = len(tokens) if end is None else end
         return Reply(text=text, stop=stop, usage=Usage(input=length, output=n))
 
     def _here(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -213,16 +213,16 @@ class HfReplica:
             self._limit(prepared.requests[0], longest)
         inputs = self._here(prepared.inputs)
         at_once = max(1, min(len(choices), self._settings.batch_tokens // longest))
-        found: list[Ranked] = []
-        while len(found) < len(choices):
-            part = choices[len(found) : len(found) + at_once]
+        ranked: list[Ranked] = []
+        while len(ranked) < len(choices):
+            part = choices[len(ranked) : len(ranked) + at_once]
             try:
-                found += self._rows(inputs, length, part)
+                ranked += self._rows(inputs, length, part)
             except RuntimeError as error:
                 if at_once == 1 or not self._is_short(error):
                     raise
                 at_once //= 2
-        return Reply(choices=tuple(found), stop="stop")
+        return Reply(choices=tuple(ranked), stop="stop")
 
     def _rows(
         self, inputs: Mapping[str, Any], length: int, choices: Sequence[Sequence[int]]
@@ -248,7 +248,7 @@ class HfReplica:
         scores = logits[:, -most - 1 :].float().log_softmax(-1)
         return [
             Ranked(
-                sum(scores[row, place, token].item() for place, token in enumerate(choice)),
+                sum(scores[row, index, token].item() for index, token in enumerate(choice)),
                 len(choice),
             )
             for row, choice in enumerate(choices)

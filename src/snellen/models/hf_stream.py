@@ -96,8 +96,8 @@ class HfStream:
             stack.pop_all()
         return HfSession(self, self._qwen, spec, past, end, room)
 
-    async def call(self, function: Callable[[*Ts], T], *given: *Ts) -> T:
-        return await self._thread.run(function, *given)
+    async def call(self, function: Callable[[*Ts], T], *args: *Ts) -> T:
+        return await self._thread.run(function, *args)
 
     async def close(self) -> None:
         self._thread.close()
@@ -303,12 +303,12 @@ class _Qwen:
 
     def block(self, image: Image) -> _Piece:
         """A frame's tokens and pixels."""
-        made = self._processor(
+        inputs = self._processor(
             images=[images.pixels(image)], input_data_format="channels_last", return_tensors="pt"
         )
-        grid = made["image_grid_thw"]
+        grid = inputs["image_grid_thw"]
         n = int(grid.prod()) // self._processor.merge_size**2
-        return _Piece((self._start, *[self._image] * n, self._end), made["pixel_values"], grid)
+        return _Piece((self._start, *[self._image] * n, self._end), inputs["pixel_values"], grid)
 
     def converse(self, past: _Past, query: Query, limit: int) -> tuple[Emission, _StreamPosition]:
         """The reply; it stays in the stream with its question."""
@@ -343,31 +343,31 @@ class _Qwen:
             self._positions - past.position - len(close),
             self._cache_bytes // self._token_bytes - past.length - len(close),
         )
-        said: list[int] = []
+        tokens: list[int] = []
         text, stop = "", "length"
-        while len(said) < min(limit, room):
-            if said:
-                scores = self._append(past, _Piece(said[-1:]))
+        while len(tokens) < min(limit, room):
+            if tokens:
+                scores = self._append(past, _Piece(tokens[-1:]))
             token = int(scores.argmax())
             if token in self._stops:
                 stop = "stop"
                 break
-            said.append(token)
-            text = self._tokenizer.decode(said, skip_special_tokens=True)
+            tokens.append(token)
+            text = self._tokenizer.decode(tokens, skip_special_tokens=True)
             cut = min((text.find(end) for end in query.stop if end in text), default=None)
             if cut is not None:
                 text, stop = text[:cut], "stop"
                 break
-        turn = [*question, *said, *close]
-        usage = Usage(input=before + len(question), output=len(said), cached=cached)
+        turn = [*question, *tokens, *close]
+        usage = Usage(input=before + len(question), output=len(tokens), cached=cached)
         emission = Emission(text=text, query=query.id, stop=stop, usage=usage)
         return emission, turn, turn[past.length - before :]
 
     def _tokens(self, text: str, *, plain: bool = False) -> Sequence[int]:
         """A text's tokens, by itself: what was before is never split anew. In `plain` text a
         template's marks are text."""
-        made = self._tokenizer(text, add_special_tokens=False, split_special_tokens=plain)
-        return list(made["input_ids"])
+        encoding = self._tokenizer(text, add_special_tokens=False, split_special_tokens=plain)
+        return list(encoding["input_ids"])
 
     def _layout(self, system: str) -> _Layout:
         """The model's chat template around frames, questions and answers.
@@ -375,9 +375,9 @@ class _Qwen:
         Raises:
             UsageError: it does not put a message's parts one after the other.
         """
-        asked = {"role": "user", "content": [{"type": "image"}, {"type": "text", "text": MARK}]}
+        question = {"role": "user", "content": [{"type": "image"}, {"type": "text", "text": MARK}]}
         first = [{"role": "system", "content": system}] if system else []
-        chat = [*first, asked, {"role": "assistant", "content": MARK}, asked]
+        chat = [*first, question, {"role": "assistant", "content": MARK}, question]
         frame = "".join(
             self._tokenizer.convert_ids_to_tokens([self._start, self._image, self._end])
         )
@@ -423,7 +423,7 @@ class _Qwen:
         self._check_room(length + ids.shape[1], int(positions.max()) + 1)
         try:
             with torch.inference_mode():
-                made = model(
+                output = model(
                     input_ids=ids,
                     position_ids=positions,
                     past_key_values=past.cache,
@@ -435,7 +435,7 @@ class _Qwen:
             _cut(past.cache, length)
             raise Rejected(f"context: out of memory behind {length:,} tokens: {error}") from error
         past.position = int(positions[0, 0, -1]) + 1
-        return made.logits[0, -1]
+        return output.logits[0, -1]
 
     def _check_room(self, length: int, position: int) -> None:
         if position > self._positions:
@@ -451,21 +451,21 @@ class _Qwen:
             )
 
     @contextmanager
-    def _back_at(self, past: _Past, place: _StreamPosition) -> Iterator[None]:
+    def _back_at(self, past: _Past, start: _StreamPosition) -> Iterator[None]:
         """The stream as it was at a place; what came later is laid aside, and what comes now is cut
         off again."""
         layers, end = past.cache.layers, past.end
         later = [
-            tuple(of[..., place.length :, :].clone() for of in (layer.keys, layer.values))
+            tuple(of[..., start.length :, :].clone() for of in (layer.keys, layer.values))
             for layer in layers
-            if end.length > place.length
+            if end.length > start.length
         ]
-        _cut(past.cache, place.length)
-        past.position = place.position
+        _cut(past.cache, start.length)
+        past.position = start.position
         try:
             yield
         finally:
-            _cut(past.cache, place.length)
+            _cut(past.cache, start.length)
             past.position = end.position
             if later:
                 for layer, (keys, values) in zip(layers, later, strict=True):

@@ -50,8 +50,8 @@ def address_of(base_url: str) -> URL:
     except ValueError:
         pass
     # An address that cannot be taken apart cannot be shown without what is secret in it, either.
-    named = "the base URL" if {"@", "?"} & set(base_url) else repr(base_url)
-    raise UsageError(f"{named} is no address of a server; write http://HOST:PORT/v1.")
+    address = "the base URL" if {"@", "?"} & set(base_url) else repr(base_url)
+    raise UsageError(f"{address} is no address of a server; write http://HOST:PORT/v1.")
 
 
 def query_secrets(url: URL) -> list[str]:

@@ -72,18 +72,18 @@ class Downloads:
             Rejected: asking again is of no use: no such file, no permission, a bad redirection.
             UsageError: that is no address.
         """
-        asked = address_of(url)
+        origin = address_of(url)
         headers = {}
         if key is not None:
             check_header(shown_address(url), "Authorization", key)
         if start:
             headers = {"Range": f"bytes={start}-", "If-Range": validator or ""}
-        if key is not None and asked.scheme != "https" and asked.host not in HERE:
+        if key is not None and origin.scheme != "https" and origin.host not in HERE:
             raise Rejected(f"{shown_address(url)}: a key is sent over https only.")
-        there = asked.with_user(None)
+        there = origin.with_user(None)
         for _ in range(MOST_REDIRECTIONS + 1):
             mine = headers
-            if key is not None and _server(there) == _server(asked):
+            if key is not None and _server(there) == _server(origin):
                 mine = {**headers, "Authorization": f"Bearer {key}"}
             where = shown_address(str(there))
             try:

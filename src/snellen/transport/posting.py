@@ -192,8 +192,8 @@ class Transport:
         url = self._urls.get(path)
         if url is None:
             path_alone, _, query = path.partition("?")
-            whole = f"{self._base.raw_path.rstrip('/')}/{path_alone}"
-            url = self._base.with_path(whole, encoded=True, keep_query=True).extend_query(query)
+            full_path = f"{self._base.raw_path.rstrip('/')}/{path_alone}"
+            url = self._base.with_path(full_path, encoded=True, keep_query=True).extend_query(query)
             self._urls[path] = url
         return url
 
@@ -216,11 +216,13 @@ class Transport:
             rest += block
             if EVENT_END.search(rest, seen) is None:
                 continue
-            *whole, left = EVENT_END.split(rest)
+            *complete, left = EVENT_END.split(rest)
             rest = bytearray(left)
             at = now() - started
             events += (
-                Event(data=self._without_secrets(data), at=at) for data in map(_data, whole) if data
+                Event(data=self._without_secrets(data), at=at)
+                for data in map(_data, complete)
+                if data
             )
         return tuple(events)
 

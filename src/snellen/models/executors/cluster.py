@@ -89,15 +89,15 @@ class Cluster:
         Raises:
             UsageError: there is another already, or none can be had.
         """
-        found = cls.held or cls(address)
-        if address not in (None, "auto", found.address):
+        cluster = cls.held or cls(address)
+        if address not in (None, "auto", cluster.address):
             raise UsageError(
-                f"this process is in the Ray cluster {found.address}, and cannot be in "
+                f"this process is in the Ray cluster {cluster.address}, and cannot be in "
                 f"{address} too."
             )
-        cls.held = found
-        found._holders += 1
-        return found
+        cls.held = cluster
+        cluster._holders += 1
+        return cluster
 
     def release(self) -> None:
         self._holders -= 1
@@ -109,18 +109,18 @@ class Cluster:
         self._stop()
 
     def resources(self) -> Mapping[str, float]:
-        found: Mapping[str, float] = self.ray.cluster_resources()
-        return found
+        resources: Mapping[str, float] = self.ray.cluster_resources()
+        return resources
 
     def last_words(self, pid: int) -> str:
         """The end of what a worker wrote, where the cluster is of our own."""
         if self.folder is None:
             return ""
         logs = self.folder / "session_latest/logs"
-        found = [*logs.glob(f"worker-*-{pid}.out"), *logs.glob(f"worker-*-{pid}.err")]
-        lines = [line for log in found for line in log.read_text(errors="replace").splitlines()]
-        said = "\n".join(line for line in lines if not line.startswith(RAYS_OWN)).strip()
-        return f" Its log ends in:\n{said[-LAST_WORDS:]}" if said else ""
+        files = [*logs.glob(f"worker-*-{pid}.out"), *logs.glob(f"worker-*-{pid}.err")]
+        lines = [line for log in files for line in log.read_text(errors="replace").splitlines()]
+        text = "\n".join(line for line in lines if not line.startswith(RAYS_OWN)).strip()
+        return f" Its log ends in:\n{text[-LAST_WORDS:]}" if text else ""
 
     def _started(self) -> str:
         """Start one, and give its address."""
@@ -133,23 +133,23 @@ class Cluster:
         command += ["--include-dashboard=false", "--include-log-monitor=false", "--no-monitor"]
         command += ["--disable-usage-stats"]
         command += [f"--object-store-memory={STORE}", f"--temp-dir={self.folder}"]
-        with log.open("wb") as told:
+        with log.open("wb") as log_file:
             self._watch = subprocess.Popen(
                 [sys.executable, "-I", str(WATCH), *command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
-                stderr=told,
+                stderr=log_file,
                 start_new_session=True,  # Ctrl-C is the run's, which ends the cluster after itself
             )
         until = time.monotonic() + STARTING
-        while not (address.exists() and (found := address.read_text().strip())):
+        while not (address.exists() and (started := address.read_text().strip())):
             ended = self._watch.poll() is not None
             if ended or time.monotonic() > until:
-                said = log.read_text(errors="replace").strip()[-LAST_WORDS:]
+                tail = log.read_text(errors="replace").strip()[-LAST_WORDS:]
                 how = "it ended" if ended else f"it was not there within {STARTING:g} s"
-                raise UsageError(f"a Ray cluster cannot be started here: {how}.\n{said}")
+                raise UsageError(f"a Ray cluster cannot be started here: {how}.\n{tail}")
             time.sleep(0.05)
-        return found
+        return started
 
     def _stop(self) -> None:
         """End what was started here. Nothing in it is worth a farewell."""

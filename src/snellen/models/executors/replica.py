@@ -61,7 +61,7 @@ class ReplicaRequest:
     """A request with its media as references, and the videos that are asked about beside it."""
 
     request: Request
-    beside: tuple[Video, ...] = ()
+    companions: tuple[Video, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,18 +89,22 @@ class ReplicaFailure:
     @classmethod
     def of(cls, error: Exception, name: str) -> ReplicaFailure:
         if isinstance(error, SnellenError):
-            kind = next(one for one in type(error).__mro__ if one.__module__ == errors.__name__)
+            kind = next(
+                ancestor
+                for ancestor in type(error).__mro__
+                if ancestor.__module__ == errors.__name__
+            )
             known = ("retry_after", "throttled", "hopeless")
             held = {key: value for key, value in vars(error).items() if key in known}
             return cls(kind=kind.__name__, message=message_of(error), fields=held)
         last = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(last.filename).name}, line {last.lineno}"
-        said = f"{name}: {type(error).__name__}: {message_of(error)} ({where})"
-        return cls(kind="SnellenError", message=said)
+        message = f"{name}: {type(error).__name__}: {message_of(error)} ({where})"
+        return cls(kind="SnellenError", message=message)
 
     def error(self) -> SnellenError:
-        made: SnellenError = getattr(errors, self.kind)(self.message, **self.fields)
-        return made
+        error: SnellenError = getattr(errors, self.kind)(self.message, **self.fields)
+        return error
 
 
 class Replica:
@@ -153,72 +157,70 @@ class Replica:
             notes=tuple(getattr(opened.model, "notes", ())),
         )
 
-    async def generate(
-        self, asked: ReplicaRequest
-    ) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
+    async def generate(self, sent: ReplicaRequest) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
         async def answer(request: Request) -> Reply:
             # Plain values: a stranger's classes could not be read on the other side.
             return check_reply(await self._model.generate(request), self._name)
 
-        return await self._answered(asked, answer)
+        return await self._answered(sent, answer)
 
-    async def rank(self, asked: ReplicaRequest) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
+    async def rank(self, sent: ReplicaRequest) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
         async def answer(request: Request) -> Reply:
             ranking = check_ranking(await self._model.rank(request), request, self._name)
             return Reply(choices=tuple(ranking), sizes=ranking.sizes)
 
-        return await self._answered(asked, answer)
+        return await self._answered(sent, answer)
 
     async def close(self) -> None:
         if close := getattr(self._model, "close", None):
             await close()
 
     async def _answered(
-        self, asked: ReplicaRequest, answer: Callable[[Request], Awaitable[Reply]]
+        self, sent: ReplicaRequest, answer: Callable[[Request], Awaitable[Reply]]
     ) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
         try:
-            request = await self._there(asked)
+            request = await self._there(sent)
             if isinstance(request, MediaMissing):
                 return request
             async with self._room:
                 reply = await answer(request)
         except Exception as error:  # no class of an error but ours is there on the other side
             return ReplicaFailure.of(error, self._name)
-        found = [one for message in request.messages for one in message.videos]
-        if not found:
+        videos = [film for message in request.messages for film in message.videos]
+        if not videos:
             return ReplicaAnswer(reply=reply)
         return ReplicaAnswer(
             reply=reply,
-            shown=tuple(tuple(frame.time for frame in one.frames) for one in found),
+            shown=tuple(tuple(frame.time for frame in film.frames) for film in videos),
             frame_sizes=tuple(
-                (one.size, one.original_size) if one.size and one.original_size else None
-                for one in found
+                (film.size, film.original_size) if film.size and film.original_size else None
+                for film in videos
             ),
         )
 
-    async def _there(self, asked: ReplicaRequest) -> Request | MediaMissing:
+    async def _there(self, sent: ReplicaRequest) -> Request | MediaMissing:
         """The request with its media read here, and found to be what they are where it was made.
 
         Raises:
             Rejected: one is another. MediaError: a video cannot be decoded.
         """
         messages = []
-        for message in asked.request.messages:
+        for message in sent.request.messages:
             parts: list[Part] = []
             for part in message.content:
                 if not isinstance(part, str):
                     try:
-                        found = await self._load(part)
+                        medium = await self._load(part)
                     except MediaError as error:
                         return MediaMissing(reason=str(error))
-                    if part.digest not in (None, found.digest):
+                    if part.digest not in (None, medium.digest):
                         raise Rejected(_another(part))
-                    part = found
+                    part = medium
                 if isinstance(part, Video) and self._decodes and not part.frames:
-                    part = await self._films.shown(part, asked.beside)
+                    part = await self._films.shown(part, sent.companions)
                 parts.append(part)
             messages.append(replace(message, content=tuple(parts)))
-        return replace(asked.request, messages=tuple(messages))
+        return replace(sent.request, messages=tuple(messages))
 
     async def _load(self, part: Image | Video) -> Image | Video:
         if isinstance(part, Video):
@@ -244,58 +246,60 @@ class Films:
 
     def __init__(self, threads: int) -> None:
         self._threads = ThreadPoolExecutor(threads, "decode")
-        self._made: OrderedDict[Video, asyncio.Future[tuple[Frame, ...]]] = OrderedDict()
+        self._frames: OrderedDict[Video, asyncio.Future[tuple[Frame, ...]]] = OrderedDict()
         self._held: dict[Video, int] = {}
         self.passes = 0
 
-    async def shown(self, asked: Video, beside: Sequence[Video]) -> Video:
+    async def shown(self, clip: Video, companions: Sequence[Video]) -> Video:
         """The video with its frames.
 
         Raises:
             MediaError: it cannot be decoded. UsageError: the extra is missing.
         """
-        key = _bare(asked)
-        if key not in self._made:
+        key = _bare(clip)
+        if key not in self._frames:
             loop = asyncio.get_running_loop()
-            same = (_bare(one) for one in beside if one.source == asked.source)
-            windows = [one for one in dict.fromkeys((key, *same)) if one not in self._made]
-            self._made.update((one, loop.create_future()) for one in windows)
+            same = (_bare(window) for window in companions if window.source == clip.source)
+            windows = [
+                window for window in dict.fromkeys((key, *same)) if window not in self._frames
+            ]
+            self._frames.update((window, loop.create_future()) for window in windows)
             self.passes += 1
             loop.run_in_executor(self._threads, self._decode, windows, loop)
-        self._made.move_to_end(key)
-        return replace(asked, frames=await asyncio.shield(self._made[key]))
+        self._frames.move_to_end(key)
+        return replace(clip, frames=await asyncio.shield(self._frames[key]))
 
     def _decode(self, windows: Sequence[Video], loop: asyncio.AbstractEventLoop) -> None:
         wanted = [
-            video.Window(start=one.start, end=one.end, policy=one.policy or video.DEFAULT)
-            for one in windows
+            video.Window(start=window.start, end=window.end, policy=window.policy or video.DEFAULT)
+            for window in windows
         ]
-        found: tuple[Frame, ...] | Exception
+        frames: tuple[Frame, ...] | Exception
         try:
-            for number, found in video.decoded(windows[0], wanted):
-                loop.call_soon_threadsafe(self._tell, windows[number], found)
+            for number, frames in video.decoded(windows[0], wanted):
+                loop.call_soon_threadsafe(self._tell, windows[number], frames)
         except Exception as error:  # for all who wait
-            for one in windows:
-                loop.call_soon_threadsafe(self._tell, one, error)
+            for window in windows:
+                loop.call_soon_threadsafe(self._tell, window, error)
 
-    def _tell(self, one: Video, found: tuple[Frame, ...] | Exception) -> None:
-        made = self._made.get(one)
-        if made is None or made.done():
+    def _tell(self, window: Video, frames: tuple[Frame, ...] | Exception) -> None:
+        future = self._frames.get(window)
+        if future is None or future.done():
             return
-        if isinstance(found, Exception):
-            made.set_exception(found)
-            made.exception()  # it is no crash that nobody waits for it
+        if isinstance(frames, Exception):
+            future.set_exception(frames)
+            future.exception()  # it is no crash that nobody waits for it
             return
-        made.set_result(found)
-        sources = (frame.image.source for frame in found)
-        self._held[one] = sum(len(source) for source in sources if isinstance(source, bytes))
-        for other in [*self._made]:
+        future.set_result(frames)
+        sources = (frame.image.source for frame in frames)
+        self._held[window] = sum(len(source) for source in sources if isinstance(source, bytes))
+        for other in [*self._frames]:
             if sum(self._held.values()) <= MOST_BYTES:
                 break
-            if other is not one and self._made[other].done():
-                del self._made[other]
+            if other is not window and self._frames[other].done():
+                del self._frames[other]
                 self._held.pop(other, None)
 
 
-def _bare(one: Video) -> Video:
-    return replace(one, digest=None, frames=())
+def _bare(clip: Video) -> Video:
+    return replace(clip, digest=None, frames=())

@@ -24,8 +24,8 @@ class Replicas:
     gpus: float | None = None
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.n, int) and not isinstance(self.n, bool)
-        if self.n is not None and not (whole and self.n >= 1):
+        is_int = isinstance(self.n, int) and not isinstance(self.n, bool)
+        if self.n is not None and not (is_int and self.n >= 1):
             raise UsageError(f"replicas is a whole number from 1 on, not {self.n!r}.")
         if self.gpus is not None and not (
             math.isfinite(self.gpus)

@@ -19,7 +19,9 @@ def referred(request: Request) -> Request:
             return replace(part, source=part.read_from)
         return part
 
-    return _with_parts(request, [[*map(reference, one.content)] for one in request.messages])
+    return _with_parts(
+        request, [[*map(reference, message.content)] for message in request.messages]
+    )
 
 
 async def with_frames(request: Request) -> Request:
@@ -44,4 +46,4 @@ def _with_parts(request: Request, parts: Sequence[Sequence[Part]]) -> Request:
 
 
 def videos_of(request: Request) -> list[Video]:
-    return [one for message in request.messages for one in message.videos]
+    return [film for message in request.messages for film in message.videos]

@@ -83,7 +83,7 @@ class ModelServer:
         self.command += ["--host", HOST, "--port", str(port), *serve.args]
         self.command += ["--trust-remote-code"] * trust_remote_code
         self.log = logs / "served" / f"{serve.kind}-{safe_name(model)}.log"
-        self.told = {
+        self.facts = {
             "kind": serve.kind,
             "version": _version(program, serve.kind),
             "command": [serve.kind, *self.command[1:]],
@@ -200,8 +200,8 @@ class ModelServer:
         with self.log.open("rb") as log:
             size = log.seek(0, os.SEEK_END)
             log.seek(max(self._written, size - LAST_WORDS))
-            said = log.read().decode(errors="replace").strip()
-        return f" {self.log} ends in:\n{said}" if said else f" {self.log} is empty."
+            tail = log.read().decode(errors="replace").strip()
+        return f" {self.log} ends in:\n{tail}" if tail else f" {self.log} is empty."
 
 
 class Served:
@@ -227,7 +227,7 @@ class Served:
             await self._server.stop()
 
     def _there(self, ask: Ask[T]) -> Ask[T]:
-        async def asked(request: Request) -> T:
+        async def ask_server(request: Request) -> T:
             await self._server.ready()
             try:
                 return await ask(request)
@@ -236,23 +236,23 @@ class Served:
                     await self._server.ready()  # says so
                 raise
 
-        return asked
+        return ask_server
 
 
 def _program(kind: str) -> str:
     """Where a server's program is: in PATH, or beside this Python, whose environment may not be in
     PATH."""
-    found = shutil.which(kind) or shutil.which(kind, path=str(Path(sys.executable).parent))
-    if found is None:
+    program = shutil.which(kind) or shutil.which(kind, path=str(Path(sys.executable).parent))
+    if program is None:
         raise UsageError(
             f"--serve {kind}: there is no program {kind}, neither in PATH nor beside this Python. "
             f"Install {INSTALL[kind]}, here or in an environment whose programs are in PATH."
         )
-    return found
+    return program
 
 
 def _version(program: str, kind: str) -> str | None:
     """A program's version, as the environment that it lies in says."""
     places = Path(program).parent.resolve().parent.glob("lib/python3*/site-packages")
-    found = metadata.distributions(name=kind, path=[str(place) for place in places])
-    return next((one.version for one in found), None)
+    distributions = metadata.distributions(name=kind, path=[str(folder) for folder in places])
+    return next((distribution.version for distribution in distributions), None)
