@@ -612,7 +612,7 @@ async def test_a_stream_that_hangs_is_left_in_time(vendor: Vendor) -> None:
     answer = drips(vendor.streamed("It is A."), 0.05)
     error = await error_of(vendor, answer, stream=True, timeout=Timeouts(first=5, total=0.2))
     assert isinstance(error, Overloaded)
-    assert "time-out `total`" in str(error)
+    assert "timeout `total`" in str(error)
 
 
 @all_of_them

@@ -1,8 +1,8 @@
-"""Several replicas of a model, each in a process of its own, on one machine or many: Ray actors.
+"""Several replicas of a model, as Ray actors in separate processes, on one machine or many.
 
-The pool is a model like any other. It asks the replica that has least to do; what a worker had when
-it died is `Overloaded`, so that the runner, which alone asks again, does. Ray repeats nothing
-itself. Pictures and videos go as references and are read where the model is.
+The pool is a model like any other. It sends a request to the least busy replica. When a worker
+dies, its requests raise `Overloaded`, so that the runner retries them. Ray itself retries nothing.
+Pictures and videos are sent as references and read where the model is.
 
 Ray: ray-project/ray@ray-2.60.0, python/ray/actor.py.
 """
@@ -42,23 +42,23 @@ from snellen.models.executors.sending import referred, videos_of, with_frames
 Method = Literal["generate", "rank"]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 PLACING = 600.0
-"""Seconds until a worker's process must run: others may have the cluster's devices."""
+"""Maximum seconds for the start of a worker's process: the cluster's devices may be in use."""
 OPENING = 3600.0
-"""Seconds until its model must be open: weights may have to be fetched first."""
+"""Maximum seconds to open its model: weights may have to be downloaded first."""
 CLOSING = 15.0
 AHEAD = 1
-"""Questions that a worker has beyond those that its model takes at once: the next one is there, and
-its media are read, when an answer is given."""
+"""Questions that a worker has beyond its model's concurrency, so that the next question's media are
+already read when the model is free."""
 DEATHS = 3
-"""So many deaths of a worker in a row, without an answer between them, and it stays dead."""
+"""After this many deaths in a row without an answer, a worker is not started again."""
 PAUSES = (1.0, 5.0, 30.0, 0.0)
 """Seconds between attempts to start a worker again."""
 TOGETHER = 64
-"""Videos of which it is remembered what else is asked about them, and who has decoded them."""
+"""Videos whose other windows, and whose workers that decoded them, are remembered."""
 
 
 class _Worker:
-    """One replica's place in the pool; `actor` is None while it is dead."""
+    """A replica in the pool. `actor` is None while it is dead."""
 
     def __init__(self, number: int, actor: Any) -> None:
         self.number = number
@@ -67,7 +67,7 @@ class _Worker:
         self.busy = 0
         self.deaths = 0
         self.lost: str | None = None
-        """Why it is not started any more."""
+        """The reason why it is not started again."""
 
     @property
     def description(self) -> str:
@@ -75,13 +75,13 @@ class _Worker:
 
 
 class Pool:
-    """Replicas of a model, asked as one.
+    """Replicas of a model, used as a single model.
 
-    `opening` gives what opens the model in a worker, for so many replicas; `devices` says that it
-    can use GPUs.
+    `opening`, called with the number of replicas, returns the function that opens the model in a
+    worker. `devices` says that the model can use GPUs.
 
     Raises:
-        UsageError: the replicas cannot be had, or are not alike.
+        UsageError: the replicas cannot be started, or differ.
     """
 
     wants_frames = False
@@ -98,7 +98,7 @@ class Pool:
     ) -> None:
         self.name = spec
         self.listeners: list[Callable[[str], object]] = []
-        """Are told what a person wants to know while it is asked."""
+        """Called with messages for the user during a run."""
         self._cluster = Cluster.hold(replicas.address)
         self._ray: Any = self._cluster.ray
         self._workers: list[_Worker] = []
@@ -154,13 +154,13 @@ class Pool:
         }
 
     def expect(self, videos: Sequence[Video]) -> None:
-        """These are asked about together."""
+        """Announce videos with questions that belong together."""
         for source in dict.fromkeys(video.source for video in videos):
             companions = tuple(video for video in videos if video.source == source)
             _keep(self._companions, source, companions)
 
     async def close(self) -> None:
-        """End the workers, and the cluster if it is of our own."""
+        """End the workers, and the cluster if it is our own."""
         for task in self._again:
             task.cancel()
         await asyncio.gather(*self._again, return_exceptions=True)
@@ -206,7 +206,7 @@ class Pool:
         return hellos
 
     def _model_info(self) -> ReplicaInfo:
-        """What the workers' model is, which all say alike."""
+        """The description of the workers' model, on which all must agree."""
         opening = [(worker, self._open(worker)) for worker in self._workers]
         until = time.monotonic() + OPENING
         infos: list[ReplicaInfo] = []
@@ -231,7 +231,8 @@ class Pool:
                 first = self._workers[0].hello.node
                 raise UsageError(
                     f"{self.name} is not the same model on every node: its {other} on "
-                    f"{worker.hello.node} is not that on {first}. Give all nodes the same files."
+                    f"{worker.hello.node} differs from that on {first}. Give all nodes the same "
+                    "files."
                 )
         return infos[0]
 
@@ -240,7 +241,7 @@ class Pool:
         return worker.actor.open.remote(self.name, self._opening, os.getcwd())
 
     async def _start_again(self, worker: _Worker) -> None:
-        """Start a dead worker anew, or say why it stays dead."""
+        """Start a dead worker again, or report why it stays dead."""
         for pause in PAUSES:
             actor = self._actor()
             try:
@@ -250,11 +251,11 @@ class Pool:
                 raise
             except TimeoutError:
                 self._ray.kill(actor)
-                reason = "no place was found for it, or its model was not open, in time"
+                reason = "it found no free resources, or its model was not open, in time"
                 break
             except self._ray.exceptions.RayError as error:  # a lost node may not be noticed yet
                 reason = _last_line(error)
-            except SnellenError as error:  # its device may not be free yet of the dead one
+            except SnellenError as error:  # the dead worker may still hold its device
                 reason = str(error)
             else:
                 worker.actor, worker.hello = actor, hello
@@ -267,7 +268,7 @@ class Pool:
         self._changed.set()
 
     def _ended(self, worker: _Worker, task: asyncio.Task[None]) -> None:
-        """Say of a start that failed as none was expected to, for which all would wait."""
+        """Report a restart that failed unexpectedly. Otherwise all would wait for it."""
         self._again.discard(task)
         if not task.cancelled() and (fault := task.exception()) is not None:
             reason = f"{type(fault).__name__}: {fault}"
@@ -286,11 +287,11 @@ class Pool:
         if isinstance(info, ReplicaFailure):
             raise info.error()
         if other := _differ(self.model, info):
-            raise UsageError(f"the {other} of its model on {hello.node} is another now")
+            raise UsageError(f"the {other} of its model on {hello.node} has changed")
         return hello
 
     def _died(self, worker: _Worker, actor: Any, error: Exception) -> Overloaded:
-        """A worker's death, as the one question sees it that it had."""
+        """The error for a question whose worker died. The first such question restarts it."""
         message = f"{worker.description} of {self.name} died while it had the question"
         if worker.actor is actor:  # the first question to see it
             worker.actor = None
@@ -326,10 +327,12 @@ class Pool:
         return ranking
 
     async def _request(self, method: Method, request: Request) -> ReplicaAnswer:
-        """The answer of the worker that has least to do.
+        """The answer of the least busy worker.
 
         Raises:
-            Overloaded: it died. Rejected: there is none, and will be none. What the model raises.
+            Overloaded: the worker died.
+            Rejected: no worker is left.
+            SnellenError: whatever the model raises.
         """
         watched = next((video.source for video in videos_of(request)), None)
         worker = await self._free(watched)
@@ -386,11 +389,11 @@ class Pool:
         return answer
 
     async def _free(self, watched: Path | None) -> _Worker:
-        """The worker with least to do that has room for one more; one that has decoded the video,
-        where it has not much more to do than others.
+        """The least busy worker with room for another question. A worker that has decoded the video
+        is preferred if it is not much busier.
 
         Raises:
-            Rejected: all have died for good.
+            Rejected: no worker is left.
         """
         while True:
             if all(worker.lost for worker in self._workers):
@@ -419,7 +422,8 @@ class Pool:
         node = worker.hello.node
         if not self.model.decodes:
             raise Rejected(
-                f"{node}: {answer.reason} {self.name} reads files itself: they must lie there too.",
+                f"{node}: {answer.reason} {self.name} reads files itself, so they must be there, "
+                "too.",
                 hopeless=True,
             )
         if node not in self._without:
@@ -442,18 +446,18 @@ def _keep(kept: dict[Path, Any], key: Path, value: Any) -> None:
 
 
 def _check_alike(hello: Hello) -> None:
-    """That a worker runs what we do.
+    """Check that a worker has our versions.
 
     Raises:
-        UsageError: it does not; says what differs.
+        UsageError: it does not. The message says what differs.
     """
     here = {"snellen": __version__, "Python": _minor(platform.python_version())}
     theirs = {"snellen": hello.snellen, "Python": _minor(hello.python)}
     for what, mine in here.items():
         if theirs[what] != mine:
             raise UsageError(
-                f"{hello.node} has {what} {theirs[what]}, and here it is {mine}: install the same "
-                "on every node."
+                f"{hello.node} has {what} {theirs[what]}, and this machine has {mine}. Install the "
+                "same version on every node."
             )
 
 
@@ -462,7 +466,7 @@ def _minor(version: str) -> str:
 
 
 def _differ(first: ReplicaInfo, other: ReplicaInfo) -> str | None:
-    """What of two models is not alike."""
+    """The property in which two models differ, if any."""
     if first.revision != other.revision:
         return "revision"
     can = [(info.generates, info.ranks, info.decodes) for info in (first, other)]
@@ -477,7 +481,7 @@ def _not_started(error: Exception) -> str:
 
 
 def _last_line(error: Exception) -> str:
-    """The last line of what Ray says, which is what happened; the others say where."""
+    """The last line of a Ray error, which has the cause. The other lines have the location."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:
         return type(error).__name__

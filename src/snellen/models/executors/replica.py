@@ -1,8 +1,8 @@
-"""What runs in a worker of `executors.ray`: one replica, and the media of its requests.
+"""A replica in a worker of `executors.ray`, and the media of its requests.
 
-Nothing here knows of Ray. What goes between the processes are the dataclasses below and those of
-`model` and `content`; an error goes as its name and its words, since a stranger's class may not be
-there on the other side.
+Nothing here depends on Ray. The processes exchange the dataclasses below and those of `model` and
+`content`. An error is sent as its class name and message, since the other side may not have a
+user's class.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST_BYTES = 300 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Hello:
-    """Which process a worker is, and what it runs."""
+    """A worker's process and its versions."""
 
     snellen: str
     python: str
@@ -43,7 +43,7 @@ class Hello:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaInfo:
-    """What a worker's model is and can do."""
+    """A description of a worker's model and its abilities."""
 
     revision: str | None
     concurrency: int | None
@@ -58,7 +58,7 @@ class ReplicaInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaRequest:
-    """A request with its media as references, and the videos that are asked about beside it."""
+    """A request with its media as references, and the videos of related questions."""
 
     request: Request
     companions: tuple[Video, ...] = ()
@@ -73,14 +73,14 @@ class ReplicaAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class MediaMissing:
-    """A medium cannot be read where the worker is; says why."""
+    """A medium cannot be read where the worker is. `reason` says why."""
 
     reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaFailure:
-    """An error as the name of a class of ours, its words, and its fields."""
+    """An error as the name of our class, its message, and its fields."""
 
     kind: str
     message: str
@@ -108,8 +108,8 @@ class ReplicaFailure:
 
 
 class Replica:
-    """One replica. `hello` first, then `open`, which gives what the model is. Of what it is asked
-    beyond what the model takes at once it reads the media meanwhile."""
+    """A replica. Call `hello` first, then `open`, which returns the model's description. While
+    requests wait for the model, their media are read."""
 
     _room: AbstractAsyncContextManager[object] = nullcontext()
 
@@ -124,8 +124,8 @@ class Replica:
     def open(
         self, spec: str, opening: Callable[[], Any], folder: str
     ) -> ReplicaInfo | ReplicaFailure:
-        """Open the model by `opening`, which gives a `registry.Opened`, in the folder of whoever
-        asks, where this machine has it."""
+        """Open the model with `opening`, which returns a `registry.Opened`, in the caller's folder
+        if this machine has it."""
         try:
             os.chdir(folder)
             there = ""
@@ -159,7 +159,7 @@ class Replica:
 
     async def generate(self, sent: ReplicaRequest) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
         async def answer(request: Request) -> Reply:
-            # Plain values: a stranger's classes could not be read on the other side.
+            # Plain values, since the other side could not read a user's classes.
             return check_reply(await self._model.generate(request), self._name)
 
         return await self._answered(sent, answer)
@@ -184,7 +184,7 @@ class Replica:
                 return request
             async with self._room:
                 reply = await answer(request)
-        except Exception as error:  # no class of an error but ours is there on the other side
+        except Exception as error:  # the other side has only our classes of errors
             return ReplicaFailure.of(error, self._name)
         videos = [film for message in request.messages for film in message.videos]
         if not videos:
@@ -199,10 +199,11 @@ class Replica:
         )
 
     async def _there(self, sent: ReplicaRequest) -> Request | MediaMissing:
-        """The request with its media read here, and found to be what they are where it was made.
+        """The request with its media read here and their digests checked.
 
         Raises:
-            Rejected: one is another. MediaError: a video cannot be decoded.
+            Rejected: a medium differs from that of the sender.
+            MediaError: a video cannot be decoded.
         """
         messages = []
         for message in sent.request.messages:
@@ -236,13 +237,13 @@ def _another(medium: Image | Video) -> str:
     name = medium.place or (str(medium.source) if isinstance(medium.source, Path) else "a picture")
     return (
         f"{name} is another file on {socket.gethostname()} than where the run was started: its "
-        "bytes differ. Give every node the same files; where there are none, bytes are sent."
+        "bytes differ. Give every node the same files, or remove them to have the bytes sent."
     )
 
 
 class Films:
-    """Videos decoded in this process. What is asked about one video is decoded in one pass, as far
-    as it is known by then; the frames are kept for the next question, up to `MOST_BYTES`."""
+    """Videos decoded in this process. The known windows of a video are decoded in a single pass.
+    Frames are kept for later questions, up to `MOST_BYTES`."""
 
     def __init__(self, threads: int) -> None:
         self._threads = ThreadPoolExecutor(threads, "decode")
@@ -254,7 +255,8 @@ class Films:
         """The video with its frames.
 
         Raises:
-            MediaError: it cannot be decoded. UsageError: the extra is missing.
+            MediaError: the video cannot be decoded.
+            UsageError: the extra is missing.
         """
         key = _bare(clip)
         if key not in self._frames:
@@ -278,7 +280,7 @@ class Films:
         try:
             for number, frames in video.decoded(windows[0], wanted):
                 loop.call_soon_threadsafe(self._tell, windows[number], frames)
-        except Exception as error:  # for all who wait
+        except Exception as error:  # every waiting question gets it
             for window in windows:
                 loop.call_soon_threadsafe(self._tell, window, error)
 
@@ -288,7 +290,7 @@ class Films:
             return
         if isinstance(frames, Exception):
             future.set_exception(frames)
-            future.exception()  # it is no crash that nobody waits for it
+            future.exception()  # avoids a warning if nothing waits for it
             return
         future.set_result(frames)
         sources = (frame.image.source for frame in frames)
