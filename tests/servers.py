@@ -69,7 +69,7 @@ def said(
     text: Any, *, stop: Any = "stop", usage: Any = USAGE, delay: float = 0.0, **message: Any
 ) -> Answer:
     """A chat completion; further fields go into its message."""
-    made = {
+    completion = {
         "object": "chat.completion",
         "model": "mock",
         "choices": [
@@ -81,7 +81,7 @@ def said(
         ],
         "usage": usage,
     }
-    return Answer(body=json.dumps(made).encode(), delay=delay)
+    return Answer(body=json.dumps(completion).encode(), delay=delay)
 
 
 def status(
@@ -122,7 +122,7 @@ def drips(answer: Answer, pause: float, *, piece: int = 1) -> Answer:
 
 def in_turn(*answers: Answer) -> Decide:
     """By order of arrival; the last one answers all the rest."""
-    return lambda asked: answers[min(asked.number, len(answers) - 1)]
+    return lambda request: answers[min(request.number, len(answers) - 1)]
 
 
 # -- servers
@@ -264,8 +264,8 @@ def _field(line: str) -> tuple[str, str]:
 async def _send(writer: asyncio.StreamWriter, answer: Answer) -> bool:
     if answer.status is None:
         return False
-    named = {**answer.headers, "Content-Length": str(len(answer.body))}
-    fields = "".join(f"{name}: {value}\r\n" for name, value in named.items())
+    headers = {**answer.headers, "Content-Length": str(len(answer.body))}
+    fields = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     writer.write(f"HTTP/1.1 {answer.status} X\r\n{fields}\r\n".encode("latin-1"))
     for piece in _pieces(answer):
         writer.write(piece)

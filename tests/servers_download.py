@@ -56,7 +56,7 @@ Answer = Served | Callable[[Asked], Served]
 
 def in_turn(*served: Served) -> Callable[[Asked], Served]:
     """By order of arrival; the last one answers all the rest."""
-    return lambda asked: served[min(asked.number, len(served) - 1)]
+    return lambda request: served[min(request.number, len(served) - 1)]
 
 
 def moved(to: str, status: int = 302) -> Served:
@@ -83,23 +83,23 @@ def serving_files(files: Mapping[str, Answer]) -> Iterator[Server]:
         def do_GET(self) -> None:
             nonlocal now
             with lock:
-                number = sum(one.path == self.path for one in server.asked)
-                named = {name.lower(): value for name, value in self.headers.items()}
-                asked = Asked(number, self.path, named)
-                server.asked.append(asked)
+                number = sum(request.path == self.path for request in server.asked)
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                request = Asked(number, self.path, headers)
+                server.asked.append(request)
                 now += 1
                 server.most = max(server.most, now)
-            found = files.get(self.path.partition("?")[0], Served(status=404))
+            file = files.get(self.path.partition("?")[0], Served(status=404))
             try:
-                self.send(found if isinstance(found, Served) else found(asked), asked)
+                self.send(file if isinstance(file, Served) else file(request), request)
             finally:
                 with lock:
                     now -= 1
 
-        def send(self, served: Served, asked: Asked) -> None:
+        def send(self, served: Served, request: Asked) -> None:
             start, status = 0, served.status
-            wanted = asked.headers.get("range", "")
-            condition = asked.headers.get("if-range")
+            wanted = request.headers.get("range", "")
+            condition = request.headers.get("if-range")
             version = (served.etag, served.modified)
             same = served.trusting or condition is None or condition in version
             headers = {"ETag": served.etag, "Last-Modified": served.modified, **served.headers}

@@ -22,8 +22,8 @@ from pathlib import Path
 ARGUMENTS = sys.argv[1:]
 DIES_ONCE = next((Path(a.partition("=")[2]) for a in ARGUMENTS if "dies-once" in a), None)
 NAME = next((a for a in ARGUMENTS[1:] if not a.startswith("--")), None)
-SAID = {"choices": [{"message": {"content": "A"}, "finish_reason": "stop"}]}
-asked = count(1)
+REPLY = {"choices": [{"message": {"content": "A"}, "finish_reason": "stop"}]}
+numbers = count(1)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -32,12 +32,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if DIES_ONCE and not DIES_ONCE.exists() and next(asked) == 4:
+        if DIES_ONCE and not DIES_ONCE.exists() and next(numbers) == 4:
             DIES_ONCE.touch()
             print("out of memory", flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(0.5 * ("--naps" in ARGUMENTS))
-        self.reply(200 if question["model"] == NAME else 404, SAID)
+        self.reply(200 if question["model"] == NAME else 404, REPLY)
 
     def reply(self, status: int, body: object) -> None:
         text = json.dumps(body).encode()

@@ -433,7 +433,9 @@ def test_a_sync_function_gets_as_many_threads_as_are_asked_for(tmp_path: Path) -
 
 @pytest.mark.parametrize("model", [3, None, object()])
 def test_what_is_no_model_is_said_to_be_none(tmp_path: Path, model: object) -> None:
-    with pytest.raises(UsageError, match=r"nor has it a method `generate`.* is no model"):
+    with pytest.raises(
+        UsageError, match=r"is not a model. A model is a function, or has a method `generate`"
+    ):
         snellen.evaluate(benchmark(), model, out=tmp_path)
     assert list(tmp_path.iterdir()) == []
 

@@ -54,27 +54,27 @@ class Vendor:
         return stream(self.events(texts, thoughts, stop or self.ends))
 
     def error(self, status: int, words: str = "injected", **headers: str) -> Answer:
-        named = {"Content-Type": "application/json", **headers}
-        return Answer(status, json.dumps(self.broken(status, words)).encode(), named)
+        fields = {"Content-Type": "application/json", **headers}
+        return Answer(status, json.dumps(self.broken(status, words)).encode(), fields)
 
     def turns(self, asked: Asked) -> list[Turn]:
         return self.heard(asked.json)
 
 
-def answer(found: Any) -> Answer:
-    return Answer(body=json.dumps(found).encode())
+def answer(body: Any) -> Answer:
+    return Answer(body=json.dumps(body).encode())
 
 
 def stream(events: Sequence[Any]) -> Answer:
     return Answer(body=b"".join(map(event, events)), headers=STREAM)
 
 
-def event(found: Any) -> bytes:
+def event(data: Any) -> bytes:
     """One event; its name is its data's type, as Anthropic and OpenAI have it."""
-    if isinstance(found, str):
-        return f"data: {found}\n\n".encode()
-    named = f"event: {found['type']}\n" if isinstance(found, dict) and "type" in found else ""
-    return f"{named}data: {json.dumps(found)}\n\n".encode()
+    if isinstance(data, str):
+        return f"data: {data}\n\n".encode()
+    name = f"event: {data['type']}\n" if isinstance(data, dict) and "type" in data else ""
+    return f"{name}data: {json.dumps(data)}\n\n".encode()
 
 
 # -- OpenAI: chat completions
@@ -142,12 +142,12 @@ def _response(text: str, thought: str, stop: str) -> Any:
     output = [{"type": "reasoning", "id": "rs_1", "summary": summary}] if thought else []
     content = [{"type": "output_text", "text": text, "annotations": []}]
     output.append({"type": "message", "id": "m", "role": "assistant", "content": content})
-    is_whole = stop == "completed"
+    is_complete = stop == "completed"
     return {
         "object": "response",
         "id": "resp_1",
-        "status": "completed" if is_whole else "incomplete",
-        "incomplete_details": None if is_whole else {"reason": stop},
+        "status": "completed" if is_complete else "incomplete",
+        "incomplete_details": None if is_complete else {"reason": stop},
         "error": None,
         "output": output,
         "usage": {
@@ -160,16 +160,18 @@ def _response(text: str, thought: str, stop: str) -> Any:
 
 
 def _response_events(texts: Sequence[str], thoughts: Sequence[str], stop: str) -> list[Any]:
-    whole = _response("".join(texts), "".join(thoughts), stop)
-    begun = {**whole, "status": "in_progress", "output": [], "usage": None}
+    complete = _response("".join(texts), "".join(thoughts), stop)
+    begun = {**complete, "status": "in_progress", "output": [], "usage": None}
     started = [{"type": "response.created", "response": begun}]
-    thinking = [{"type": "response.reasoning_summary_text.delta", "delta": one} for one in thoughts]
+    thinking = [
+        {"type": "response.reasoning_summary_text.delta", "delta": thought} for thought in thoughts
+    ]
     saying = [{"type": "response.output_text.delta", "delta": text} for text in texts]
     return [
         *started,
         *thinking,
         *saying,
-        {"type": f"response.{whole['status']}", "response": whole},
+        {"type": f"response.{complete['status']}", "response": complete},
     ]
 
 
@@ -230,9 +232,9 @@ def _message_events(texts: Sequence[str], thoughts: Sequence[str], stop: str) ->
                 events.append({"type": "content_block_delta", "index": index, "delta": delta})
             events.append({"type": "content_block_stop", "index": index})
             index += 1
-    told = {"output_tokens": 7, "output_tokens_details": {"thinking_tokens": 5}}
+    usage = {"output_tokens": 7, "output_tokens_details": {"thinking_tokens": 5}}
     ending = {"stop_reason": stop, "stop_sequence": None}
-    events.append({"type": "message_delta", "delta": ending, "usage": told})
+    events.append({"type": "message_delta", "delta": ending, "usage": usage})
     return [*events, {"type": "message_stop"}]
 
 

@@ -526,7 +526,7 @@ def test_scores_that_are_no_numbers_make_no_reply(llava: Path) -> None:
     opened = registry.wrap(made, made.name, made.revision, None)
     first, spoilt, last = asked_of(opened, requests)
     assert isinstance(spoilt, Rejected)
-    assert "are no numbers (NaN)" in str(spoilt)
+    assert "scores are NaN" in str(spoilt)
     assert texts([first, last]) == texts(replies(llava, requests)[::2])
 
 
@@ -620,7 +620,7 @@ def test_an_image_processor_that_is_not_there_is_not_replaced(
     import transformers
 
     monkeypatch.setattr(transformers.utils, "is_torchvision_available", lambda: False)
-    with pytest.raises(UsageError, match="torchvision is not here"):
+    with pytest.raises(UsageError, match="'torchvision', which is not installed"):
         registry.model(f"hf/{llava}", Profile(extra={"image_processor": "torchvision"}))
 
 

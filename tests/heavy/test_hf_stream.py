@@ -399,7 +399,7 @@ async def test_a_stream_is_refused_beyond_the_bytes_it_may_have(folder: Path) ->
     session = await watched.open()
     first, *more = frames(10, 6)
     await session.feed([first])
-    with pytest.raises(Rejected, match=r"context: .* a session may have 53,760.*cache_bytes"):
+    with pytest.raises(Rejected, match=r"context: .* a session's limit is 53,760.*cache_bytes"):
         await session.feed(more)
     length = session._past.length
     assert 70 - 14 < length <= 70, "as many frames as there is room for"
@@ -451,7 +451,7 @@ async def test_it_neither_samples_nor_speaks_by_itself(watched: Watched) -> None
     with pytest.raises(Rejected, match="greedily"):
         await watched.model.open(SessionSpec(generation=Generation(temperature=0.7)))
     session = await watched.model.open(SessionSpec(generation=Generation(temperature=0.0)))
-    with pytest.raises(Rejected, match="cannot watch by itself") as refused:
+    with pytest.raises(Rejected, match="cannot watch a stream and speak") as refused:
         await session.ask(Query(id="q", text="speak"), must_answer=False)
     assert refused.value.hopeless
 
@@ -488,7 +488,7 @@ def test_without_the_extra_it_says_which(monkeypatch: pytest.MonkeyPatch, folder
 def test_a_folder_that_is_no_model_of_the_family_is_turned_down(
     folder: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(UsageError, match="no model's folder"):
+    with pytest.raises(UsageError, match="not a model's folder"):
         registry.model(f"hf-stream/{tmp_path}/nothing")
     (tmp_path / "config.json").write_text('{"model_type": "llava"}', encoding="utf-8")
     with pytest.raises(UsageError, match="'llava'"):

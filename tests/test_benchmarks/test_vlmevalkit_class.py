@@ -200,11 +200,11 @@ def test_a_benchmark_of_ours_keeps_its_name(tmp_path: Path) -> None:
         ('"MCQ"', '"MT"', "videos or of several turns are not asked"),
         ("def evaluate", "def other", "has no method evaluate"),
         ("self.data =", "self.rows =", "has no `data`"),
-        ("self.dataset_name = dataset", "raise OSError('offline')", "cannot be made: OSError"),
+        ("self.dataset_name = dataset", "raise OSError('offline')", "instantiated: OSError"),
         (
             "class Letters",
             "from vlmeval.dataset import D\nclass Letters",
-            "is not installed beside",
+            "is not installed in",
         ),
     ],
 )

@@ -79,7 +79,7 @@ def test_a_flag_that_a_class_would_not_be_told_is_refused(
     done = snellen(*ASK, f"--{flag}", "1")
 
     assert done.code == 2
-    assert f"is not told {flag.replace('-', '_')}" in done.err
+    assert f"does not use {flag.replace('-', '_')}" in done.err
     assert not (tmp_path / "runs").exists()
 
 

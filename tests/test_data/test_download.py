@@ -301,10 +301,10 @@ def test_a_server_that_is_busy_is_asked_again(tmp_path: Path) -> None:
     ("served", "words"),
     [
         (Served(status=404), "404: there is no such file. By hand"),
-        (Served(status=403), "403: it gives the file to those it knows only"),
-        (Served(status=418), "418: that is no file"),
+        (Served(status=403), "403: the server refuses access to the file"),
+        (Served(status=418), "418: the reply is not a file"),
         (Served(BODY, headers={"Content-Encoding": "gzip"}), "sends the file compressed"),
-        (moved("file:///etc/passwd"), "redirects to file:///etc/passwd, which is no server"),
+        (moved("file:///etc/passwd"), "redirects to file:///etc/passwd, which is not a server"),
         (moved("/a"), "redirects more than 10 times"),
         (moved(""), "redirects to nowhere"),
     ],

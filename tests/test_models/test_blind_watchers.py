@@ -113,8 +113,8 @@ def test_what_remembers_its_polls_knows_all_but_in_forks(
 def test_a_constant_reply_is_right_as_often_as_that_is_right(
     data: Path, tmp_path: Path, model: str, crr: float, ssr: float, rec: float
 ) -> None:
-    found = metrics(run(data, tmp_path, f"baseline/{model}", "mode=polled,task=forward"))
-    assert [found[f"accuracy/{task}"] for task in ("CRR", "SSR", "REC")] == [crr, ssr, rec]
+    values = metrics(run(data, tmp_path, f"baseline/{model}", "mode=polled,task=forward"))
+    assert [values[f"accuracy/{task}"] for task in ("CRR", "SSR", "REC")] == [crr, ssr, rec]
 
 
 # -- standing questions
@@ -146,19 +146,19 @@ def test_what_is_said_blindly_is_scored_as_by_hand(
     data: Path, tmp_path: Path, model: str, task: str
 ) -> None:
     result = run(data, tmp_path, f"baseline/{model}", f"mode=proactive,task={task}")
-    found = metrics(result)
+    values = metrics(result)
     for name, expected in WATCHED[model, task].items():
-        assert found[name] == (None if expected is None else pytest.approx(expected)), name
+        assert values[name] == (None if expected is None else pytest.approx(expected)), name
 
 
 def test_questions_that_stand_in_one_session_are_answered_by_name(
     data: Path, tmp_path: Path
 ) -> None:
     together = run(data, tmp_path, "baseline/after:5", "mode=proactive,task=forward,scope=video")
-    found = metrics(together)
+    values = metrics(together)
     # Of five windows SSR's first and REC's first are hit.
-    assert found["answered_in_span"] == pytest.approx(2 / 5)
-    assert found["ambiguous"] == 0
+    assert values["answered_in_span"] == pytest.approx(2 / 5)
+    assert values["ambiguous"] == 0
     assert together.run is not None
     lines = (together.run / "events.jsonl").read_text(encoding="utf-8").splitlines()
     events = [json.loads(line) for line in lines]

@@ -53,7 +53,7 @@ def failures(finished: Finished) -> dict[str, str]:
         for record in Run(finished.run).replies()
         if isinstance(record, ReplyRecord)
     }
-    return {key: one.error.message for key, one in last.items() if one.error is not None}
+    return {key: record.error.message for key, record in last.items() if record.error is not None}
 
 
 @pytest.fixture

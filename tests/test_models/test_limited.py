@@ -256,7 +256,7 @@ def test_it_offers_what_the_model_offers_and_no_more() -> None:
 
     assert isinstance(limited(Both(), limits), Generates)
     assert not isinstance(limited(Counts(), limits), Ranks)
-    with pytest.raises(UsageError, match="limits of images are not for streams"):
+    with pytest.raises(UsageError, match="image limits do not apply to streams"):
         limited(Watches(), limits)
 
 

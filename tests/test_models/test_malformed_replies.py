@@ -44,8 +44,8 @@ def message_item(content: Any) -> Any:
     return {"type": "message", "role": "assistant", "content": content}
 
 
-def ended(whole: Any) -> Answer:
-    return stream([{"type": f"response.{whole['status']}", "response": whole}])
+def ended(response: Any) -> Answer:
+    return stream([{"type": f"response.{response['status']}", "response": response}])
 
 
 def blocks(*content: Any, stop: str = "end_turn") -> Answer:
@@ -138,7 +138,7 @@ NO_TEXT = {
         "functionCall",
     ),
 }
-WHOLE = {
+COMPLETE = {
     "chat: parts": (OPENAI, chat([{"type": "text", "text": "A"}, {"type": "text", "text": "B"}])),
     "chat: a thought and text": (
         OPENAI,
@@ -173,10 +173,10 @@ WHOLE = {
 
 async def reply_of(vendor: Vendor, body: Answer) -> Reply:
     with serving(body) as server:
-        return await asked(vendor, server)
+        return await generate(vendor, server)
 
 
-async def asked(vendor: Vendor, server: Server) -> Reply:
+async def generate(vendor: Vendor, server: Server) -> Reply:
     model: Any = registry.model(f"{vendor.kind}/m", Profile(base_url=server.url)).model
     assert isinstance(model, Generates)
     try:
@@ -198,9 +198,9 @@ async def test_a_reply_without_text_that_calls_a_tool_is_a_failure(case: str) ->
         await reply_of(vendor, body)
 
 
-@pytest.mark.parametrize("case", WHOLE)
+@pytest.mark.parametrize("case", COMPLETE)
 async def test_text_in_parts_or_beside_a_tool_call_is_read_whole(case: str) -> None:
-    assert (await reply_of(*WHOLE[case])).text == "AB"
+    assert (await reply_of(*COMPLETE[case])).text == "AB"
 
 
 async def test_counts_of_tokens_that_are_none_are_left_out() -> None:

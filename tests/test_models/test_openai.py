@@ -388,7 +388,7 @@ async def test_a_refused_question_is_not_asked_again(
     [
         ({"api_key": KEY, "api_key_env": "MY_KEY"}, "Is the key in MY_KEY right?"),
         ({"api_key": KEY}, "Is the key in OPENAI_API_KEY right?"),
-        ({}, "Name the variable that holds its key with --api-key-env."),
+        ({}, "Pass the name of the variable that holds its key with --api-key-env."),
     ],
 )
 async def test_a_wrong_key_is_met_with_where_it_came_from(

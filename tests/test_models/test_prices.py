@@ -56,7 +56,7 @@ def test_a_currency_is_one_short_word(currency: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         ('image_tokens = "guess"', "image_tokens.*may be 'qwen2-vl', .*'gemini', a number"),
         ('[serve]\nkind = "ollama"', "serve.kind.*may be 'vllm', 'sglang', 'transformers'"),
@@ -65,11 +65,11 @@ def test_a_currency_is_one_short_word(currency: str) -> None:
     ],
 )
 def test_what_a_field_may_be_is_said_where_it_is_none_of_its_words(
-    tmp_path: Path, written: str, said: str
+    tmp_path: Path, written: str, message: str
 ) -> None:
     path = tmp_path / "model.toml"
     path.write_text(written)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         read_profile(path)
 
 

@@ -185,11 +185,11 @@ def test_a_batch_that_raises_is_told_with_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ("None", "gave None to 2 conversations"),
-        ("'AB'", "gave a str to 2 conversations"),
-        ("['A']", "gave a list of 1 to 2 conversations"),
-        ("['A', 'B', 'C']", "gave a list of 3 to 2 conversations"),
-        ("['A', 3]", "gave an int, not text"),
+        ("None", "returned None for 2 conversations"),
+        ("'AB'", "returned a str for 2 conversations"),
+        ("['A']", "returned a list of 1 for 2 conversations"),
+        ("['A', 'B', 'C']", "returned a list of 3 for 2 conversations"),
+        ("['A', 3]", "returned an int, not text"),
     ],
 )
 def test_a_batch_that_gives_something_else_than_its_replies_is_rejected(
@@ -213,7 +213,9 @@ def test_a_batch_that_would_be_awaited_fails_its_questions_and_the_run_ends(
     result = snellen.evaluate(str(rows), model, out=tmp_path / "runs")
 
     assert result.report.replies == {"failed": 3}
-    assert any("gave a coroutine to 1 conversation, not" in note for note in result.report.notes)
+    assert any(
+        "returned a coroutine for 1 conversation. It must" in note for note in result.report.notes
+    )
 
 
 def test_an_installed_module_that_cannot_be_loaded_is_said(
@@ -352,13 +354,14 @@ def test_an_inference_without_seconds_is_asked_about_whole_files_alone() -> None
     model = of_object(WholeFiles("B"), "theirs")
     assert isinstance(model, Files)
     assert asyncio.run(model.generate(WHOLE)).text == "B"
-    with pytest.raises(Rejected, match="would see the whole video") as caught:
+    with pytest.raises(Rejected, match="would see all of it") as caught:
         asyncio.run(model.generate(PART))
     assert caught.value.hopeless
 
 
 @pytest.mark.parametrize(
-    ("said", "told"), [(None, "gave None"), (["A", "B"], "gave a list"), (3, "gave an int")]
+    ("said", "told"),
+    [(None, "returned None"), (["A", "B"], "returned a list"), (3, "returned an int")],
 )
 def test_an_inference_that_gives_no_text_has_failed(said: object, told: str) -> None:
     model = of_object(WholeFiles(said), "theirs")
@@ -379,7 +382,7 @@ def test_an_inference_that_raises_is_told_with_its_line(tmp_path: Path) -> None:
 def test_an_inference_is_asked_about_one_video() -> None:
     model = of_object(Theirs(), "theirs")
     assert isinstance(model, Files)
-    with pytest.raises(Rejected, match="there are 0"):
+    with pytest.raises(Rejected, match="the question has 0"):
         asyncio.run(model.generate(HELLO))
 
 
@@ -468,7 +471,7 @@ def test_a_model_that_answers_and_watches_does_both() -> None:
         session = await model.open(SessionSpec())
         assert not isinstance(session, Forks)
         assert await session.feed([]) == [Emission(text="fed")]
-        with pytest.raises(Rejected, match="said an int"):
+        with pytest.raises(Rejected, match="returned an int"):
             await session.ask(Query(id="1", text="?"), must_answer=True)
         await session.close()
 
@@ -482,5 +485,5 @@ def test_an_object_without_feed_and_ask_is_no_session() -> None:
 
     model = of_object(Mine(), "mine")
     assert isinstance(model, Streams)
-    with pytest.raises(Rejected, match="gave None as a session"):
+    with pytest.raises(Rejected, match="returned None as a session"):
         asyncio.run(model.open(SessionSpec()))

@@ -117,12 +117,12 @@ def test_where_and_how_is_for_replicas_alone(snellen: Snellen, rows: Path) -> No
 @pytest.mark.parametrize(
     ("said", "wrong"),
     [
-        ("replicas is a whole number from 1 on, not 0", {"n": 0}),
-        ("replicas is a whole number from 1 on, not True", {"n": True}),
-        ("a part of one GPU, or a whole number of them, not 1.5", {"gpus": 1.5}),
-        ("a part of one GPU, or a whole number of them, not -1", {"gpus": -1}),
-        ("a part of one GPU, or a whole number of them, not nan", {"gpus": float("nan")}),
-        ("Ray's client is not used", {"address": "ray://head:10001"}),
+        ("replicas must be a whole number, at least 1, not 0", {"n": 0}),
+        ("replicas must be a whole number, at least 1, not True", {"n": True}),
+        ("a fraction of a GPU, or a whole number of GPUs, not 1.5", {"gpus": 1.5}),
+        ("a fraction of a GPU, or a whole number of GPUs, not -1", {"gpus": -1}),
+        ("a fraction of a GPU, or a whole number of GPUs, not nan", {"gpus": float("nan")}),
+        ("Ray's client is not supported", {"address": "ray://head:10001"}),
     ],
 )
 def test_replicas_that_cannot_be_are_refused(said: str, wrong: dict[str, object]) -> None:
@@ -163,7 +163,7 @@ def test_gpus_are_shared_among_replicas(gpus: float, asked: Replicas, n: int, ea
     ("gpus", "asked", "said"),
     [
         (2, Replicas(n=3, gpus=0.6), "3 replicas with 0.6 GPUs each do not fit: the cluster has 2"),
-        (2, Replicas(n=8, gpus=0.3), "GPUs for them, which hold 6. Ask for fewer"),
+        (2, Replicas(n=8, gpus=0.3), "GPUs for them, which hold 6. Request fewer"),
         (8, Replicas(n=3, gpus=4), "the cluster has 8 GPUs for them, which hold 2."),
         (1, Replicas(gpus=2), "1 replicas with 2 GPUs each do not fit"),
         (0, Replicas(gpus=0.5), "the cluster has 0 GPUs for them, which hold 0."),

@@ -112,12 +112,12 @@ def test_the_manifest_says_what_is_served(snellen: Snellen, here: Path) -> None:
     packages.mkdir(parents=True)
     (packages / "METADATA").write_text("Metadata-Version: 2.1\nName: vllm\nVersion: 0.99\n")
 
-    told = manifest(Path(snellen(*VLLM).json["run"]))
+    stored = manifest(Path(snellen(*VLLM).json["run"]))
 
-    (session,) = told["sessions"]
+    (session,) = stored["sessions"]
     assert session["served"]["version"] == "0.99"
     assert session["served"]["command"][:3] == ["vllm", "serve", "tiny"]
-    assert told["identity"]["profile"] == {"serve": {"kind": "vllm", "args": []}}
+    assert stored["identity"]["profile"] == {"serve": {"kind": "vllm", "args": []}}
 
 
 def test_other_arguments_make_another_run(snellen: Snellen) -> None:
@@ -243,8 +243,8 @@ def started(*args: str) -> subprocess.Popen[str]:
 
 def wait_for_a_server(folder: Path) -> list[int]:
     for _ in range(500):
-        if found := pids(folder):
-            return found
+        if numbers := pids(folder):
+            return numbers
         time.sleep(0.02)
     pytest.fail("no server was started")
 

@@ -106,14 +106,14 @@ def test_scripted_keeps_all_three_protocols() -> None:
 
 
 def test_a_scripted_session_speaks_when_the_frame_of_its_time_has_come() -> None:
-    async def said() -> list[list[str]]:
+    async def feed_all() -> list[list[str]]:
         from snellen.core.model import SessionSpec
 
         session = await Scripted(stream={1.5: "now", 3.0: "again"}).open(SessionSpec())
         frames = [Frame(time=float(second), image=Image(b"")) for second in range(4)]
         return [[emission.text for emission in await session.feed([frame])] for frame in frames]
 
-    assert asyncio.run(said()) == [[], [], ["now"], ["again"]]
+    assert asyncio.run(feed_all()) == [[], [], ["now"], ["again"]]
 
 
 # -- one's own
@@ -123,7 +123,7 @@ ASYNC = "async def answer(messages):\n    return 'async'\n"
 CLASS = (
     "class Mine:\n    def generate(self, messages):\n        return str(len(messages[-1].images))\n"
 )
-WHOLE = "def answer(request):\n    return f'{request.seed}'\n"
+WHOLE_REQUEST = "def answer(request):\n    return f'{request.seed}'\n"
 BATCH = (
     "class Mine:\n    def generate_batch(self, batch):\n        return [m[-1].text for m "
     "in batch]\n"
@@ -137,22 +137,22 @@ def own(tmp_path: Path, source: str, name: str = "answer") -> registry.Opened:
 
 
 @pytest.mark.parametrize(
-    ("source", "name", "said"),
+    ("source", "name", "expected"),
     [
         (FUNCTION, "answer", "HELLO"),
         (ASYNC, "answer", "async"),
         (CLASS, "Mine", "0"),
-        (WHOLE, "answer", "5"),
+        (WHOLE_REQUEST, "answer", "5"),
         (BATCH, "Mine", "hello"),
     ],
 )
 def test_a_function_or_class_of_ones_own_is_a_model(
-    tmp_path: Path, source: str, name: str, said: str
+    tmp_path: Path, source: str, name: str, expected: str
 ) -> None:
     model = own(tmp_path, source, name).model
     assert isinstance(model, Generates)
 
-    assert check_model(model, Request(messages=(user("hello"),), seed=5)).text == said
+    assert check_model(model, Request(messages=(user("hello"),), seed=5)).text == expected
 
 
 def test_ones_own_function_gets_images_with_their_bytes(tmp_path: Path) -> None:
@@ -165,11 +165,11 @@ def test_ones_own_function_gets_images_with_their_bytes(tmp_path: Path) -> None:
     request = benchmark.request(sample)
     assert request is not None
 
-    said = ask(own(tmp_path, source).model, request).text
+    text = ask(own(tmp_path, source).model, request).text
 
     picture = request.messages[0].images[0].source
     assert isinstance(picture, bytes)
-    assert said == f"image/png 336 {len(picture)}"
+    assert text == f"image/png 336 {len(picture)}"
 
 
 def test_what_ones_own_code_raises_fails_the_question_and_says_where(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_what_ones_own_code_raises_fails_the_question_and_says_where(tmp_path: P
 
 
 def test_what_is_not_text_fails_the_question(tmp_path: Path) -> None:
-    with pytest.raises(Rejected, match="gave an int, not text"):
+    with pytest.raises(Rejected, match="returned an int, not text"):
         ask(own(tmp_path, "def answer(messages):\n    return 3\n").model, LISTED)
 
 
@@ -190,7 +190,7 @@ def test_what_is_not_text_fails_the_question(tmp_path: Path) -> None:
     ("source", "name", "words"),
     [
         (FUNCTION, "anwser", "has no 'anwser'; it has answer"),
-        ("x = 3\n", "x", "x is neither a function nor has it a method `generate`"),
+        ("x = 3\n", "x", "is not a model. A model is a function, or has a method `generate`"),
         ("def answer(:\n", "answer", "cannot be loaded: SyntaxError"),
         ("import nothing_of_the_kind\n", "answer", "cannot be loaded: ModuleNotFoundError"),
     ],
@@ -201,9 +201,9 @@ def test_what_cannot_be_opened_is_said(tmp_path: Path, source: str, name: str, w
 
 
 def test_a_changed_file_is_another_revision(tmp_path: Path) -> None:
-    one = own(tmp_path, FUNCTION).revision
-    assert one is not None
-    assert one != own(tmp_path, FUNCTION + "\n# changed\n").revision
+    revision = own(tmp_path, FUNCTION).revision
+    assert revision is not None
+    assert revision != own(tmp_path, FUNCTION + "\n# changed\n").revision
 
 
 def test_weights_that_a_file_does_not_show_are_named_beside_it(tmp_path: Path) -> None:
@@ -212,9 +212,9 @@ def test_weights_that_a_file_does_not_show_are_named_beside_it(tmp_path: Path) -
     own_revision = own(tmp_path, FUNCTION).revision
     profile = Profile(revision="step-2000")
 
-    named = registry.model(f"python:{tmp_path / 'my_model.py'}:answer", profile)
+    opened = registry.model(f"python:{tmp_path / 'my_model.py'}:answer", profile)
 
-    assert named.revision == f"step-2000 {own_revision}"
+    assert opened.revision == f"step-2000 {own_revision}"
     assert registry.model("baseline/first", profile).revision == "step-2000"
     assert registry.model("baseline/first").revision is None
 

@@ -185,7 +185,7 @@ def test_errors_that_are_raised_arrive_as_they_are(tmp_path: Path) -> None:
         with pytest.raises(Rejected, match="no") as never:
             await session.ask(asked("never"), must_answer=True)
         assert never.value.hopeless
-        with pytest.raises(Rejected, match="said an int"):
+        with pytest.raises(Rejected, match="returned an int"):
             await session.ask(asked("number"), must_answer=True)
         (said,) = await session.ask(asked("and now?"), must_answer=True)
         assert said.text == "yes"
@@ -226,7 +226,7 @@ class Dies:
 
 def test_one_that_dies_is_told_of_with_its_last_words(tmp_path: Path) -> None:
     async def body(session: Session) -> None:
-        told = r"ended with code 3; the last it wrote is 'out of memory at layer 7'"
+        told = r"ended with code 3; its last output is 'out of memory at layer 7'"
         with pytest.raises(Rejected, match=told):
             await session.feed([frame(0.0)])
         with pytest.raises(Rejected, match=told):
@@ -239,7 +239,7 @@ def test_one_that_hangs_is_given_up(tmp_path: Path) -> None:
     profile = Profile(timeout=Timeouts(total=2.0))
 
     async def body(session: Session) -> None:
-        told = r"did not answer within 2 s; the last it wrote is 'waiting for a lock'"
+        told = r"did not answer within 2 s; its last output is 'waiting for a lock'"
         with pytest.raises(Rejected, match=told):
             await session.ask(asked("well?"), must_answer=True)
 
@@ -263,7 +263,7 @@ class Forger:
 """
 
     async def body(session: Session) -> None:
-        with pytest.raises(Rejected, match="in another form"):
+        with pytest.raises(Rejected, match="a malformed answer"):
             await session.feed([frame(0.0)])
 
     within(tmp_path, body, source, "Forger")
@@ -312,7 +312,7 @@ def _runs(pid: int) -> bool:
         ("Mine = 3\n", "Other", "has no 'Other'; it has Mine"),
         ("Mine = 3\n", "Mine", "has no method `open`"),
         ("class Mine:\n def __init__(self):\n  open('x')\n", "Mine", r"Mine\(\) failed: FileNotF"),
-        ("class Mine:\n def open(self, spec):\n  pass\n", "Mine", "gave None as a session"),
+        ("class Mine:\n def open(self, spec):\n  pass\n", "Mine", "returned None as a session"),
     ],
 )
 def test_what_gives_no_session_is_said_when_one_opens(
@@ -324,7 +324,7 @@ def test_what_gives_no_session_is_said_when_one_opens(
 
 
 def test_a_file_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no file"):
+    with pytest.raises(UsageError, match="there is no Python file"):
         registry.model(f"worker:{tmp_path}/none.py:Mine")
     with pytest.raises(UsageError, match="write worker:FILE:NAME"):
         registry.model("worker:mine.py")

@@ -190,7 +190,8 @@ def test_a_reply_that_is_no_answer_is_a_reply_and_is_not_asked_again(
 
 
 @pytest.mark.parametrize(
-    ("number", "words"), [(401, "Name the variable that holds its key"), (404, "a model there")]
+    ("number", "words"),
+    [(401, "Pass the name of the variable that holds its key"), (404, "a model there")],
 )
 def test_a_wrong_key_or_model_ends_the_run_and_says_what_to_do(
     number: int, words: str, rows: Path, tmp_path: Path

@@ -1,4 +1,4 @@
-"""What the models that transformers runs here have in common."""
+"""Shared parts of the models that transformers runs in this process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from snellen.errors import UsageError, install
 
 BROKEN = (ValueError, TypeError, LookupError, RuntimeError, AttributeError, AssertionError)
-"""What processors and models raise about inputs that they do not take."""
+"""Exceptions that processors and models raise about inputs that they do not accept."""
 
 
 def libraries(model: str) -> tuple[ModuleType, ModuleType]:
@@ -27,5 +27,8 @@ def libraries(model: str) -> tuple[ModuleType, ModuleType]:
 
 def stop_tokens(model: Any, tokenizer: Any) -> set[int]:
     """The tokens that end a reply: the model's own and the tokenizer's."""
-    said = model.generation_config.eos_token_id
-    return {tokenizer.eos_token_id, *(said if isinstance(said, list) else [said])} - {None}
+    end_tokens = model.generation_config.eos_token_id
+    return {
+        tokenizer.eos_token_id,
+        *(end_tokens if isinstance(end_tokens, list) else [end_tokens]),
+    } - {None}

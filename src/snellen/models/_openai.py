@@ -1,4 +1,4 @@
-"""What OpenAI's two interfaces share: errors, pictures, the key."""
+"""Shared parts of OpenAI's two interfaces: errors, pictures, the key."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from snellen.transport import Response
 
 VARIABLE = "OPENAI_API_KEY"
 FILTERED = ("content_filter", "image_content_policy_violation", "bio_policy")
-"""Codes of errors that say that the service withheld the reply."""
+"""Error codes that mean the service withheld the reply."""
 STATUS = {
     "rate_limit_exceeded": 429,
     "rate_limit_error": 429,
@@ -35,9 +35,9 @@ STATUS = {
     "data_residency_mismatch": 400,
     "authentication_error": 401,
 }
-"""The status that an error would have had, where it comes inside a reply of status 200."""
-ASKED_WRONG = ("invalid_", "image_", "unsupported_", "empty_", "failed_to_download_")
-"""How further codes begin that mean 400 (openai/openai-python@e43b422:
+"""The status of an error that arrives inside a reply of status 200."""
+BAD_REQUEST = ("invalid_", "image_", "unsupported_", "empty_", "failed_to_download_")
+"""Prefixes of further codes that mean 400 (openai/openai-python@e43b422:
 src/openai/types/responses/response_error.py)."""
 
 
@@ -46,7 +46,7 @@ def opened(name: str, *, profile: Profile, api_key: str | None, path: str) -> Se
 
 
 class OpenAIService(OnServer):
-    """A model behind one of the two; only a content filter's error gives a reply."""
+    """A model behind one of the two. Only a content filter's error makes a reply."""
 
     def _withheld(self, status: int, error: Mapping[str, Any], response: Response) -> Reply:
         if status == 400 and error.get("code") in FILTERED:
@@ -65,20 +65,20 @@ class OpenAIService(OnServer):
 
 
 def status_of(error: Mapping[str, Any]) -> int:
-    """The status of an error inside a reply; one that nobody knows is the server's, 500."""
+    """The status of an error inside a reply. An unknown error is the server's: 500."""
     code = error.get("code")
     if isinstance(code, int) and 400 <= code < 600:
         return code
     for name in (string(code), string(error.get("type"))):
         if name in STATUS:
             return STATUS[name]
-        if name and name.startswith(ASKED_WRONG):
+        if name and name.startswith(BAD_REQUEST):
             return 400
     return 500
 
 
 def data_url(image: Image) -> Encoded:
-    """A picture of exactly the bytes that were loaded, as a `data:` address."""
+    """A `data:` address of exactly the bytes that were loaded."""
     mime, data = encoded(image)
     return Encoded((f"data:{mime};base64,".encode(), data))
 
@@ -96,7 +96,7 @@ def chat_message(message: Message, url: Callable[[Image], object]) -> dict[str, 
 
 
 def usage_of(counts: object, read: str, written: str) -> Usage | None:
-    """The tokens that were counted, whose fields are named after these two words."""
+    """The server's token counts. `read` and `written` are the prefixes of its fields."""
     if not isinstance(counts, dict):
         return None
     return Usage(

@@ -1,13 +1,15 @@
 """Anthropic's Messages API, and servers that speak it.
 
-Takes text and images (JPEG, PNG, WebP, GIF) in any order and several turns; a system message first
-of all. Images go as base64 of exactly the bytes that were loaded, in the places where the messages
-have them; a video goes as its frames, an image each. A seed is not sent: there is no such field.
+The model takes text and images (JPEG, PNG, WebP, GIF) in any order, and several turns. A system
+message must be the first. Images are sent as base64 of exactly the bytes that were loaded, where
+the messages have them. A video is sent as its frames, an image per frame. The seed is not sent: the
+API has no field for it.
 
-The service's own limits (its pages Vision and Errors): a request of 32 MB; 100 or 600 images in it,
-by model; a side of 8,000 pixels, 2,000 where there are more than 20 images. A profile's `[images]`
-keeps them. A profile's `extra` is merged into the request and wins over our own fields, None leaves
-one out: `thinking = { type = "enabled", budget_tokens = 8000 }`, with a `token_floor` above it.
+The service's own limits (its pages Vision and Errors): 32 MB per request; 100 or 600 images per
+request, by model; 8,000 pixels per side, or 2,000 with more than 20 images. Set them in a profile's
+`[images]`. A profile's `extra` is merged into the request and overrides our own fields. A value of
+None removes our field. Example: `thinking = { type = "enabled", budget_tokens = 8000 }`, with a
+`token_floor` above it.
 
 Fields and errors: anthropics/anthropic-sdk-python@009b035: src/anthropic/types (message_create_
 params.py, message.py, usage.py, raw_message_stream_event.py), _exceptions.py.
@@ -46,10 +48,10 @@ from snellen.transport import Response
 PATH = "messages"
 VERSION = {"anthropic-version": "2023-06-01"}
 MOST_TOKENS = 4096
-"""Where nobody says how many: the service wants to be told."""
+"""The default, since the service requires a number."""
 STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "filter"}
 SILENT = {"text", "thinking", "redacted_thinking"}
-"""Types of blocks that are text or say nothing."""
+"""Types of blocks that are text or have no content."""
 STATUS = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -62,7 +64,7 @@ STATUS = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-"""The status that an error of a stream would have had by itself."""
+"""The status of an error that arrives in a stream."""
 UNPAID = "credit balance is too low"
 
 
@@ -118,28 +120,28 @@ class Anthropic(OnServer):
         )
 
     def _streamed(self, response: Response) -> Reply:
-        """The reply that a stream's events make: whole once it says that it stops."""
-        said: dict[tuple[int, str], list[str]] = defaultdict(list)
+        """The reply in a stream of events. It is complete after `message_stop`."""
+        pieces_of: dict[tuple[int, str], list[str]] = defaultdict(list)
         usage: dict[str, Any] = {}
         stop = first = None
         others: set[str] = set()
         for event in response.events:
-            found = self._there.json(event.data, "event of a message")
-            kind = found.get("type")
+            fields = self._there.json(event.data, "event of a message")
+            kind = fields.get("type")
             if kind == "error":
-                error = next(iter(objects([found.get("error")])), {})
+                error = next(iter(objects([fields.get("error")])), {})
                 status = STATUS.get(string(error.get("type")) or "", 500)
                 raise self._error(status, error, response)
             if kind == "message_stop":
                 break
             if kind == "message_start":
-                usage |= _counted(next(iter(objects([found.get("message")])), {}))
+                usage |= _counted(next(iter(objects([fields.get("message")])), {}))
             if kind == "message_delta":
-                usage |= _counted(found)
-            block = found.get("content_block")
+                usage |= _counted(fields)
+            block = fields.get("content_block")
             if isinstance(block, dict):
                 others |= {str(block.get("type"))} - SILENT
-            delta = block if kind == "content_block_start" else found.get("delta")
+            delta = block if kind == "content_block_start" else fields.get("delta")
             if delta is None and kind != "content_block_delta":
                 continue
             if not isinstance(delta, dict) or not _is_delta(delta):
@@ -147,38 +149,38 @@ class Anthropic(OnServer):
             stop = delta.get("stop_reason") or stop
             for name in ("text", "thinking"):
                 if piece := string(delta.get(name)):
-                    said[count(found, "index") or 0, name].append(piece)
+                    pieces_of[count(fields, "index") or 0, name].append(piece)
                     first = event.at if first is None else first
         else:
             raise self._there.cut()
-        blocks = [{"type": name, name: "".join(pieces)} for (_, name), pieces in said.items()]
+        blocks = [{"type": name, name: "".join(pieces)} for (_, name), pieces in pieces_of.items()]
         blocks += [{"type": kind} for kind in others]
         message = {"content": blocks, "stop_reason": stop, "usage": usage or None}
         return self._reply(message, response, first)
 
     def _reply(
-        self, found: Mapping[str, Any], response: Response, first: float | None = None
+        self, body: Mapping[str, Any], response: Response, first: float | None = None
     ) -> Reply:
-        content = found.get("content")
+        content = body.get("content")
         if content is None or not are_parts(content) or not are_texts(content, "text"):
             raise self._there.unreadable("no message", response.body)
-        stop = string(found.get("stop_reason"))
-        text = "".join(_of_kind("text", found))
+        stop = string(body.get("stop_reason"))
+        text = "".join(_of_kind("text", body))
         if not (text or stop):
             raise self._there.unreadable("no whole message", response.body)
         if not text and (others := {block["type"] for block in content} - SILENT):
             raise self._there.without_text(others)
         return Reply(
             text=text,
-            reasoning="\n".join(_of_kind("thinking", found)) or None,
+            reasoning="\n".join(_of_kind("thinking", body)) or None,
             stop=STOPS.get(stop, stop) if stop else None,
-            usage=_usage(found.get("usage")),
+            usage=_usage(body.get("usage")),
             times=times(response, first),
         )
 
 
 def _content(message: Message) -> list[dict[str, Any]]:
-    """A turn's blocks. Text of white space alone is left out: the service refuses it."""
+    """A turn's blocks. Text that is only white space is left out, since the service refuses it."""
     blocks = parts_of(message, lambda text: {"type": "text", "text": text}, _image)
     return [block for block in blocks if block["type"] != "text" or block["text"].strip()]
 
@@ -190,25 +192,25 @@ def _image(image: Image) -> dict[str, Any]:
 
 
 def _of_kind(name: str, message: Mapping[str, Any]) -> list[str]:
-    """What the blocks of one kind say."""
+    """The texts of the blocks of a kind."""
     blocks = [block for block in objects(message["content"]) if block.get("type") == name]
-    return [said for block in blocks if (said := string(block.get(name)))]
+    return [text for block in blocks if (text := string(block.get(name)))]
 
 
 def _is_delta(delta: Mapping[str, Any]) -> bool:
     return is_optional(delta.get("text"), str) and are_texts([delta], "text_delta")
 
 
-def _counted(found: Mapping[str, Any]) -> dict[str, Any]:
-    """The counts of an event that it does not leave open; they are of all so far."""
-    usage = found.get("usage")
+def _counted(event: Mapping[str, Any]) -> dict[str, Any]:
+    """The counts that an event has. They are cumulative."""
+    usage = event.get("usage")
     if not isinstance(usage, dict):
         return {}
     return {name: value for name, value in usage.items() if value is not None}
 
 
 def _usage(usage: object) -> Usage | None:
-    """The service counts what it read from its cache, and wrote there, apart from the rest."""
+    """The token counts. The service counts reads from and writes to its cache separately."""
     if not isinstance(usage, dict):
         return None
     cached = count(usage, "cache_read_input_tokens")

@@ -1,14 +1,18 @@
 """Models that do not look.
 
-baseline/random, first and longest see text and choices alone, and say nothing to open questions.
+baseline/random, first, and longest use only text and choices. They have no answer to open
+questions.
 
-baseline/silent, eager, after:SECONDS and blind-history watch a stream, and know of it what a
-session is handed: the words of questions, their choices, the frames' times. To a question that
-stands open silent and blind-history say nothing, eager speaks at once, after at the first frame so
-long after the newest one before it was asked: of choices the numbers of all, else "1". To one that
-must be answered silent says nothing, the others Yes where that is a choice, the first choice, or
-"1"; but blind-history says No to a question of yes and no that it hears for the first or second
-time, then Yes.
+baseline/silent, eager, after:SECONDS, and blind-history watch a stream. They know only the text of
+questions, their choices, and the times of frames.
+
+To a question that may be answered at any time, silent and blind-history say nothing. eager speaks
+immediately. after speaks at the first frame that is SECONDS later than the newest frame before the
+question. Both say the numbers of all choices, or "1" without choices.
+
+To a question that must be answered, silent says nothing. The others say Yes if the choices are yes
+and no, else the first choice, or "1" without choices. But blind-history answers No to a yes-or-no
+question the first and second time, then Yes.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ from snellen.errors import UsageError
 from snellen.media.content import Frame
 
 Pick = Callable[[Sequence[str], int], int]
-"""Chooses among choices, given a number drawn from the request's words and seed."""
+"""Chooses the index of a choice, from a number drawn from the request's text and seed."""
 
 PICKS: dict[str, Pick] = {
     "random": lambda choices, drawn: drawn % len(choices),
@@ -35,15 +39,15 @@ PICKS: dict[str, Pick] = {
 
 
 ENOUGH = 2
-"""Noes that blind-history says before it says Yes: OVO-Bench's questions of CRR are asked twice
-before what they ask for is seen."""
+"""How often blind-history says No before it says Yes: OVO-Bench asks CRR questions twice before
+the answer is visible."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Blind | Watcher:
     """The baseline of this name.
 
     Raises:
-        UsageError: of after:SECONDS these are no number of seconds.
+        UsageError: SECONDS in after:SECONDS is not a number of seconds.
     """
     title = f"baseline/{name}"
     if name in PICKS:
@@ -63,7 +67,8 @@ def _seconds(title: str, amount: str) -> float:
 
 
 class Blind:
-    """Picks a choice and names it as the question lists it: by its letter, or in words."""
+    """Picks a choice and answers with its letter if the question has letters, else with its
+    text."""
 
     wants_frames = False
 
@@ -79,18 +84,18 @@ class Blind:
         raw = f"{self.name}\n{request.seed}\n{words}\n{request.choices}".encode()
         drawn = int.from_bytes(blake2b(raw, digest_size=8).digest())
         number = self._pick(request.choices, drawn)
-        return Reply(text=_named(question, request.choices, number), stop="stop")
+        return Reply(text=_choice_text(question, request.choices, number), stop="stop")
 
 
-def _named(question: str, choices: Sequence[str], number: int) -> str:
-    """`B` where the question lists the choice as "B. …" or "(B) …", else its text."""
+def _choice_text(question: str, choices: Sequence[str], number: int) -> str:
+    """`B` if the question lists the choice as "B. …" or "(B) …", else the choice's text."""
     letter = ascii_uppercase[number : number + 1]
     listed = rf"(?<!\w){letter}[).:]\s*{re.escape(choices[number].strip())}"
     return letter if letter and re.search(listed, question) else choices[number]
 
 
 class Watcher:
-    """Watches without looking; `kind` is silent, eager, after or blind-history."""
+    """Watches without looking. `kind` is silent, eager, after, or blind-history."""
 
     def __init__(self, name: str, kind: str, seconds: float) -> None:
         self.name = name
@@ -102,43 +107,43 @@ class Watcher:
 
 
 class WatcherSession:
-    """The time of the newest frame, what is to be said when, and what was asked."""
+    """The time of the newest frame, the scheduled emissions, and the text of earlier questions."""
 
     def __init__(
         self,
         watcher: Watcher,
         now: float = 0.0,
         due: Sequence[tuple[float, Emission]] = (),
-        asked: Sequence[str] = (),
+        history: Sequence[str] = (),
     ) -> None:
         self._watcher = watcher
         self._now = now
         self._due = [*due]
-        self._asked = [*asked]
+        self._history = [*history]
 
     async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
         self._now = max(frame.time for frame in frames)
-        said = [emission for time, emission in self._due if time <= self._now]
-        self._due = [one for one in self._due if one[0] > self._now]
-        return said
+        emissions = [emission for time, emission in self._due if time <= self._now]
+        self._due = [item for item in self._due if item[0] > self._now]
+        return emissions
 
     async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
         kind = self._watcher.kind
         if must_answer:
-            self._asked.append(query.text)
+            self._history.append(query.text)
             text = "" if kind == "silent" else self._reply(query)
             return [Emission(text=text, query=query.id)]
         if kind not in ("eager", "after"):
             return []
         numbers = range(1, max(1, len(query.choices)) + 1)
-        said = [Emission(text=str(number), query=query.id) for number in numbers]
+        emissions = [Emission(text=str(number), query=query.id) for number in numbers]
         if kind == "eager":
-            return said
-        self._due += [(self._now + self._watcher.seconds, emission) for emission in said]
+            return emissions
+        self._due += [(self._now + self._watcher.seconds, emission) for emission in emissions]
         return []
 
     async def fork(self) -> WatcherSession:
-        return WatcherSession(self._watcher, self._now, self._due, self._asked)
+        return WatcherSession(self._watcher, self._now, self._due, self._history)
 
     async def close(self) -> None:
         pass
@@ -147,5 +152,5 @@ class WatcherSession:
         if {choice.lower() for choice in query.choices} == {"yes", "no"}:
             if self._watcher.kind != "blind-history":
                 return "Yes"
-            return "Yes" if self._asked.count(query.text) > ENOUGH else "No"
-        return _named(query.text, query.choices, 0) if query.choices else "1"
+            return "Yes" if self._history.count(query.text) > ENOUGH else "No"
+        return _choice_text(query.text, query.choices, 0) if query.choices else "1"

@@ -1,4 +1,4 @@
-"""What `models.batching` asks of a model that answers several requests at once."""
+"""The protocols of models that answer several requests in a call, for `models.batching`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from snellen.core.model import Reply, Request
 from snellen.media.content import Image
 
 PATCH = 28
-"""Pixels along a side of what a vision-language model takes for one token, about."""
+"""Approximate side of a square that is one token for a vision-language model, in pixels."""
 CHARACTERS = 4
-"""Characters in a token of text, about."""
+"""Approximate number of characters in a token of text."""
 
 
 class Batches(Protocol):
-    """Answers several requests in one call, in their order. One thread calls it."""
+    """Answers several requests in one call, in order. A single thread calls it."""
 
     name: str
 
@@ -24,10 +24,10 @@ class Batches(Protocol):
 
 @runtime_checkable
 class Prepares(Protocol):
-    """Answers batches in two steps: several threads prepare them, one thread has them answered.
+    """Answers batches in two steps: several threads prepare them, and a single thread answers them.
 
-    A batch holds requests of one `group`. `size` is about how many tokens a request has, `rows` how
-    many rows of a batch it takes. Of `ranks` a reply has `choices` alone.
+    A batch holds requests of a single `group`. `size` is a request's approximate number of tokens.
+    `rows` is the number of rows that it takes in a batch. If `ranks`, a reply has `choices` alone.
     """
 
     name: str
@@ -45,22 +45,22 @@ class Prepares(Protocol):
 
 
 class TooMuch(Exception):
-    """A batch that did not fit into the memory; halves of it may."""
+    """A batch did not fit into memory. Its halves may."""
 
 
 def size_of(request: Request) -> int:
-    """About how many tokens a request has."""
+    """The approximate number of tokens of a request."""
     return text_size(request) + sum(
         image_size(image) for message in request.messages for image in message.images
     )
 
 
 def text_size(request: Request) -> int:
-    """About how many tokens of text a request has."""
+    """The approximate number of text tokens of a request."""
     parts = (part for message in request.messages for part in message.content)
     return sum(len(part) // CHARACTERS for part in parts if isinstance(part, str))
 
 
 def image_size(image: Image) -> int:
-    """About how many tokens an image has."""
+    """The approximate number of tokens of an image."""
     return (image.width or 0) * (image.height or 0) // PATCH**2

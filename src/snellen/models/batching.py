@@ -1,4 +1,4 @@
-"""Models that answer several requests at once, asked by callers that come one by one."""
+"""Gathers concurrent requests into batches, for models that answer several in a call."""
 
 from __future__ import annotations
 
@@ -50,24 +50,24 @@ class _Waiting:
 
 @dataclass(frozen=True)
 class _Lane:
-    """A replica of the model, and the thread that alone calls it."""
+    """A replica of the model, and the only thread that calls it."""
 
     model: Prepares
     thread: CallThreads
 
 
 class Batching:
-    """A model that gathers requests and hands them to one, or to several replicas of one, that
-    answers batches.
+    """Gathers requests into batches for a model, or for several replicas of it.
 
-    As soon as there is room for a batch it is made of what waits: the request that came first and
-    those next in size, `most` of them, whose rows padded to the largest have `budget` tokens (None:
-    as many as there are). So none is passed over for ever, what comes meanwhile joins the next
-    batch, and each goes to the replica that is free first. While they answer, `ahead` more batches
-    are prepared. With nothing to fill a batch, `patience` seconds are waited for more.
+    When there is room for a batch, it takes the oldest waiting request and those closest to it in
+    size, at most `most`. Their rows, padded to the largest, have at most `budget` tokens (None: no
+    limit). So every request gets its turn, later requests join the next batch, and a batch goes to
+    the replica that is free first. Meanwhile, `ahead` more batches are prepared. A batch that is
+    not full waits `patience` seconds for more requests.
 
-    A batch that does not fit into the memory is halved, and none so large is made again. Where one
-    fails otherwise its requests are asked one by one, so that none fails for another's sake.
+    A batch that does not fit into memory is halved, and later batches stay below its size. After
+    another error, the requests of the batch are repeated separately, so that no request fails
+    because of another.
     """
 
     def __init__(
@@ -78,13 +78,15 @@ class Batching:
         ahead: int = 0,
         patience: float = 0.003,
     ) -> None:
-        made = [one if isinstance(one, Prepares) else _AtOnce(one) for one in models]
-        self.name = made[0].name
+        replicas = [
+            replica if isinstance(replica, Prepares) else _AtOnce(replica) for replica in models
+        ]
+        self.name = replicas[0].name
         copy_traits(models[0], self)
-        if made[0].ranks:
+        if replicas[0].ranks:
             self.rank = self._rank
-        self._asked = made[0]
-        self._lanes = [_Lane(one, CallThreads(1, one.name)) for one in made]
+        self._model = replicas[0]
+        self._lanes = [_Lane(replica, CallThreads(1, replica.name)) for replica in replicas]
         self._ahead = ahead
         self._preparing = CallThreads(max(1, ahead), self.name)
         self._most = most
@@ -99,22 +101,22 @@ class Batching:
         self._callers = 0
 
     async def generate(self, request: Request) -> Reply:
-        """The reply to one request; a caller that is cancelled while it waits is not asked for.
+        """The reply to a request. A request whose caller is cancelled while it waits is dropped.
 
         Raises:
-            whatever the model raises about this request.
+            Exception: whatever the model raises about this request.
         """
         if self._closed:
             raise RuntimeError(f"{self.name} is closed")
         loop = asyncio.get_running_loop()
-        if self._loop is not loop:  # nothing that waits outlives an event loop
+        if self._loop is not loop:  # waiting requests do not outlive their event loop
             self._begin(loop)
-        asked = self._asked
+        model = self._model
         waiting = _Waiting(
             request,
-            asked.group(request),
-            asked.size(request),
-            asked.rows(request),
+            model.group(request),
+            model.size(request),
+            model.rows(request),
             loop.create_future(),
             current_deadline(),
         )
@@ -131,12 +133,12 @@ class Batching:
             self._callers -= 1
 
     async def _rank(self, request: Request) -> Sequence[Ranked]:
-        """As `generate`: what was found for each choice."""
+        """The log-probabilities of the choices. Raises as `generate` does."""
         return (await self.generate(request)).choices
 
     async def close(self) -> None:
-        """Answer what is waited for, then let threads and models go; no further request is taken. A
-        batch for which nobody waits any more is not waited for here either."""
+        """Answer the waiting requests, then release threads and models. Later requests are refused.
+        Batches without callers are cancelled."""
         if self._closed:
             return
         self._closed = True
@@ -151,10 +153,11 @@ class Batching:
         for lane in self._lanes:
             lane.thread.close()
         self._preparing.close()
-        # The next model may need their memory before Python looks for what holds itself, as this.
+        # This object is in a reference cycle. The next model may need the memory of these models
+        # before Python's garbage collector runs.
         self._lanes = []
         self._free = asyncio.Queue()
-        del self._asked
+        del self._model
 
     # -- making batches
 
@@ -190,36 +193,36 @@ class Batching:
                     await self._full.wait()
 
     def _next(self) -> Sequence[_Waiting]:
-        """The request that came first, and those of its group next in size. With the largest at
-        the front the small ones would wait until nothing larger comes: till the end of a run."""
-        self._queue = [one for one in self._queue if not one.reply.done()]
+        """The oldest request, and those of its group closest to it in size. If the largest came
+        first, the small ones could wait until the end of a run."""
+        self._queue = [waiting for waiting in self._queue if not waiting.reply.done()]
         if not self._queue:
             return []
         first, *others = self._queue
-        others.sort(key=lambda one: abs(one.size - first.size))
+        others.sort(key=lambda waiting: abs(waiting.size - first.size))
         batch, rows, largest = [first], first.rows, first.size
-        for one in others:
-            padded = (rows + one.rows) * max(largest, one.size)
+        for waiting in others:
+            padded = (rows + waiting.rows) * max(largest, waiting.size)
             fits = self._budget is None or padded <= self._budget
-            if one.group == first.group and len(batch) < self._most and fits:
-                batch.append(one)
-                rows, largest = rows + one.rows, max(largest, one.size)
+            if waiting.group == first.group and len(batch) < self._most and fits:
+                batch.append(waiting)
+                rows, largest = rows + waiting.rows, max(largest, waiting.size)
         taken = set(map(id, batch))
-        self._queue = [one for one in self._queue if id(one) not in taken]
+        self._queue = [waiting for waiting in self._queue if id(waiting) not in taken]
         return batch
 
     # -- answering them
 
     async def _answer(self, batch: Sequence[_Waiting]) -> None:
-        batch = [one for one in batch if not one.reply.done()]
+        batch = [waiting for waiting in batch if not waiting.reply.done()]
         if not batch:
             return
-        requests = [one.request for one in batch]
-        prepared = _begun(self._preparing, self._asked.prepare, requests, batch)
+        requests = [waiting.request for waiting in batch]
+        prepared = _begun(self._preparing, self._model.prepare, requests, batch)
         error = await _ended(prepared, batch)
         if error is None:
-            for one in batch:
-                one.deadline.pause()
+            for waiting in batch:
+                waiting.deadline.pause()
             lane = await self._free.get()
             try:
                 answered = _begun(lane.thread, lane.model.answer, prepared.result(), batch)
@@ -230,26 +233,26 @@ class Batching:
         if error is None:
             replies = answered.result()
             if len(replies) == len(batch):
-                for one, reply in zip(batch, replies, strict=True):
-                    if not one.reply.done():
-                        one.reply.set_result(reply)
+                for waiting, reply in zip(batch, replies, strict=True):
+                    if not waiting.reply.done():
+                        waiting.reply.set_result(reply)
                 return
             error = ValueError(f"{self.name}: {len(replies)} replies to a batch of {len(batch)}")
         await self._failed(batch, error)
 
     async def _failed(self, batch: Sequence[_Waiting], error: BaseException) -> None:
-        for one in batch:
-            one.deadline.pause()
-        size = max(one.size for one in batch)
+        for waiting in batch:
+            waiting.deadline.pause()
+        size = max(waiting.size for waiting in batch)
         if isinstance(error, TooMuch) and len(batch) > 1:
-            taken = size * sum(one.rows for one in batch)
+            taken = size * sum(waiting.rows for waiting in batch)
             self._budget = min(self._budget or taken, taken // 2)
             middle = len(batch) // 2
             await self._answer(batch[:middle])
             await self._answer(batch[middle:])
         elif len(batch) > 1:
-            for one in batch:
-                await self._answer([one])
+            for waiting in batch:
+                await self._answer([waiting])
         elif not batch[0].reply.done():
             if isinstance(error, TooMuch):
                 error = Rejected(
@@ -268,7 +271,7 @@ def _begun(
 
 
 async def _ended(call: asyncio.Task[Any], batch: Sequence[_Waiting]) -> BaseException | None:
-    """What a call raised, once it has ended. A call that no reply waits for is abandoned."""
+    """Wait for a call and return its exception. A call that no reply waits for is abandoned."""
     replies = asyncio.gather(*(waiting.reply for waiting in batch), return_exceptions=True)
     try:
         await asyncio.wait({call, replies}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,7 +1,7 @@
-"""The files of a stranger's code: a file, and the modules of its author that it imports.
+"""The files of a user's code: a file, and the modules of its author that it imports.
 
-Own is what lies in the file's folder or below it and, for a module of a package, in that package.
-What isn't followed: Python's own modules, Snellen's, those of other installed packages
+The author's own modules are those in the file's folder or below it and, for a module of a package,
+those in that package. Not followed: Python's own modules, Snellen's, those of other packages
 (`site-packages`), imports by computed names (`importlib`), files that code reads, and a package's
 `__init__.py`, unless something is imported from it.
 """
@@ -32,8 +32,8 @@ Files = Mapping[Path, str]
 
 
 def files_of(file: Path, module: str | None = None) -> Files:
-    """A file and the modules of its author that it imports. `module` is the file's name in Python,
-    with dots; None for a file that belongs to no package.
+    """A file and the modules of its author that it imports. `module` is the file's dotted name in
+    Python, or None for a file that belongs to no package.
 
     Raises:
         OSError: the file cannot be read.
@@ -50,7 +50,7 @@ def files_of(file: Path, module: str | None = None) -> Files:
         for name, path in _own_imports(text, package, home):
             if path in files:
                 continue
-            with suppress(OSError):  # the import itself will say so
+            with suppress(OSError):  # the import itself will report it
                 inner = path.read_bytes()
                 files[path] = digest_of(inner)
                 is_package = path.name == "__init__.py"
@@ -62,8 +62,8 @@ _files_when_loaded: WeakKeyDictionary[ModuleType, Files] = WeakKeyDictionary()
 
 
 def files_of_module(module: ModuleType) -> Files:
-    """The files of an imported module, as they were when this process first asked: an edit changes
-    no code that is already loaded. Empty if the module is no Python file."""
+    """The files of an imported module, as they were at the first call in this process: an edit does
+    not change code that is already loaded. Empty if the module is not a Python file."""
     files = _files_when_loaded.get(module)
     if files is None:
         file = getattr(module, "__file__", None)
@@ -73,12 +73,12 @@ def files_of_module(module: ModuleType) -> Files:
 
 
 def digest_of_files(files: Files) -> str | None:
-    """The digest of a single file, or one of several; None without any."""
+    """The digest of a single file, or a digest of several. None without files."""
     return digest_of_all(files.values())
 
 
 def digest_of_code(file: Path, module: str | None = None) -> str:
-    """The digest of a file and what it imports; of a file that imports nothing, of the file alone.
+    """The digest of a file and its own imports, or of the file alone if it has none.
 
     Raises:
         OSError: the file cannot be read.
@@ -100,14 +100,14 @@ def digest_of(text: bytes) -> str:
 
 
 def file_of_module(module: str, search: Sequence[str] | None = None) -> Path | None:
-    """A module's file; the packages that it lies in are not imported. `search` are the folders that
-    its name begins from; None: those of Python."""
+    """A module's file, found without importing its packages. `search` lists the folders where its
+    name starts (None: Python's own)."""
     path: Any = search
     loader = None
     parts = module.split(".")
     for end in range(1, len(parts) + 1):
         if end > 1 and path is None:
-            return None  # a module, and no package, has no modules in it
+            return None  # a module that is not a package has no modules in it
         spec = PathFinder.find_spec(".".join(parts[:end]), path)
         if spec is None:
             return None
@@ -123,18 +123,18 @@ class _Home:
     """Where the author of a file keeps code."""
 
     folder: Path
-    """What lies in it or below it is the author's."""
+    """Files in it or below it are the author's."""
     search: Path
-    """The folder that names of modules begin from."""
+    """The folder where names of modules start."""
     package: str
-    """The package that the file belongs to, with dots; empty if there is none."""
+    """The dotted name of the file's package, empty if there is none."""
     is_own: dict[str, bool] = field(default_factory=dict)
-    """Modules and packages by the first part of their names: whether the author may have made any
-    of their files."""
+    """Whether the author may have written files of a module or package, by the first part of its
+    name."""
 
 
 def _home_of(file: Path, module: str | None) -> _Home | None:
-    """None if the file lies among packages of several authors, in none of them."""
+    """The file's home, or None if it lies directly in a folder of installed packages."""
     is_package = file.name == "__init__.py"
     stems = file.parent.parts if is_package else file.with_suffix("").parts
     parts = tuple(module.split(".")) if module else ()
@@ -153,7 +153,7 @@ def _own_imports(text: bytes, package: str, home: _Home) -> Iterator[tuple[str, 
             if level > len(parts):
                 continue  # the import itself fails
             module = ".".join([*parts[: len(parts) - level + 1], *filter(None, [module])])
-        # What is taken from a package is a module in it, or stands in its `__init__.py`.
+        # A name imported from a package is a module in it, or is defined in its `__init__.py`.
         inner = {f"{module}.{name}": _own_file(f"{module}.{name}", home) for name in names}
         yield from ((name, path) for name, path in inner.items() if path is not None)
         if (not names or None in inner.values()) and (path := _own_file(module, home)):
@@ -161,7 +161,7 @@ def _own_imports(text: bytes, package: str, home: _Home) -> Iterator[tuple[str, 
 
 
 def _own_file(name: str, home: _Home) -> Path | None:
-    """The file of a module; None if it is not there, or somebody else's."""
+    """The file of a module, or None if it does not exist or is not the author's."""
     top = name.partition(".")[0]
     if top not in home.is_own:  # looked up once: most imports are of other people's packages
         home.is_own[top] = top not in sys.stdlib_module_names and _may_be_in(home, top)
@@ -178,11 +178,11 @@ def _own_file(name: str, home: _Home) -> Path | None:
 
 
 def _may_be_in(home: _Home, top: str) -> bool:
-    """Whether a module or package, by the first part of its name, may have files of the author."""
+    """Whether a module or package may have files of the author. `top` is its name's first part."""
     spec = PathFinder.find_spec(top, [f"{home.search}", *sys.path])
     if spec is None:
         return False
-    if spec.submodule_search_locations is None:  # a module, which may lie anywhere
+    if spec.submodule_search_locations is None:  # a module, which can be anywhere
         return True
     folders = [Path(folder).resolve() for folder in spec.submodule_search_locations]
     return any(
@@ -194,10 +194,10 @@ def _may_be_in(home: _Home, top: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _imports(text: bytes) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
-    """Each import of a file: its leading dots, its module, and the names that it takes of it."""
+    """The imports of a file: leading dots, module, and imported names."""
     try:
         waiting: list[ast.AST] = [ast.parse(text)]
-    except (SyntaxError, ValueError):  # the import will say what is wrong
+    except (SyntaxError, ValueError):  # the import will report it
         return ()
     imports: list[tuple[int, str, tuple[str, ...]]] = []
     while waiting:
@@ -207,7 +207,7 @@ def _imports(text: bytes) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
         elif isinstance(node, ast.ImportFrom):
             names = tuple(alias.name for alias in node.names)
             imports.append((node.level, node.module or "", names))
-        else:  # imports are statements, which lie in no expression
+        else:  # imports are statements, so expressions do not contain them
             inner = ast.iter_child_nodes(node)
             waiting += [child for child in inner if not isinstance(child, ast.expr)]
     return tuple(imports)

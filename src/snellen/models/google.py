@@ -1,18 +1,17 @@
 """Google's Gemini API (generateContent), and servers that speak it.
 
-Takes text and images in any order and several turns; a system message first of all. Images (JPEG,
-PNG, WebP; a GIF goes as PNG) go as base64 of exactly the bytes that were loaded, in the places
-where the messages have them; a video goes as its frames, an image each.
+The model takes text and images in any order, and several turns. A system message must be the first.
+Images (JPEG, PNG, WebP; a GIF is sent as PNG) are sent as base64 of exactly the bytes that were
+loaded, where the messages have them. A video is sent as its frames, an image per frame.
 
-With `native_video = true` in the profile's `extra`, a video goes as its whole file instead, with
-the seconds from which and to which the service may look, and no frame is decoded here. The service
-picks frames by a rate, so the frame policy is then `fps:RATE`, of at most 24 (one of another kind
-is turned down); it hears the file's sound, too. A request has at most 100 MB, which a file of 75 MB
-fills.
+With `native_video = true` in the profile's `extra`, a video is sent as its whole file instead, with
+the start and end of the visible part in seconds, and no frame is decoded here. The service samples
+frames at a rate, so the frame policy must be `fps:RATE`, at most 24. Other policies are rejected.
+The service also hears the file's sound. A request has at most 100 MB, so a file has at most 75 MB.
 
-The rest of `extra` is merged into the request and wins over our own fields, None leaves one out;
-`generationConfig` is merged into ours: `generationConfig = { thinkingConfig = { thinkingBudget = 0,
-includeThoughts = true } }`.
+The rest of `extra` is merged into the request and overrides our own fields. A value of None removes
+our field. `generationConfig` is merged into ours: `generationConfig = { thinkingConfig = {
+thinkingBudget = 0, includeThoughts = true } }`.
 
 Fields and errors: googleapis/python-genai@6680718: google/genai/types.py (FinishReason,
 GenerateContentResponse, VideoMetadata), models.py; the service's pages Troubleshooting, Image
@@ -67,7 +66,7 @@ VIDEOS = {
 }
 NATIVE_VIDEO = "native_video"
 MOST_BYTES = 75_000_000
-"""Of a video's file: as base64, what a request may have."""
+"""The maximum size of a video's file. In base64 it fills a request."""
 MOST_RATE = 24.0
 ROLES = {"user": "user", "assistant": "model"}
 WITHHELD = (
@@ -75,7 +74,7 @@ WITHHELD = (
     *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
 )
 SILENT = {"text", "thought", "thoughtSignature", "partMetadata"}
-"""Fields of a part that are text or say nothing."""
+"""Fields of a part that are text or have no content."""
 WRONG_CALLS = {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"}
 """Finish reasons that mean the model tried to call a tool."""
 STOPS = {"MAX_TOKENS": "length", **dict.fromkeys(WITHHELD, "filter")}
@@ -85,22 +84,24 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Google:
     """The model of that name on the profile's server.
 
     Raises:
-        UsageError: a field of the profile's `extra` that is ours to read is of another type.
+        UsageError: a field of the profile's `extra` that Snellen reads has the wrong type.
     """
     if not isinstance(profile.extra.get("generationConfig", {}), dict):
-        raise UsageError(f"google/{name}: `generationConfig` in the profile's `extra` is a table.")
+        raise UsageError(
+            f"google/{name}: `generationConfig` in the profile's `extra` must be a table."
+        )
     native_video = profile.extra.get(NATIVE_VIDEO, False)
     if not isinstance(native_video, bool):
         raise UsageError(
-            f"google/{name}: `{NATIVE_VIDEO}` in the profile's `extra` is true or false."
+            f"google/{name}: `{NATIVE_VIDEO}` in the profile's `extra` must be true or false."
         )
-    named = name if name.startswith(("models/", "tunedModels/")) else f"models/{name}"
+    model_path = name if name.startswith(("models/", "tunedModels/")) else f"models/{name}"
     how = "streamGenerateContent" if profile.stream else "generateContent"
     there = service(
         name,
         profile=profile,
         api_key=api_key,
-        path=f"{quoted(named)}:{how}",
+        path=f"{quoted(model_path)}:{how}",
         variable="GEMINI_API_KEY",
         key_header="x-goog-api-key",
         version="/v1beta",
@@ -109,7 +110,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Google:
 
 
 class Google(OnServer):
-    """A model behind generateContent; one that is sent videos' files wants no frames of them."""
+    """A model behind generateContent. With `native_video` it needs no decoded frames."""
 
     what = "reply of Gemini's"
 
@@ -124,7 +125,7 @@ class Google(OnServer):
     async def _encoded(self, request: Request) -> bytes:
         if self.wants_frames:
             return self._body(request)
-        # Files of megabytes are read and encoded beside what else is asked meanwhile.
+        # Reading and encoding files of megabytes must not block other requests.
         return await asyncio.to_thread(self._body, request)
 
     def _body(self, request: Request) -> bytes:
@@ -163,23 +164,23 @@ class Google(OnServer):
     ) -> Overloaded | Rejected:
         details = objects(error.get("details"))
         reasons = [string(detail.get("reason")) or "" for detail in details]
-        # What is left of a day's quota is nothing, however soon it says to ask again.
-        quotas = [quota for one in details for quota in objects(one.get("violations"))]
-        is_spent = any("PerDay" in (string(quota.get("quotaId")) or "") for quota in quotas)
+        # A daily quota is exhausted, however soon the service says to retry.
+        quotas = [quota for detail in details for quota in objects(detail.get("violations"))]
+        is_daily_quota = any("PerDay" in (string(quota.get("quotaId")) or "") for quota in quotas)
         words = self._there.transport.redact(words_of(error, response.body))
-        if status == 429 and is_spent:
+        if status == 429 and is_daily_quota:
             return Rejected(f"{self._there.transport.where}: 429: {words}", hopeless=True)
         return self._there.error(
             status,
             words,
             wait=_wait(details) if response.retry_after is None else response.retry_after,
             is_wrong_key=any(reason.startswith("API_KEY_") for reason in reasons),
-            # The account, or the country that it is asked from, is not served.
+            # The service does not serve this account, or the country of the request.
             is_hopeless=status == 403 or error.get("status") == "FAILED_PRECONDITION",
         )
 
     def _streamed(self, response: Response) -> Reply:
-        """The reply that a stream's chunks make: whole once it says why it ends."""
+        """The reply in a stream of chunks. It is complete after a finish reason."""
         parts: list[dict[str, Any]] = []
         stop = usage = blocked = first = None
         others: set[str] = set()
@@ -200,16 +201,16 @@ class Google(OnServer):
             raise self._there.cut()
         parts += [{name: {}} for name in others]
         candidate = {"content": {"parts": parts}, "finishReason": stop}
-        whole = {"candidates": [candidate], "usageMetadata": usage, "promptFeedback": blocked}
-        return self._reply(whole, response, first)
+        body = {"candidates": [candidate], "usageMetadata": usage, "promptFeedback": blocked}
+        return self._reply(body, response, first)
 
     def _reply(
-        self, found: Mapping[str, Any], response: Response, first: float | None = None
+        self, body: Mapping[str, Any], response: Response, first: float | None = None
     ) -> Reply:
-        if not _are_candidates(found.get("candidates")):
+        if not _are_candidates(body.get("candidates")):
             raise self._there.unreadable("no reply of Gemini's", response.body)
-        candidate = next(iter(objects(found.get("candidates"))), {})
-        is_blocked = _is_blocked(found.get("promptFeedback"))
+        candidate = next(iter(objects(body.get("candidates"))), {})
+        is_blocked = _is_blocked(body.get("promptFeedback"))
         parts = _parts_of(candidate)
         stop = string(candidate.get("finishReason"))
         if not (parts or stop or is_blocked):  # without a reason it has not ended
@@ -222,7 +223,7 @@ class Google(OnServer):
             text=text,
             reasoning="".join(part["text"] for part in parts if part.get("thought")) or None,
             stop="filter" if is_blocked else STOPS.get(stop, stop) if stop else None,
-            usage=_usage(found.get("usageMetadata")),
+            usage=_usage(body.get("usageMetadata")),
             times=times(response, first),
         )
 
@@ -232,16 +233,16 @@ def _inline(mime: str, data: bytes) -> dict[str, Any]:
 
 
 def _file(video: Video) -> dict[str, Any]:
-    """A video's whole file, and which part of it may be seen, at which rate.
+    """A video's whole file, with the visible part and the rate.
 
     Raises:
-        Rejected: the service takes no such file, or cannot be told to look at it so.
+        Rejected: the service does not accept such a file or such a frame policy.
     """
-    named = video.place or str(video.source)
+    where = video.place or str(video.source)
     mime = VIDEOS.get(video.source.suffix.lower())
     if mime is None:
         raise Rejected(
-            f"{named}: no kind of video that Gemini takes; these are {', '.join(VIDEOS)}."
+            f"{where}: Gemini does not accept this type of video. It accepts {', '.join(VIDEOS)}."
         )
     seen = {
         "startOffset": _seconds(video.start) if video.start else None,
@@ -255,18 +256,18 @@ def _file(video: Video) -> dict[str, Any]:
     except MediaError as error:
         raise Rejected(str(error)) from error
     except OSError as error:
-        raise Rejected(f"{named} cannot be read: {error.strerror}.") from error
+        raise Rejected(f"{where} cannot be read: {error.strerror}.") from error
     if data is None:
         raise Rejected(
-            f"{named} has {size / 1e6:,.0f} MB; Gemini takes {MOST_BYTES / 1e6:.0f} MB of a file "
-            f"in a request. Leave out {NATIVE_VIDEO}: its frames are then sent."
+            f"{where} has {size / 1e6:,.0f} MB, and a request to Gemini takes a file of at most "
+            f"{MOST_BYTES / 1e6:.0f} MB. Remove {NATIVE_VIDEO} to send its frames instead."
         )
     seen = {name: value for name, value in seen.items() if value is not None}
     return {**_inline(mime, b64encode(data)), **({"videoMetadata": seen} if seen else {})}
 
 
 def _rate(video: Video) -> float | None:
-    """The rate of the frame policy; None where there is no policy."""
+    """The rate of the frame policy, or None without a policy."""
     if video.policy is None:
         return None
     policy = videos.policy(video.policy)
@@ -276,15 +277,15 @@ def _rate(video: Video) -> float | None:
         or policy != videos.policy(f"fps:{policy.rate}")
     ):
         raise Rejected(
-            f"{NATIVE_VIDEO}: Gemini looks at a video by a rate of at most {MOST_RATE:g} frames a "
-            f"second, not by {policy}. Ask with --frames fps:1, say.",
+            f"{NATIVE_VIDEO}: Gemini samples a video at a rate of at most {MOST_RATE:g} frames per "
+            f"second, not by {policy}. Use --frames fps:1, for example.",
             hopeless=True,
         )
     return policy.rate
 
 
 def _seconds(value: float) -> str:
-    """A google.protobuf.Duration in JSON: at most nine digits behind the point."""
+    """A google.protobuf.Duration in JSON, with at most nine digits after the point."""
     return f"{value:.9f}".rstrip("0").rstrip(".") + "s"
 
 
@@ -298,12 +299,12 @@ def _wait(details: list[dict[str, Any]]) -> float | None:
 
 
 def _is_blocked(feedback: object) -> bool:
-    """Whether the service did not show the model the question."""
+    """Whether the service withheld the prompt from the model."""
     return isinstance(feedback, dict) and bool(feedback.get("blockReason"))
 
 
 def _are_candidates(candidates: object) -> bool:
-    """Whether each candidate's content is an object with parts, and the text of each is text."""
+    """Whether each candidate's content is an object with parts whose texts are strings."""
     if not are_objects(candidates):
         return False
     contents = [candidate.get("content") for candidate in objects(candidates)]
@@ -323,7 +324,7 @@ def _others(candidate: Mapping[str, Any]) -> set[str]:
 
 
 def _parts_of(candidate: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A candidate's parts that are text."""
+    """A candidate's text parts."""
     content = candidate.get("content")
     parts = objects(content.get("parts")) if isinstance(content, dict) else []
     return [part for part in parts if isinstance(part.get("text"), str)]

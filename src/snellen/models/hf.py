@@ -1,20 +1,20 @@
-"""Whatever transformers' AutoModelForImageTextToText and AutoProcessor load, from a local folder or
-from the hub, run here: replies, and log-probabilities of choices.
+"""Runs models that transformers' AutoModelForImageTextToText and AutoProcessor load from a local
+folder or from the hub. They give replies, and log-probabilities of choices.
 
-Prompts are padded on the left and end where the chat template has the model begin. A row ends at
-its own end token, limit or stop string, whatever else is in its batch; its text is decoded without
-special tokens, and thinking stays in it.
+Prompts are padded on the left and end where the chat template lets the model begin. A row ends at
+its own end token, limit, or stop string, independently of its batch. Its text is decoded without
+special tokens and keeps the model's thinking.
 
-Temperature None is the model's own generation_config.json, 0 the likeliest token each time; beams
-are never searched. What neither it nor the request says is as transformers has it: sampling is
-among the 50 likeliest tokens. A request that is sampled with a seed is a batch of its own, since
-rows of one batch draw from one generator: asked again it gets the same reply.
+With temperature None, the model's own generation_config.json applies. With 0, decoding is greedy.
+There is no beam search. Other settings are the defaults of transformers: sampling is among the 50
+likeliest tokens. A request that is sampled with a seed is a batch by itself, since the rows of a
+batch share a generator. So a repeated request gets the same reply.
 
-A choice's log-probability is the sum over its own tokens, behind those of the prompt: it is split
-into tokens by itself, with the space that it begins with or not, and no end token is counted.
+A choice's log-probability is the sum over its tokens after the prompt. The choice is tokenized
+separately, with or without its leading space, and no end token counts.
 
-A video goes as one where the processor takes videos, with its frames' own times, else as its
-frames, an image each.
+If the processor takes videos, a video is sent as a video with its frames' times, else as its
+frames, an image per frame.
 
 A profile's `extra` holds `HfSettings`.
 """
@@ -38,7 +38,7 @@ from snellen.models.hf_settings import HfSettings
 from snellen.models.weights import digest
 
 PREPARED = 3
-"""Batches that are prepared while one is answered, if there are as many cores."""
+"""Batches that are prepared during an answer, if there are enough cores."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
@@ -46,7 +46,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
 
     Raises:
         UsageError: torch or transformers is missing, the model cannot be loaded or takes no chat,
-            or `extra` holds something else.
+            or `extra` has an unknown field.
     """
     spec = f"hf/{name}"
     settings = _settings(spec, profile)
@@ -85,8 +85,8 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
 
 @dataclass(frozen=True, kw_only=True)
 class Hf:
-    """A loaded model. `batches` says how its requests are gathered, `runs_on` what it runs on;
-    the fields `speed` of a profile's `extra` change no reply."""
+    """A loaded model. `batches` holds the settings of its batches, and `runs_on` describes its
+    software and devices. The fields `speed` of a profile's `extra` do not change replies."""
 
     name: str
     revision: str
@@ -97,7 +97,7 @@ class Hf:
 
     @property
     def concurrency(self) -> int:
-        """So many that the next batches can be chosen among more than they hold."""
+        """Enough requests that the next batches can be chosen from a longer queue."""
         return self.batches["most"] * (len(self.replicas) + self.batches["ahead"] + 1)
 
 
@@ -112,7 +112,7 @@ def _settings(spec: str, profile: Profile) -> HfSettings:
 
 
 def _devices(spec: str, settings: HfSettings, torch: Any) -> Sequence[str]:
-    """Where each replica goes."""
+    """The device of each replica."""
     device = settings.device
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -135,21 +135,21 @@ def _load(
     """The processor, and a copy of the model on each device.
 
     Raises:
-        UsageError: they cannot be loaded; says what is missing.
+        UsageError: they cannot be loaded. The message says what is missing.
     """
     from safetensors import SafetensorError
 
     if settings.image_processor == "torchvision" and not library.utils.is_torchvision_available():
-        # transformers would take PIL's, and say nothing.
+        # transformers would silently use PIL instead.
         raise UsageError(
-            f"{spec}: image_processor is 'torchvision', and torchvision is not here. Install the "
-            "version that goes with torch, or leave it out."
+            f"{spec}: image_processor is 'torchvision', which is not installed. Install the "
+            "version that matches torch, or remove the setting."
         )
     name = spec.removeprefix("hf/")
     options: dict[str, Any] = {"trust_remote_code": profile.trust_remote_code}
     if not Path(name).is_dir():
         if name.startswith((".", "/", "~")) or name.count("/") > 1:
-            # Nor does a name on the hub look so.
+            # Names on the hub do not have this form.
             raise UsageError(f"{spec}: there is no folder {name}.")
         options["revision"] = profile.revision or "main"
     try:
@@ -157,13 +157,13 @@ def _load(
         return processor, [_load_model(name, settings, options, library).to(d) for d in devices]
     except ImportError as error:
         raise UsageError(
-            f"{spec}: a package that it needs is not here, or cannot be imported: "
-            f"{' '.join(str(error).split())} (Many models that take videos need torchvision, of "
-            "the version that goes with torch.)"
+            f"{spec}: a package that the model needs is missing, or cannot be imported: "
+            f"{' '.join(str(error).split())} (Many video models need torchvision, in the version "
+            "that matches torch.)"
         ) from error
     except (OSError, SafetensorError, *BROKEN) as error:
         raise UsageError(
-            f"{spec}: it cannot be loaded: {error} (A model that comes with code of its own needs "
+            f"{spec}: it cannot be loaded: {error} (A model with its own code needs "
             "--trust-remote-code.)"
         ) from error
 
@@ -176,7 +176,7 @@ def _load_processor(
         processor.image_processor = library.AutoImageProcessor.from_pretrained(
             name, backend=settings.image_processor, **options
         )
-    # With the padding behind them prompts would end in the middle of their rows.
+    # With padding on the right, prompts would end in the middle of their rows.
     processor.tokenizer.padding_side = "left"
     if processor.tokenizer.pad_token is None:
         processor.tokenizer.pad_token = processor.tokenizer.eos_token
@@ -188,11 +188,11 @@ def _load_model(name: str, settings: HfSettings, options: Mapping[str, Any], lib
         name,
         dtype=settings.dtype,
         attn_implementation=settings.attention,
-        use_safetensors=True,  # other formats run code when they are read
+        use_safetensors=True,  # reading other formats runs code
         **options,
     )
     if model.config.is_encoder_decoder:
-        raise ValueError("it is an encoder and a decoder; models that continue a chat are run")
+        raise ValueError("it is an encoder-decoder model, and only decoder models are supported")
     return model.eval()
 
 
@@ -205,5 +205,5 @@ def _called(device: str, torch: Any) -> str:
     return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
 
 
-def _plain(said: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in said.items() if isinstance(value, (int, float, str))}
+def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if isinstance(value, (int, float, str))}

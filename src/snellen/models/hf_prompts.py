@@ -1,6 +1,6 @@
-"""Requests as the tensors that a model of transformers takes: chat template and processor.
+"""Converts requests to the inputs of a transformers model, with its chat template and processor.
 
-Several threads at once prepare batches.
+Several threads prepare batches concurrently.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from snellen.models.batch import image_size, text_size
 from snellen.models.hf_settings import HfSettings
 
 TICKS = 1000
-"""Parts of a second in which processors are told the times of frames."""
+"""Units per second in which processors get the times of frames."""
 
 
 @dataclass(frozen=True)
 class PreparedBatch:
-    """Requests, their tensors as the model takes them, and the tokens of each prompt."""
+    """Requests, their tensors for the model, and the number of tokens of each prompt."""
 
     requests: Sequence[Request]
     inputs: Mapping[str, Any]
@@ -49,49 +49,49 @@ class HfPrompts:
         video = getattr(processor, "video_processor", None)
         self._videos = video is not None and settings.video == "native"
         self._alike = False
-        # The frame size that Qwen3-VL's authors have; without it there is but a warning.
+        # The frame size of Qwen3-VL's authors. Without this option there is only a warning.
         capped = video is not None and hasattr(video, "cap_pixels_per_frame")
         self._video_options = {"cap_pixels_per_frame": True} if capped else {}
-        # Words that look like the mark of a picture stay words, where the processor can do it.
+        # Text that looks like a picture's token stays text, if the processor supports this.
         self._plain_words = {"sanitize_control_tokens": True}
         self.tokenizer = copy.deepcopy(processor.tokenizer)
         self.image_tokens = lru_cache(maxsize=4096)(self._image_tokens)
 
     def check(self) -> None:
-        """That a chat with a picture can be prepared; and find out what else can.
+        """Check that a chat with a picture can be prepared, and find out what else is supported.
 
         Raises:
-            UsageError: it cannot.
+            UsageError: a chat with a picture cannot be prepared.
         """
         black = np.zeros((64, 64, 3), np.uint8)
         chats = [
-            [_said("user", [{"type": "image", "image": black}, _text(text)])]
-            for text in ("What is this?", "What?")  # of two lengths, to see where padding goes
+            [_turn("user", [{"type": "image", "image": black}, _text(text)])]
+            for text in ("What is this?", "What?")  # two lengths, to see where padding goes
         ]
         try:
             try:
-                self._made(chats, [])
+                self._inputs(chats, [])
             except Rejected:
                 self._plain_words = {}
-                self._made(chats, [])
+                self._inputs(chats, [])
         except Rejected as error:
             raise UsageError(f"{error}. Are `processor` and `template` right?") from error
         clips = [[black] * 2, [black] * 4] if self._videos else []
-        chats = [[_said("user", [{"type": "video", "video": clip}])] for clip in clips]
+        chats = [[_turn("user", [{"type": "video", "video": clip}])] for clip in clips]
         try:
-            self._made(chats, [video_metadata(range(len(clip))) for clip in clips])
+            self._inputs(chats, [video_metadata(range(len(clip))) for clip in clips])
         except Rejected:
             self._alike = True
 
     def lengths(self, request: Request) -> Hashable:
-        """Of its videos, in frames, where videos of one batch must be of one length."""
+        """The numbers of frames of its videos, if all videos of a batch must have equal lengths."""
         if not self._alike:
             return None
         return tuple(len(video.frames) for message in request.messages for video in message.videos)
 
     def size(self, request: Request) -> int:
-        """About how many tokens a request has: its pictures' as the processor counts them, where it
-        does."""
+        """The approximate number of tokens of a request. The processor counts the tokens of
+        pictures if it can."""
         shown = (image for message in request.messages for image in message.images)
         return text_size(request) + sum(
             self.image_tokens(image.width, image.height)
@@ -113,11 +113,11 @@ class HfPrompts:
         """The tensors of a batch.
 
         Raises:
-            Rejected: the processor does not take it, or a picture is damaged.
+            Rejected: the processor does not accept the batch, or a picture is damaged.
         """
         try:
             chats = [
-                [_said(message.role, self._content(message)) for message in request.messages]
+                [_turn(message.role, self._content(message)) for message in request.messages]
                 for request in requests
             ]
         except MediaError as error:
@@ -128,7 +128,7 @@ class HfPrompts:
             for message in request.messages
             for video in message.videos
         ]
-        inputs = self._made(chats, list(map(video_metadata, times)) if self._videos else [])
+        inputs = self._inputs(chats, list(map(video_metadata, times)) if self._videos else [])
         lengths = inputs["attention_mask"].sum(-1).tolist()
         if requests[0].kind != "rank":
             return PreparedBatch(requests, inputs, lengths)
@@ -138,16 +138,16 @@ class HfPrompts:
             for choice in requests[0].choices
         ]
         if not all(choices):
-            raise Rejected(f"{self._spec}: a choice without a token cannot be ranked.")
+            raise Rejected(f"{self._spec}: a choice without tokens cannot be ranked.")
         return PreparedBatch(requests, inputs, lengths, choices)
 
-    def _made(self, chats: Sequence[Any], videos: Sequence[Any]) -> Mapping[str, Any]:
+    def _inputs(self, chats: Sequence[Any], videos: Sequence[Any]) -> Mapping[str, Any]:
         options: dict[str, Any] = {"padding": True, **self._settings.processor}
         if videos:
-            told = {"do_sample_frames": False, "video_metadata": videos}
-            options = {**self._video_options, **options, **told}
+            video_options = {"do_sample_frames": False, "video_metadata": videos}
+            options = {**self._video_options, **options, **video_options}
         try:
-            made: Mapping[str, Any] = self._mine().apply_chat_template(
+            inputs: Mapping[str, Any] = self._mine().apply_chat_template(
                 chats,
                 tokenize=True,
                 add_generation_prompt=True,
@@ -158,22 +158,22 @@ class HfPrompts:
                 **self._settings.template,
             )
         except (jinja2.TemplateError, *BROKEN) as error:
-            hint = ' With video = "frames" in the profile\'s `extra` frames go as pictures.'
+            hint = ' Set video = "frames" in the profile\'s `extra` to send frames as pictures.'
             raise Rejected(
-                f"{self._spec}: its processor does not take the request: "
+                f"{self._spec}: its processor does not accept the request: "
                 f"{type(error).__name__}: {error}{hint if videos else ''}"
             ) from error
-        mask = made.get("attention_mask")
+        mask = inputs.get("attention_mask")
         if mask is None or not mask[:, -1].all():
             raise Rejected(
-                f"{self._spec}: its processor pads prompts behind them, or does not say where, so "
-                "that a reply would follow the padding.",
+                f"{self._spec}: its processor pads prompts on the right, or has no attention mask, "
+                "so that a reply would follow the padding.",
                 hopeless=True,
             )
-        return made
+        return inputs
 
     def _mine(self) -> Any:
-        """This thread's own processor: a tokenizer that two threads use at once fails."""
+        """This thread's own processor: a tokenizer fails when two threads use it concurrently."""
         if not hasattr(self._of_thread, "processor"):
             with self._copying:
                 self._of_thread.processor = copy.deepcopy(self._processor)
@@ -182,7 +182,7 @@ class HfPrompts:
     def _content(self, message: Message) -> Sequence[Any]:
         if all(isinstance(part, str) for part in message.content):
             return [_text(message.text)]
-        return [one for part in message.content for one in self._parts(part)]
+        return [converted for part in message.content for converted in self._parts(part)]
 
     def _parts(self, part: Part) -> Sequence[Any]:
         if isinstance(part, str):
@@ -190,14 +190,14 @@ class HfPrompts:
         if not isinstance(part, Video):
             return [{"type": "image", "image": images.pixels(part)}]
         if not part.frames:
-            raise Rejected(f"{part.place or part.source}: no frames of it were decoded.")
+            raise Rejected(f"{part.place or part.source}: its frames were not decoded.")
         frames = [images.pixels(frame.image) for frame in part.frames]
         if not self._videos:
             return [{"type": "image", "image": pixels} for pixels in frames]
         return [{"type": "video", "video": frames}]
 
 
-def _said(role: str, content: Sequence[Any]) -> dict[str, Any]:
+def _turn(role: str, content: Sequence[Any]) -> dict[str, Any]:
     return {"role": role, "content": list(content)}
 
 
@@ -206,8 +206,8 @@ def _text(text: str) -> dict[str, str]:
 
 
 def video_metadata(times: Sequence[float]) -> dict[str, Any]:
-    """The times of a video's frames, to the millisecond: a frame's number in a video of that many
-    frames a second. The frames' mean distance makes the rate at which they were picked."""
+    """A video's metadata for the processor. Times are in milliseconds, as frame numbers in a video
+    of 1,000 frames per second. The sampling rate follows from the frames' mean distance."""
     ticks = [round(time * TICKS) for time in times]
     step = (ticks[-1] - ticks[0]) / (len(ticks) - 1) if len(ticks) > 1 else TICKS
     total = max(1, round(len(ticks) * step))

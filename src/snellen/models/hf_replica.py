@@ -1,4 +1,4 @@
-"""A model of transformers on one device: generates replies and ranks choices, in its one thread."""
+"""A transformers model on a device. A single thread generates replies and ranks choices."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from snellen.models.hf_prompts import HfPrompts, PreparedBatch
 from snellen.models.hf_settings import HfSettings
 
 MAX_TOKENS = 1024
-"""Of a reply to which nobody set a limit."""
+"""The limit of a reply's tokens unless the request has its own."""
 SHORT = ("out of memory", "ALLOC_FAILED", "can't allocate memory", "not enough memory")
-"""Words of errors that say that there is no memory, where it is not OutOfMemoryError that says so:
-those of CUDA's and its libraries', of the CPU's allocator."""
+"""Parts of messages that mean a lack of memory in errors other than OutOfMemoryError: errors of
+CUDA and its libraries, and of the CPU's allocator."""
 
 
 class HfReplica:
-    """A model on one device."""
+    """A model on a device."""
 
     ranks = True
     _generators: ClassVar[dict[str, threading.Lock]] = {}
-    """A lock for each device's generator, from which all draw that are on it."""
+    """A lock per device, for the random generator that its models share."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class HfReplica:
         self._stops = stop_tokens(model, self._tokenizer)
         self._positions = getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
-    # -- as `models.batching` asks
+    # -- the interface for `models.batching`
 
     def size(self, request: Request) -> int:
         return self._prompts.size(request)
@@ -57,7 +57,7 @@ class HfReplica:
         return 1
 
     def group(self, request: Request) -> Hashable:
-        """What may be generated together; an object of its own where nothing may."""
+        """The key of requests that can share a batch, or a unique object for a separate batch."""
         generation = request.generation
         if request.kind == "rank":
             return object()
@@ -72,14 +72,15 @@ class HfReplica:
         try:
             return self._prompts.prepared(requests)
         except MemoryError:
-            pass  # what it holds is let go before more is tried, here and below
+            pass  # frees the exception's memory before another attempt, here and below
         raise TooMuch
 
     def answer(self, prepared: PreparedBatch) -> Sequence[Reply]:
-        """A reply for each request.
+        """A reply per request.
 
         Raises:
-            TooMuch: there was no memory for it. Rejected: the model does not take it.
+            TooMuch: the batch did not fit into memory.
+            Rejected: the model does not accept the batch.
         """
         torch = self._torch
         try:
@@ -96,7 +97,7 @@ class HfReplica:
         raise TooMuch
 
     def _is_short(self, error: Exception) -> bool:
-        """Whether an error says that there is no memory."""
+        """Whether an error means a lack of memory."""
         kinds = (MemoryError, self._torch.OutOfMemoryError)
         return isinstance(error, kinds) or any(words in str(error) for words in SHORT)
 
@@ -107,7 +108,7 @@ class HfReplica:
         return bool(self.model.generation_config.do_sample if temperature is None else temperature)
 
     def _config(self, request: Request, most: int) -> Any:
-        """How a batch is generated, by its first request."""
+        """The generation settings of a batch, from its first request."""
         generation = request.generation
         config = copy.deepcopy(self.model.generation_config)
         config.max_length, config.max_new_tokens, config.num_beams = None, most, 1
@@ -141,24 +142,24 @@ class HfReplica:
         if self._samples(requests[0]):
             with self._drawing:
                 self._seed(requests[0].seed)
-                made = self.model.generate(**call)
+                output = self.model.generate(**call)
         else:
-            made = self.model.generate(**call)
+            output = self.model.generate(**call)
         if numbers.lacking:
             raise Rejected(
-                f"{self.name}: the model's scores are no numbers (NaN), so that its reply would "
-                f"mean nothing: {self.model.dtype} may not hold them. Set another `dtype` in the "
-                "profile's `extra`."
+                f"{self.name}: the model's scores are NaN, so its reply would be meaningless. Its "
+                f"values may exceed {self.model.dtype}. Set another `dtype` in the profile's "
+                "`extra`."
             )
         return [
-            self._reply(said[:end], length, request.stop)
-            for said, end, length, request in zip(
-                made[:, start:].tolist(), ends.lengths, prepared.lengths, requests, strict=True
+            self._reply(tokens[:end], length, request.stop)
+            for tokens, end, length, request in zip(
+                output[:, start:].tolist(), ends.lengths, prepared.lengths, requests, strict=True
             )
         ]
 
     def _seed(self, seed: int | None) -> None:
-        """Seed the generator of this device: those of other GPUs may be drawn from meanwhile."""
+        """Seed this device's generator alone, since those of other GPUs may be in use."""
         if seed is None:
             return
         if self.model.device.type == "cuda":
@@ -168,10 +169,10 @@ class HfReplica:
             self._torch.manual_seed(seed)
 
     def _limit(self, request: Request, length: int) -> int:
-        """Tokens that a reply may have.
+        """The maximum number of tokens of a reply.
 
         Raises:
-            Rejected: there is no room for any.
+            Rejected: the prompt leaves no room for a reply.
         """
         limit = request.generation.max_tokens or MAX_TOKENS
         room = limit if self._positions is None else self._positions - length
@@ -183,17 +184,17 @@ class HfReplica:
             )
         return min(limit, room)
 
-    def _reply(self, said: Sequence[int], length: int, stops: Sequence[str]) -> Reply:
-        end = next((place for place, token in enumerate(said) if token in self._stops), None)
-        text = self._tokenizer.decode(said[:end], skip_special_tokens=True)
+    def _reply(self, tokens: Sequence[int], length: int, stops: Sequence[str]) -> Reply:
+        end = next((index for index, token in enumerate(tokens) if token in self._stops), None)
+        text = self._tokenizer.decode(tokens[:end], skip_special_tokens=True)
         stop = "length" if end is None else "stop"
-        if found := [text.index(one) for one in stops if one in text]:
-            text, stop = text[: min(found)], "stop"
-        n = len(said) if end is None else end
+        if positions := [text.index(string) for string in stops if string in text]:
+            text, stop = text[: min(positions)], "stop"
+        n = len(tokens) if end is None else end
         return Reply(text=text, stop=stop, usage=Usage(input=length, output=n))
 
     def _here(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """The tensors on the model's device, pixels in its type of number."""
+        """The tensors on the model's device, with pixels in the model's dtype."""
         here = {}
         for name, value in inputs.items():
             if isinstance(value, self._torch.Tensor):
@@ -205,29 +206,29 @@ class HfReplica:
     # -- ranking
 
     def _ranked(self, prepared: PreparedBatch) -> Reply:
-        """All choices in one batch, the prompt in each row: with it as keys and values of the rows
-        some models would place what follows by what they last saw."""
+        """All choices in a single batch, with the prompt in each row. With a cached prompt, some
+        models would derive the choices' positions from their last input."""
         length, choices = prepared.lengths[0], prepared.choices
         longest = length + max(map(len, choices))
         if self._positions is not None and longest > self._positions:
             self._limit(prepared.requests[0], longest)
         inputs = self._here(prepared.inputs)
         at_once = max(1, min(len(choices), self._settings.batch_tokens // longest))
-        found: list[Ranked] = []
-        while len(found) < len(choices):
-            part = choices[len(found) : len(found) + at_once]
+        ranked: list[Ranked] = []
+        while len(ranked) < len(choices):
+            part = choices[len(ranked) : len(ranked) + at_once]
             try:
-                found += self._rows(inputs, length, part)
+                ranked += self._rows(inputs, length, part)
             except RuntimeError as error:
                 if at_once == 1 or not self._is_short(error):
                     raise
                 at_once //= 2
-        return Reply(choices=tuple(found), stop="stop")
+        return Reply(choices=tuple(ranked), stop="stop")
 
     def _rows(
         self, inputs: Mapping[str, Any], length: int, choices: Sequence[Sequence[int]]
     ) -> Sequence[Ranked]:
-        """Log-probabilities of choices behind one prompt; padding, behind them, is seen by none."""
+        """Log-probabilities of choices after a prompt. No token attends to their padding."""
         torch = self._torch
         n, most = len(choices), max(map(len, choices))
         rows: dict[str, Any] = {}
@@ -235,20 +236,20 @@ class HfReplica:
             if not isinstance(value, torch.Tensor):
                 rows[name] = list(value) * n if isinstance(value, list) else value
                 continue
-            rows[name] = torch.cat([value] * n)  # also where it is a row for each image
+            rows[name] = torch.cat([value] * n)  # also if there is a row per image
             if value.shape == inputs["input_ids"].shape:
-                # Kinds of tokens, all text; the first two are filled in below.
+                # Zeros: token types of text. The ids and the mask are filled in below.
                 rows[name] = torch.nn.functional.pad(rows[name], (0, most))
         for row, choice in enumerate(choices):
             end = length + len(choice)
             rows["input_ids"][row, length:end] = torch.tensor(choice)
             rows["attention_mask"][row, length:end] = 1
         logits = self.model(**rows, use_cache=False, logits_to_keep=most + 1).logits
-        # The last `most` + 1 places of each row begin with the prompt's last token.
+        # The last `most` + 1 positions of each row start at the prompt's last token.
         scores = logits[:, -most - 1 :].float().log_softmax(-1)
         return [
             Ranked(
-                sum(scores[row, place, token].item() for place, token in enumerate(choice)),
+                sum(scores[row, index, token].item() for index, token in enumerate(choice)),
                 len(choice),
             )
             for row, choice in enumerate(choices)
@@ -256,19 +257,19 @@ class HfReplica:
 
 
 class _Numbers:
-    """Sees whether scores are ever no numbers (NaN): the likeliest token would then be the first of
-    the vocabulary, time and again."""
+    """Detects scores that are NaN. The likeliest token would then always be the vocabulary's
+    first."""
 
     lacking: Any = False
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        self.lacking = scores.isnan().any() | self.lacking  # stays there: nobody waits for it here
+        self.lacking = scores.isnan().any() | self.lacking  # on the device, without a wait
         return scores
 
 
 class _Ends:
-    """Says which rows of a batch have said all that they may: as many tokens as their limit, or one
-    of their stop strings. `lengths`: of what each has said then."""
+    """Stops rows of a batch at their limits of tokens, or at a stop string. `lengths` are the rows'
+    numbers of tokens at their ends."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What a profile's `extra` says to `hf/` models."""
+"""Settings of `hf/` models in a profile's `extra`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from snellen.core.profile import Count, StrictStruct
 
 
 class HfSettings(StrictStruct, frozen=True):
-    """What a profile's `extra` says. `batch_tokens` bounds the rows of a batch times the longest,
-    in tokens of prompts; `processor` and `template` are handed to the processor and to the chat
-    template (`processor = {max_pixels = 1003520}`, `template = {enable_thinking = false}`)."""
+    """The settings. `batch_tokens` limits the number of rows of a batch times the longest row, in
+    prompt tokens. `processor` and `template` go to the processor and to the chat template
+    (`processor = {max_pixels = 1003520}`, `template = {enable_thinking = false}`)."""
 
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     attention: Literal["sdpa", "eager", "flash_attention_2"] | None = None

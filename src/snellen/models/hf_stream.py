@@ -1,15 +1,15 @@
-"""A Qwen-VL from a local folder, run here by transformers, that watches a stream: each frame goes
-through the model once.
+"""A Qwen-VL from a local folder that transformers runs here and that watches a stream: each frame
+goes through the model once.
 
-The keys and values of all that came stay, so that a question costs its own tokens and those of the
-reply, and a fork is the length at which it was made: what is asked there is cut off again. Each
-frame is a block of its own (for a frame alone the processor fills the pair of its time axis with
-it twice). A video's frames in one block are another prompt: replies compare with those of offline
-runs in this layout alone.
+The cache keeps the keys and values of the whole stream, so a question costs only its own tokens and
+those of the reply. A fork is a length of the cache: its questions are cut off again. Each frame is
+a separate block (the processor repeats a single frame to fill the pair of its time axis). A video
+with its frames in a single block is another prompt, so replies compare only with those of offline
+runs in the same layout.
 
-Positions are given to the model in every call. It would make them itself from what it last saw
-(`rope_deltas`, one for all sessions), and be wrong without an error. Decoding is greedy, whatever
-the model's own settings for sampling are.
+Each call gets explicit positions. The model would otherwise derive them from its last input
+(`rope_deltas`, shared by all sessions) and be wrong without an error. Decoding is greedy,
+regardless of the model's own sampling settings.
 """
 
 from __future__ import annotations
@@ -33,38 +33,38 @@ from snellen.models.threads import CallThreads
 from snellen.models.weights import digest
 
 FAMILY = ("qwen2_vl", "qwen2_5_vl")
-"""The models whose positions and blocks these are."""
+"""The models with these positions and blocks."""
 CACHE_BYTES = 8 << 30
-"""Of keys and values in a session, at most. Qwen2.5-VL-7B has 57 kB for each token: ten minutes of
-frames of 256 tokens, one a second."""
+"""The maximum size of a session's keys and values. Qwen2.5-VL-7B needs 57 kB per token, so this is
+ten minutes of frames of 256 tokens at one frame per second."""
 MAX_TOKENS = 512
-"""Of a reply to which nobody set a limit."""
+"""The limit of a reply's tokens unless the request has its own."""
 MARK = "\N{SYMBOL FOR RECORD SEPARATOR}"
-"""Stands for a text while the chat template is taken apart."""
+"""Placeholder for a text while the chat template is split."""
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> HfStream:
-    """The model in the folder `name`. Of a profile's `extra` it takes `cache_bytes`.
+    """The model in the folder `name`. A profile's `extra` can hold `cache_bytes`.
 
     Raises:
-        UsageError: torch or transformers is missing, or there is no model of this family, or
-            `extra` holds something else.
+        UsageError: torch or transformers is missing, the folder has no model of this family, or
+            `extra` has an unknown field.
     """
     settings = {"cache_bytes": CACHE_BYTES, **profile.extra}
     cache_bytes = settings.pop("cache_bytes")
     if settings or type(cache_bytes) is not int or cache_bytes <= 0:
         raise UsageError(
-            f"hf-stream/{name}: of a profile's `extra` it takes cache_bytes, a number of bytes; "
-            f"there is {dict(profile.extra)}."
+            f"hf-stream/{name}: a profile's `extra` can only set cache_bytes, a number of bytes, "
+            f"and it is {dict(profile.extra)}."
         )
     return HfStream(f"hf-stream/{name}", _Qwen(Path(name), cache_bytes), profile.concurrency or 1)
 
 
 class HfStream:
-    """Opens sessions, so many at once as there is memory for; one more waits until another is
+    """Opens sessions, at most `sessions` concurrently. A further session waits until another is
     closed."""
 
     def __init__(self, name: str, qwen: _Qwen, sessions: int) -> None:
@@ -72,7 +72,8 @@ class HfStream:
         self.revision = qwen.revision
         self.concurrency = sessions
         self._qwen = qwen
-        # One thread for all calls of the model: they never run at once, and never block the loop.
+        # A single thread makes all calls of the model, so that they do not overlap or block the
+        # loop.
         self._thread = CallThreads(1, name)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._room = asyncio.Semaphore(sessions)
@@ -81,11 +82,11 @@ class HfStream:
         """A session.
 
         Raises:
-            Rejected: the replies are to be sampled.
+            Rejected: the temperature is above 0.
         """
         if spec.generation.temperature:
             raise Rejected(
-                f"{self.name} decodes greedily; leave out the temperature, or make it 0.",
+                f"{self.name} decodes greedily. Remove the temperature, or set it to 0.",
                 hopeless=True,
             )
         room = self._room_here()
@@ -96,14 +97,14 @@ class HfStream:
             stack.pop_all()
         return HfSession(self, self._qwen, spec, past, end, room)
 
-    async def call(self, function: Callable[[*Ts], T], *given: *Ts) -> T:
-        return await self._thread.run(function, *given)
+    async def call(self, function: Callable[[*Ts], T], *args: *Ts) -> T:
+        return await self._thread.run(function, *args)
 
     async def close(self) -> None:
         self._thread.close()
 
     def _room_here(self) -> asyncio.Semaphore:
-        """Nothing that waits outlives an event loop."""
+        """The semaphore of this event loop. Waiting tasks do not outlive their loop."""
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._loop, self._room = loop, asyncio.Semaphore(self.concurrency)
@@ -111,7 +112,7 @@ class HfStream:
 
 
 class HfSession:
-    """One stream. What is asked here, and not of a fork, stays in it."""
+    """A stream. It keeps its own questions and answers, but not those of forks."""
 
     def __init__(
         self,
@@ -130,10 +131,11 @@ class HfSession:
         self._room: asyncio.Semaphore | None = room
 
     async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
-        """Nothing: it never speaks by itself.
+        """Add frames. The model never speaks unasked.
 
         Raises:
-            Rejected: there is no more room. MediaError: a frame is damaged.
+            Rejected: there is no room left.
+            MediaError: a frame is damaged.
         """
         for frame in frames:
             self._end = await self._model.call(self._qwen.see, self._past, frame.image)
@@ -143,14 +145,14 @@ class HfSession:
         """The reply, greedily decoded.
 
         Raises:
-            Rejected: there is no room for the question, or it need not be answered.
+            Rejected: there is no room for the question, or `must_answer` is false.
         """
         limit = _limit(self._model.name, self._spec, query, must_answer)
         emission, self._end = await self._model.call(self._qwen.converse, self._past, query, limit)
         return [emission]
 
     async def fork(self) -> HfFork:
-        # Not where the model is now: it may be in the middle of another fork's question.
+        # Not at the cache's current length: it may be in the middle of another fork's question.
         return HfFork(self._model, self._qwen, self._spec, self._past, self._end, ())
 
     async def close(self) -> None:
@@ -160,8 +162,8 @@ class HfSession:
 
 
 class HfFork:
-    """A stream as it was at a place, and what came to the fork alone, which goes through the model
-    anew with every question."""
+    """A stream up to a position, and the fork's own input, which goes through the model again with
+    every question."""
 
     def __init__(
         self,
@@ -185,7 +187,7 @@ class HfFork:
         return []
 
     async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
-        """As `Watching.ask`."""
+        """As `HfSession.ask`."""
         limit = _limit(self._model.name, self._spec, query, must_answer)
         emission, turn = await self._model.call(
             self._qwen.answer, self._past, self._start, self._own, query, limit
@@ -203,13 +205,13 @@ class HfFork:
 def _limit(name: str, spec: SessionSpec, query: Query, must_answer: bool) -> int:
     if not must_answer:
         raise Rejected(
-            f"{name} answers when it is asked, and cannot watch by itself for something to say.",
+            f"{name} answers questions, and cannot watch a stream and speak unasked.",
             hopeless=True,
         )
     return query.max_tokens or spec.generation.max_tokens or MAX_TOKENS
 
 
-# -- the model; all that follows runs in its one thread
+# -- the model; the rest runs in its thread
 
 
 @dataclass(frozen=True)
@@ -223,8 +225,7 @@ class _Piece:
 
 @dataclass(frozen=True)
 class _Layout:
-    """Tokens before the first frame, between a question and its answer, and between an answer and
-    what comes next."""
+    """Tokens before the first frame, between a question and its answer, and after an answer."""
 
     head: Sequence[int]
     ask: Sequence[int]
@@ -233,7 +234,7 @@ class _Layout:
 
 @dataclass(frozen=True)
 class _StreamPosition:
-    """A place in a stream: the tokens before it, and the position of the next one."""
+    """A point in a stream: the number of tokens before it, and the next token's position."""
 
     length: int
     position: int
@@ -241,7 +242,7 @@ class _StreamPosition:
 
 @dataclass
 class _Past:
-    """What went through the model, and the position of the next token."""
+    """The cache of a stream, and the position of its next token."""
 
     layout: _Layout
     cache: Any
@@ -265,7 +266,7 @@ class _Qwen:
         try:
             here: dict[str, Any] = {"local_files_only": True}
             self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **here)
-            # The other backend scales a little otherwise, and is not everywhere.
+            # The other backend scales slightly differently, and is not always installed.
             self._processor = transformers.AutoImageProcessor.from_pretrained(
                 folder, backend="pil", **here
             )
@@ -288,7 +289,7 @@ class _Qwen:
         self._stops = stop_tokens(model, self._tokenizer)
         dtype = str(model.dtype).removeprefix("torch.")
         self.revision = f"transformers {transformers.__version__} {dtype} {digest(folder)}"
-        self._layout("")  # a template that cannot be taken apart is told of before any video
+        self._layout("")  # reports an unusable template before any video
 
     # -- what happens to a stream
 
@@ -303,15 +304,15 @@ class _Qwen:
 
     def block(self, image: Image) -> _Piece:
         """A frame's tokens and pixels."""
-        made = self._processor(
+        inputs = self._processor(
             images=[images.pixels(image)], input_data_format="channels_last", return_tensors="pt"
         )
-        grid = made["image_grid_thw"]
+        grid = inputs["image_grid_thw"]
         n = int(grid.prod()) // self._processor.merge_size**2
-        return _Piece((self._start, *[self._image] * n, self._end), made["pixel_values"], grid)
+        return _Piece((self._start, *[self._image] * n, self._end), inputs["pixel_values"], grid)
 
     def converse(self, past: _Past, query: Query, limit: int) -> tuple[Emission, _StreamPosition]:
-        """The reply; it stays in the stream with its question."""
+        """The reply. The stream keeps it and the question."""
         emission, _, left = self._ask(past, query, limit, past.length)
         self._append(past, _Piece(left))
         return emission, past.end
@@ -319,8 +320,8 @@ class _Qwen:
     def answer(
         self, past: _Past, start: _StreamPosition, own: Sequence[_Piece], query: Query, limit: int
     ) -> tuple[Emission, _Piece]:
-        """The reply to a question behind a place of the stream and `own`, and what a fork has one
-        turn later; the stream is as before."""
+        """The reply to a question after a point of the stream and `own`, and the piece that this
+        turn adds to the fork. The stream does not change."""
         with self._back_at(past, start):
             for piece in own:
                 self._append(past, piece)
@@ -332,8 +333,8 @@ class _Qwen:
     def _ask(
         self, past: _Past, query: Query, limit: int, cached: int
     ) -> tuple[Emission, Sequence[int], Sequence[int]]:
-        """The reply, the tokens of question and reply, and how many of the last of them are yet to
-        go through the model."""
+        """The reply, the tokens of the turn, and the last of these, which have not yet gone through
+        the model."""
         question = [*self._tokens(query.text, plain=True), *past.layout.ask]
         before, close = past.length, past.layout.close
         least = len(question) + 1 + len(close)
@@ -343,41 +344,41 @@ class _Qwen:
             self._positions - past.position - len(close),
             self._cache_bytes // self._token_bytes - past.length - len(close),
         )
-        said: list[int] = []
+        tokens: list[int] = []
         text, stop = "", "length"
-        while len(said) < min(limit, room):
-            if said:
-                scores = self._append(past, _Piece(said[-1:]))
+        while len(tokens) < min(limit, room):
+            if tokens:
+                scores = self._append(past, _Piece(tokens[-1:]))
             token = int(scores.argmax())
             if token in self._stops:
                 stop = "stop"
                 break
-            said.append(token)
-            text = self._tokenizer.decode(said, skip_special_tokens=True)
+            tokens.append(token)
+            text = self._tokenizer.decode(tokens, skip_special_tokens=True)
             cut = min((text.find(end) for end in query.stop if end in text), default=None)
             if cut is not None:
                 text, stop = text[:cut], "stop"
                 break
-        turn = [*question, *said, *close]
-        usage = Usage(input=before + len(question), output=len(said), cached=cached)
+        turn = [*question, *tokens, *close]
+        usage = Usage(input=before + len(question), output=len(tokens), cached=cached)
         emission = Emission(text=text, query=query.id, stop=stop, usage=usage)
         return emission, turn, turn[past.length - before :]
 
     def _tokens(self, text: str, *, plain: bool = False) -> Sequence[int]:
-        """A text's tokens, by itself: what was before is never split anew. In `plain` text a
-        template's marks are text."""
-        made = self._tokenizer(text, add_special_tokens=False, split_special_tokens=plain)
-        return list(made["input_ids"])
+        """A text's tokens, independent of the text before it. In `plain` text, a template's special
+        tokens are ordinary text."""
+        encoding = self._tokenizer(text, add_special_tokens=False, split_special_tokens=plain)
+        return list(encoding["input_ids"])
 
     def _layout(self, system: str) -> _Layout:
-        """The model's chat template around frames, questions and answers.
+        """The model's chat template around frames, questions, and answers.
 
         Raises:
-            UsageError: it does not put a message's parts one after the other.
+            UsageError: the template does not keep the order of a message's parts.
         """
-        asked = {"role": "user", "content": [{"type": "image"}, {"type": "text", "text": MARK}]}
+        question = {"role": "user", "content": [{"type": "image"}, {"type": "text", "text": MARK}]}
         first = [{"role": "system", "content": system}] if system else []
-        chat = [*first, asked, {"role": "assistant", "content": MARK}, asked]
+        chat = [*first, question, {"role": "assistant", "content": MARK}, question]
         frame = "".join(
             self._tokenizer.convert_ids_to_tokens([self._start, self._image, self._end])
         )
@@ -388,7 +389,7 @@ class _Qwen:
         if len(parts) != 4 or not before or parts[1] != parts[3]:
             raise UsageError(
                 f"{self._tokenizer.name_or_path}: its chat template does not put frames and "
-                "questions one after the other, so that they cannot be fed one by one."
+                "questions in sequence, so they cannot be fed separately."
             )
         head, ask, close, _ = (self._tokens(part.removesuffix(frame)) for part in parts)
         return _Layout(head, ask, close)
@@ -396,23 +397,23 @@ class _Qwen:
     # -- the cache
 
     def _append(self, past: _Past, piece: _Piece) -> Any:
-        """What a piece of a stream makes the model expect next: (vocabulary,) scores.
+        """Append a piece to a stream, and return the next token's scores: (vocabulary,).
 
-        All or nothing of it stays.
+        After an error the stream is as before.
 
         Raises:
-            Rejected: there is no room for it.
+            Rejected: there is no room for the piece.
         """
         torch, model = self._torch, self._model
         ids = torch.tensor([piece.ids], device=model.device)
         frame = {}
-        kinds = torch.zeros_like(ids)  # text, also where a model said the mark of an image
+        kinds = torch.zeros_like(ids)  # text, even if the model wrote an image token
         if piece.grid is not None:
             kinds[ids == self._image] = 1
             frame = {"pixel_values": piece.pixels, "image_grid_thw": piece.grid}
             frame = {name: tensor.to(model.device) for name, tensor in frame.items()}
-        # Each piece ends in text, from whose last position those of the next one count: what the
-        # model would give to all pieces at once.
+        # Each piece ends in text, and the next piece counts from its last position. This gives the
+        # positions that the model would give to all pieces together.
         positions, _ = model.model.get_rope_index(
             ids,
             mm_token_type_ids=kinds,
@@ -423,7 +424,7 @@ class _Qwen:
         self._check_room(length + ids.shape[1], int(positions.max()) + 1)
         try:
             with torch.inference_mode():
-                made = model(
+                output = model(
                     input_ids=ids,
                     position_ids=positions,
                     past_key_values=past.cache,
@@ -433,39 +434,39 @@ class _Qwen:
                 )
         except torch.OutOfMemoryError as error:
             _cut(past.cache, length)
-            raise Rejected(f"context: out of memory behind {length:,} tokens: {error}") from error
+            raise Rejected(f"context: out of memory after {length:,} tokens: {error}") from error
         past.position = int(positions[0, 0, -1]) + 1
-        return made.logits[0, -1]
+        return output.logits[0, -1]
 
     def _check_room(self, length: int, position: int) -> None:
         if position > self._positions:
             raise Rejected(
-                f"context: the stream comes to position {position:,}, and the model has "
+                f"context: the stream reaches position {position:,}, and the model has "
                 f"{self._positions:,}. Feed it fewer or smaller frames (--frames)."
             )
         if (taken := length * self._token_bytes) > self._cache_bytes:
             raise Rejected(
                 f"context: keys and values of {length:,} tokens take {taken:,} bytes, and a "
-                f"session may have {self._cache_bytes:,}. Set cache_bytes in the profile's `extra`,"
-                " or feed it fewer or smaller frames (--frames)."
+                f"session's limit is {self._cache_bytes:,}. Set cache_bytes in the profile's "
+                "`extra`, or feed it fewer or smaller frames (--frames)."
             )
 
     @contextmanager
-    def _back_at(self, past: _Past, place: _StreamPosition) -> Iterator[None]:
-        """The stream as it was at a place; what came later is laid aside, and what comes now is cut
-        off again."""
+    def _back_at(self, past: _Past, start: _StreamPosition) -> Iterator[None]:
+        """The stream as it was at `start`. Later tokens are set aside, and new ones are cut off
+        again at the end."""
         layers, end = past.cache.layers, past.end
         later = [
-            tuple(of[..., place.length :, :].clone() for of in (layer.keys, layer.values))
+            tuple(of[..., start.length :, :].clone() for of in (layer.keys, layer.values))
             for layer in layers
-            if end.length > place.length
+            if end.length > start.length
         ]
-        _cut(past.cache, place.length)
-        past.position = place.position
+        _cut(past.cache, start.length)
+        past.position = start.position
         try:
             yield
         finally:
-            _cut(past.cache, place.length)
+            _cut(past.cache, start.length)
             past.position = end.position
             if later:
                 for layer, (keys, values) in zip(layers, later, strict=True):
@@ -473,7 +474,7 @@ class _Qwen:
 
 
 def _cut(cache: Any, length: int) -> None:
-    """Each layer by itself: a call that failed has been through some of them."""
+    """Cut each layer separately, since a failed call may have gone through some of them."""
     for layer in cache.layers:
         layer.crop(min(0, length - layer.get_seq_length()))
 
@@ -483,11 +484,11 @@ def _check_family(folder: Path) -> None:
         kind = orjson.loads((folder / "config.json").read_bytes()).get("model_type")
     except OSError as error:
         raise UsageError(
-            f"hf-stream/{folder}: there is no model's folder (config.json: {error.strerror}); it "
-            "must be on this machine."
+            f"hf-stream/{folder}: this is not a model's folder (config.json: {error.strerror}). "
+            "The model must be on this machine."
         ) from error
     if kind not in FAMILY:
         raise UsageError(
-            f"hf-stream/{folder}: it is of the kind {kind!r}, and streams are fed to "
-            f"{' and '.join(FAMILY)} alone."
+            f"hf-stream/{folder}: its type is {kind!r}, and streams need a model of type "
+            f"{' or '.join(FAMILY)}."
         )

@@ -1,6 +1,6 @@
-"""How many tokens a picture is: what vendors say of their models, for estimates before a run.
+"""The number of tokens of a picture, for estimates before a run. The rules are the vendors' own.
 
-Rules change with the models, and what a server counted in an earlier run goes before them.
+Rules change with the models, so counts from a server in an earlier run take precedence.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from snellen.core.profile import ImageRule
 
 
 def image_tokens(rule: ImageRule | int, width: int, height: int) -> int:
-    """The tokens of a picture of so many pixels; `rule` may be their number.
+    """The number of tokens of a picture of `width` x `height` pixels. `rule` may be this number.
 
     >>> image_tokens("openai-tiles", 2048, 4096), image_tokens(1120, 64, 64)
     (1105, 1120)
@@ -21,8 +21,8 @@ def image_tokens(rule: ImageRule | int, width: int, height: int) -> int:
 
 
 def _qwen(side: int, least: int, most: int) -> Callable[[int, int], int]:
-    """A token for each square of `side` pixels, of which there are `least` to `most`, after the
-    picture was scaled to whole ones; and a token on either side of them.
+    """A token per square of `side` pixels, after the picture is scaled to whole squares, `least` to
+    `most` of them; plus a token before and a token after them.
 
     huggingface/transformers@v5.23.0:src/transformers/models/qwen2_vl/image_processing_qwen2_vl.py
     (smart_resize); sizes by the preprocessor_config.json of Qwen/Qwen2.5-VL-7B-Instruct (28 pixels,
@@ -43,7 +43,7 @@ def _qwen(side: int, least: int, most: int) -> Callable[[int, int], int]:
 
 
 def _openai_tiles(width: int, height: int) -> int:
-    """85, and 170 for each tile of 512 pixels after the picture was made to fit into 2,048 x 2,048
+    """85, plus 170 per tile of 512 pixels, after the picture is scaled to fit into 2,048 x 2,048
     and its shorter side into 768 (gpt-4o, gpt-4.1; other models have other numbers).
 
     platform.openai.com/docs/guides/images-vision, "Calculating costs", `detail: high`.
@@ -55,8 +55,8 @@ def _openai_tiles(width: int, height: int) -> int:
 
 
 def _anthropic(longest: int, most: int) -> Callable[[int, int], int]:
-    """A token for each square of 28 pixels, the last of a row or column in part, after the picture
-    was made to fit: its longer side into `longest` pixels, and the whole into `most` tokens.
+    """A token per square of 28 pixels, after the picture is scaled to fit: its longer side into
+    `longest` pixels, and all of it into `most` tokens. Partial squares at the edges count.
 
     platform.claude.com/docs/en/build-with-claude/vision: 1,568 pixels and 1,568 tokens for models
     up to Claude 4.6, 2,576 and 4,784 for later ones. Up to early 2026 that page said width x height
@@ -72,8 +72,8 @@ def _anthropic(longest: int, most: int) -> Callable[[int, int], int]:
 
 
 def _gemini(width: int, height: int) -> int:
-    """258 for a picture within 384 x 384, else for each tile: a square of the shorter side / 1.5,
-    256 to 768 pixels (Gemini 2.x; Gemini 3 takes a fixed number, which `image_tokens` may be).
+    """258 for a picture within 384 x 384, else 258 per tile: a square of the shorter side / 1.5,
+    256 to 768 pixels (Gemini 2.x; Gemini 3 has a fixed number, which `image_tokens` may be).
 
     ai.google.dev/gemini-api/docs/image-understanding, "Token calculation"; the bounds of a tile by
     cloud.google.com/vertex-ai/generative-ai/docs/multimodal/image-understanding.

@@ -1,4 +1,4 @@
-"""Models that take pictures of some sizes: others are scaled on their way there."""
+"""Models that accept pictures of certain sizes. Other pictures are scaled before they are sent."""
 
 from __future__ import annotations
 
@@ -19,24 +19,26 @@ from snellen.models.traits import copy_traits
 T = TypeVar("T")
 Ask = Callable[[Request], Coroutine[Any, Any, T]]
 KEPT = 64 << 20
-"""Bytes of pictures that are kept smaller: some hundreds of them."""
+"""Bytes of scaled pictures that are kept: some hundreds of pictures."""
 
 
 def limited(model: Model, limits: ImageLimits) -> Model:
-    """The model, asked with pictures within the limits; one that is within them goes as it is.
+    """The model, which then gets only pictures within the limits. Others are scaled.
 
     Raises:
-        UsageError: it watches streams, whose frames have no such limits.
+        UsageError: the model watches streams, whose frames have no such limits.
     """
     wrapped = Limited(model, limits)
     if isinstance(wrapped, Generates | Ranks):
         return wrapped
-    raise UsageError(f"{model.name}: limits of images are not for streams; leave out its [images].")
+    raise UsageError(
+        f"{model.name}: image limits do not apply to streams. Remove [images] from its profile."
+    )
 
 
 class Limited:
-    """Answers and ranks as far as `model` does; `Rejected` where a picture cannot be made to fit,
-    or a request has too many."""
+    """Answers and ranks if `model` does. Raises `Rejected` when a picture cannot be made to fit, or
+    when a request has too many pictures."""
 
     def __init__(self, model: Model, limits: ImageLimits) -> None:
         self.name = model.name
@@ -44,7 +46,7 @@ class Limited:
         self._model = model
         self._limits = limits
         self._smaller = _Smaller(limits.per_picture) if limits.per_picture else None
-        # What a model can do is told by its methods: only those are here that it has.
+        # A model's methods show what it can do, so the wrapper has only those of the model.
         if isinstance(model, Generates):
             self.generate = self._within(model.generate)
         if isinstance(model, Ranks):
@@ -57,7 +59,7 @@ class Limited:
             await close()
 
     def _within(self, ask: Ask[T]) -> Ask[T]:
-        async def asked(request: Request) -> T:
+        async def ask_within(request: Request) -> T:
             original = request
             n = sum(len(message.images) for message in request.messages)
             most = self._limits.max_images
@@ -73,20 +75,20 @@ class Limited:
             answer = await ask(request)
             return answer if request is original else _with_sizes(answer, request)
 
-        return asked
+        return ask_within
 
 
 class _Smaller:
-    """Pictures within limits. The last ones that had to be made smaller are kept: the next attempt,
-    repeat or rotation shows the same one. Threads may call it."""
+    """Pictures within limits. The most recently scaled pictures are kept, since the next attempt,
+    repeat, or rotation shows the same ones. Thread-safe."""
 
     def __init__(self, limits: dict[str, int]) -> None:
         self._limits = dict(limits)
         self._min_pixels = self._limits.pop("min_pixels", None)
         self._lock = Lock()
-        self._made: dict[str, Image] = {}
+        self._scaled: dict[str, Image] = {}
         self._bytes = 0
-        # A picture's lock is there while a thread has it; repeats come at the same time.
+        # A picture's lock exists while a thread holds it. Repeats arrive at the same time.
         self._locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
 
     def all_of(self, request: Request) -> Request:
@@ -94,39 +96,39 @@ class _Smaller:
         messages = []
         for message in request.messages:
             parts = (
-                self._one(part) if isinstance(part, Image) else part for part in message.content
+                self._scale(part) if isinstance(part, Image) else part for part in message.content
             )
             messages.append(replace(message, content=tuple(parts)))
         return replace(request, messages=tuple(messages))
 
-    def _one(self, image: Image) -> Image:
+    def _scale(self, image: Image) -> Image:
         image = images.load(image)
         assert image.digest is not None
         with self._lock:
-            one_at_a_time = self._locks.setdefault(image.digest, Lock())
-        with one_at_a_time:
-            made = self._made.get(image.digest)
-            if made is not None:
-                return replace(made, place=image.place)
-            made = image
+            picture_lock = self._locks.setdefault(image.digest, Lock())
+        with picture_lock:
+            scaled = self._scaled.get(image.digest)
+            if scaled is not None:
+                return replace(scaled, place=image.place)
+            scaled = image
             if self._min_pixels is not None:
-                made = images.larger(made, min_pixels=self._min_pixels)
-            made = images.smaller(made, **self._limits)
-            if made is not image:
-                self._keep(image.digest, made)
-            return made
+                scaled = images.larger(scaled, min_pixels=self._min_pixels)
+            scaled = images.smaller(scaled, **self._limits)
+            if scaled is not image:
+                self._keep(image.digest, scaled)
+            return scaled
 
-    def _keep(self, digest: str, made: Image) -> None:
-        """Keep a picture, and let the oldest go where there is no room."""
+    def _keep(self, digest: str, scaled: Image) -> None:
+        """Keep a picture, and drop the oldest pictures when there is no room."""
         with self._lock:
-            self._made[digest] = made
-            self._bytes += _size(made)
+            self._scaled[digest] = scaled
+            self._bytes += _size(scaled)
             while self._bytes > KEPT:
-                self._bytes -= _size(self._made.pop(next(iter(self._made))))
+                self._bytes -= _size(self._scaled.pop(next(iter(self._scaled))))
 
 
 def _with_sizes(answer: T, request: Request) -> T:
-    """An answer with the sizes of the request's pictures, where one was scaled."""
+    """The answer, with the sizes of the request's pictures if one was scaled."""
     pictures = [
         part for message in request.messages for part in message.content if isinstance(part, Image)
     ]

@@ -1,14 +1,14 @@
 """Any server that speaks OpenAI's chat completions: vLLM, SGLang, `transformers serve`, services.
 
-Takes text and images in any order, a system message and several turns. Images go as `data:`
-addresses of exactly the bytes that were loaded (JPEG, PNG, WebP, GIF), in the places where the
-messages have them; a video goes as its frames, an image each.
+The model takes text and images in any order, a system message, and several turns. Images are sent
+as `data:` addresses of exactly the bytes that were loaded (JPEG, PNG, WebP, GIF), where the
+messages have them. A video is sent as its frames, an image per frame.
 
-A profile's `extra` is merged into the request and wins over our own fields. One that is None leaves
-ours out; one named `max_completion_tokens` takes the place of `max_tokens`, since servers refuse to
-get both. On Azure the key goes in the header `api-key` (openai/openai-python@e43b422:
-src/openai/lib/azure.py), which is the profile's `key_header`; its address may be that of a
-deployment, with a query, or end in /openai/v1.
+A profile's `extra` is merged into the request and overrides our own fields. A value of None removes
+our field. `max_completion_tokens` replaces `max_tokens`, since servers refuse both together. On
+Azure the key goes in the header `api-key` (openai/openai-python@e43b422: src/openai/lib/azure.py):
+set the profile's `key_header`. Its address may be that of a deployment, with a query, or end in
+/openai/v1.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ from snellen.transport import Response
 PATH = "chat/completions"
 OFFICIAL = "https://api.openai.com"
 STOPS = {"content_filter": "filter", "model_length": "length"}
-"""`model_length` is Mistral's, where a context is full."""
+"""`model_length` is Mistral's word for a full context."""
 CALLS = {"tool_calls", "function_call"}
-"""Fields that hold tool calls, and finish reasons of replies that have one."""
+"""Fields that hold tool calls, and finish reasons of replies with a tool call."""
 SILENT = {"text", "thinking", "reasoning", "refusal"}
-"""Types of a message's parts that are text or say nothing."""
+"""Types of a message's parts that are text or have no content."""
 BROKEN_OFF = ("abort", "error", "insufficient_system_resource")
-"""How servers finish what they did not: vLLM and SGLang, OpenRouter, DeepSeek (their pages on
-errors, or on chat completions)."""
+"""Finish reasons of replies that servers broke off: vLLM and SGLang, OpenRouter, DeepSeek (their
+pages on errors, or on chat completions)."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> OpenAI:
@@ -65,7 +65,8 @@ class OpenAI(OpenAIService):
 
     def __init__(self, there: Service) -> None:
         super().__init__(there)
-        # The official service's newer models refuse the old name, most other servers the new one.
+        # The official service's newer models refuse the old name. Most other servers refuse the
+        # new one.
         official = there.transport.where.startswith(OFFICIAL)
         self._most_tokens = "max_completion_tokens" if official else "max_tokens"
 
@@ -91,20 +92,19 @@ class OpenAI(OpenAIService):
     # -- and back
 
     def _in_a_reply(self, error: object, response: Response) -> Reply:
-        """What an error means that comes with status 200."""
-        told = error if isinstance(error, dict) else {"message": error}
-        return self._withheld(status_of(told), told, response)
+        """The reply or exception that an error with status 200 means."""
+        fields = error if isinstance(error, dict) else {"message": error}
+        return self._withheld(status_of(fields), fields, response)
 
     def _streamed(self, response: Response) -> Reply:
-        """The reply that a stream of chunks makes: whole once a reason to finish came, or the
-        mark that nothing follows."""
-        said: dict[str, list[str]] = defaultdict(list)
+        """The reply in a stream of chunks. It is complete after a finish reason or the end mark."""
+        pieces_of: dict[str, list[str]] = defaultdict(list)
         stop = usage = first = None
         others: set[str] = set()
-        is_whole = False
+        is_complete = False
         for event in response.events:
             if event.data == b"[DONE]":
-                is_whole = True
+                is_complete = True
                 break
             chunk = self._there.json(event.data, "chunk of a chat completion")
             if error := chunk.get("error"):
@@ -121,25 +121,25 @@ class OpenAI(OpenAIService):
                 others |= _others(delta)
                 for name in ("content", "reasoning_content", "reasoning", "refusal"):
                     if piece := _text(delta.get(name)):
-                        said[name].append(piece)
+                        pieces_of[name].append(piece)
                         first = event.at if first is None else first
-        if not is_whole and stop is None:
+        if not is_complete and stop is None:
             raise self._there.cut()
-        message: dict[str, Any] = {name: "".join(pieces) for name, pieces in said.items()}
+        message: dict[str, Any] = {name: "".join(pieces) for name, pieces in pieces_of.items()}
         if others:
             message["content"] = [
                 {"type": "text", "text": message.get("content", "")},
                 *({"type": kind} for kind in others),
             ]
-        found = {"choices": [{"message": message, "finish_reason": stop}], "usage": usage}
-        return self._reply(found, response, first)
+        body = {"choices": [{"message": message, "finish_reason": stop}], "usage": usage}
+        return self._reply(body, response, first)
 
     def _reply(
-        self, found: Mapping[str, Any], response: Response, first: float | None = None
+        self, body: Mapping[str, Any], response: Response, first: float | None = None
     ) -> Reply:
-        if error := found.get("error"):
+        if error := body.get("error"):
             return self._in_a_reply(error, response)
-        choice = next(iter(objects(found.get("choices"))), {})
+        choice = next(iter(objects(body.get("choices"))), {})
         message = choice.get("message")
         if not isinstance(message, dict) or not _is_message(message):
             raise self._there.unreadable("no chat completion", response.body)
@@ -159,14 +159,14 @@ class OpenAI(OpenAIService):
             text=text,
             reasoning=reasoning,
             stop=STOPS.get(stop, stop) if stop else None,
-            usage=usage_of(found.get("usage"), "prompt", "completion"),
+            usage=usage_of(body.get("usage"), "prompt", "completion"),
             times=times(response, first),
         )
 
 
 def _is_message(message: Mapping[str, Any]) -> bool:
-    """Whether a message, or a piece of one, says what it says in the form that the interface has:
-    as text or a list of parts."""
+    """Whether the content of a message, or of a piece of a message, has the interface's form: text
+    or a list of parts."""
     content = message.get("content")
     if not is_optional(message.get("refusal"), str):
         return False
@@ -182,7 +182,7 @@ def _others(message: Mapping[str, Any]) -> set[str]:
 
 
 def _text(content: object) -> str:
-    """A message's text, also where it comes in parts."""
+    """A message's text, also when it comes in parts."""
     if not isinstance(content, list):
         return string(content) or ""
     texts = [string(part.get("text")) for part in objects(content)]

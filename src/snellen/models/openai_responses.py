@@ -1,14 +1,14 @@
 """OpenAI's Responses API, and servers that speak it.
 
-Takes text and images (JPEG, PNG, WebP, still GIF) in any order, a system message and several turns.
-Images go as `data:` addresses of exactly the bytes that were loaded, in the places where the
-messages have them; a video goes as its frames, an image each. A seed is not sent: there is no such
-field; nor are there words to stop at, so that a request with some is turned down. Nothing is kept
-there (`store: false`).
+The model takes text and images (JPEG, PNG, WebP, still GIF) in any order, a system message, and
+several turns. Images are sent as `data:` addresses of exactly the bytes that were loaded, where the
+messages have them. A video is sent as its frames, an image per frame. The seed is not sent: the API
+has no field for it. The API has no stop words either, so a request with stop words is rejected. The
+service stores nothing (`store: false`).
 
-A profile's `extra` is merged into the request and wins over our own fields, None leaves one out:
-`reasoning = { effort = "low", summary = "auto" }`. What the model thought comes as far as the
-service tells it, in summaries. The key's header on Azure is as in `openai.py`.
+A profile's `extra` is merged into the request and overrides our own fields. A value of None removes
+our field. Example: `reasoning = { effort = "low", summary = "auto" }`. The official service returns
+the model's reasoning only in summaries. For the key's header on Azure see `openai.py`.
 
 Fields and errors: openai/openai-python@e43b422: src/openai/types/responses (response_create_
 params.py, response.py, response_usage.py, response_error.py, response_stream_event.py).
@@ -38,9 +38,9 @@ from snellen.transport import Response
 PATH = "responses"
 STOPS = {"max_output_tokens": "length", "content_filter": "filter"}
 SILENT = {"message", "reasoning", "output_text", "refusal"}
-"""Types of items and parts that are text or say nothing."""
+"""Types of items and parts that are text or have no content."""
 ENDS = ("response.completed", "response.incomplete", "response.failed")
-"""Events that end a stream, each with the whole response."""
+"""Events that end a stream. They hold the whole response."""
 PIECES = (
     "response.output_text.delta",
     "response.refusal.delta",
@@ -64,8 +64,8 @@ class OpenAIResponses(OpenAIService):
     def _body(self, request: Request) -> bytes:
         if request.stop:
             raise Rejected(
-                f"{self._there.transport.where}: the Responses API takes no words to stop at, and "
-                "the request has some. Ask the model by openai/NAME.",
+                f"{self._there.transport.where}: the request has stop words, which the Responses "
+                "API does not support. Use openai/NAME for this model.",
                 hopeless=True,
             )
         generation = request.generation
@@ -83,53 +83,57 @@ class OpenAIResponses(OpenAIService):
     # -- and back
 
     def _streamed(self, response: Response) -> Reply:
-        """The reply that a stream's last event has."""
+        """The reply in a stream's last event."""
         first = None
         for event in response.events:
-            found = self._there.json(event.data, "event of a response")
-            kind = found.get("type")
+            fields = self._there.json(event.data, "event of a response")
+            kind = fields.get("type")
             if kind == "error":
-                nested = found.get("error")
-                error = nested if isinstance(nested, dict) else found
+                nested = fields.get("error")
+                error = nested if isinstance(nested, dict) else fields
                 return self._withheld(status_of(error), error, response)
             if kind in PIECES and first is None:
                 first = event.at
-            if kind in ENDS and isinstance(found.get("response"), dict):
-                return self._reply(found["response"], response, first)
+            if kind in ENDS and isinstance(fields.get("response"), dict):
+                return self._reply(fields["response"], response, first)
         raise self._there.cut()
 
     def _reply(
-        self, found: Mapping[str, Any], response: Response, first: float | None = None
+        self, body: Mapping[str, Any], response: Response, first: float | None = None
     ) -> Reply:
-        status = string(found.get("status"))
+        status = string(body.get("status"))
         if status == "failed":
-            error = next(iter(objects([found.get("error")])), {})
+            error = next(iter(objects([body.get("error")])), {})
             return self._withheld(status_of(error), error, response)
-        if not isinstance(found.get("output"), list) or status not in ("completed", "incomplete"):
+        if not isinstance(body.get("output"), list) or status not in ("completed", "incomplete"):
             raise self._there.unreadable("no whole response", response.body)
-        output = objects(found["output"])
-        if not _is_output(found["output"]):
+        output = objects(body["output"])
+        if not _is_output(body["output"]):
             raise self._there.unreadable("not a response in the API's format", response.body)
-        said = [part for one in _of_kind("message", output) for part in objects(one.get("content"))]
-        # Where the service gives no summary, other servers give the thoughts themselves.
+        parts = [
+            part for item in _of_kind("message", output) for part in objects(item.get("content"))
+        ]
+        # Other servers return the reasoning itself instead of a summary.
         thoughts = _of_kind("reasoning", output)
-        told = [part for one in thoughts for part in objects(one.get("summary"))]
-        told = told or [part for one in thoughts for part in objects(one.get("content"))]
-        text = _texts("output_text", said)
-        details = next(iter(objects([found.get("incomplete_details")])), {})
+        reasoning = [part for item in thoughts for part in objects(item.get("summary"))]
+        reasoning = reasoning or [
+            part for item in thoughts for part in objects(item.get("content"))
+        ]
+        text = _texts("output_text", parts)
+        details = next(iter(objects([body.get("incomplete_details")])), {})
         reason = string(details.get("reason"))
         if status == "incomplete" and reason is None:
             raise self._there.unreadable("not clear on why it is incomplete", response.body)
         stop = reason or status
-        if not text and _of_kind("refusal", said):
+        if not text and _of_kind("refusal", parts):
             stop = "filter"
-        elif not text and (others := {part["type"] for part in (*output, *said)} - SILENT):
+        elif not text and (others := {part["type"] for part in (*output, *parts)} - SILENT):
             raise self._there.without_text(others)
         return Reply(
             text=text,
-            reasoning="\n".join(string(part.get("text")) or "" for part in told) or None,
+            reasoning="\n".join(string(part.get("text")) or "" for part in reasoning) or None,
             stop=STOPS.get(stop, stop),
-            usage=usage_of(found.get("usage"), "input", "output"),
+            usage=usage_of(body.get("usage"), "input", "output"),
             times=times(response, first),
         )
 
@@ -146,7 +150,7 @@ def _image(image: Image) -> dict[str, Any]:
 
 
 def _is_output(output: object) -> bool:
-    """Whether messages say what they say as parts with text."""
+    """Whether the content of messages is a list of parts with text."""
     if not are_parts(output):
         return False
     contents = [message.get("content") for message in _of_kind("message", objects(output))]
@@ -156,8 +160,8 @@ def _is_output(output: object) -> bool:
     return are_texts(parts, "output_text") and are_texts(parts, "refusal", "refusal")
 
 
-def _of_kind(name: str, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [one for one in found if one.get("type") == name]
+def _of_kind(name: str, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [item for item in items if item.get("type") == name]
 
 
 def _texts(name: str, parts: list[dict[str, Any]]) -> str:

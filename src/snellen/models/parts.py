@@ -1,4 +1,4 @@
-"""A message's parts in the order in which a model gets them; a video is its frames."""
+"""A message's parts in the order in which a model gets them. A video becomes its frames."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def parts_of(
     image: Callable[[Image], T],
     video: Callable[[Video], T] | None = None,
 ) -> list[T]:
-    """What `text` and `image` make of a message's texts, images, and frames of videos; `video`, if
-    there is one, is shown a video itself.
+    """Convert texts with `text`, and images and frames of videos with `image`. If there is a
+    `video`, it converts whole videos.
 
     Raises:
         Rejected: the frames of a video were not decoded.

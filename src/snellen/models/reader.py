@@ -1,18 +1,19 @@
-"""baseline/reader: a small classical reader of letters, colours, counts and positions.
+"""baseline/reader: a small classical reader of letters, colors, counts, and positions.
 
-It sees the encoded picture and the question, like any model, and knows what letters look like from
-bitmaps of its own, five by five cells. Nothing is learned or drawn by chance: the same picture and
+It sees the encoded picture and the question, like any model. It knows the shapes of letters from
+its own bitmaps of five by five cells. It learns nothing and has no randomness: the same picture and
 question give the same reply.
 
-    letters    the row is split where columns are empty, or, where more is in the picture, at even
-               steps from pieces that stand in line; each letter is compared with the bitmaps
-    colours    the named colour nearest to the mean of what stands out from the background
-    counts     connected pieces of it
-    positions  the part of the picture that its centre lies in
-    relations  which side of one piece the other is on; the rounder one is the circle
+    letters    the row is split at empty columns or, in a picture with other content, at even steps
+               from pieces in line; each letter is compared with the bitmaps
+    colors     the named color nearest to the mean of the ink, which is all that differs from the
+               background
+    counts     the number of connected pieces of ink
+    positions  the part of the picture with the center of the ink
+    relations  the side of a piece on which the other piece is; the rounder piece is the circle
 
-A noisy picture is blurred until something stands out. Of letters that come and go it reads every
-frame that it is shown, in their order: a letter is there from the first of like frames to the last.
+A noisy picture is blurred until something stands out. For letters that come and go, it reads every
+frame in order: consecutive equal frames show the same letter.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from snellen.media.content import Image, Message, Video
 Pixels = NDArray[np.uint8] | NDArray[np.float64]
 """(height, width, 3), RGB, 0 to 255."""
 Ink = NDArray[np.float64]
-"""(height, width), 0 where the picture is as its background, 1 where it differs most."""
+"""(height, width), 0 at the background's color, 1 where the picture differs most from it."""
 
 LETTERS = {
     "A": "..#.. .#.#. #...# ##### #...#",
@@ -68,8 +69,8 @@ LETTERS = {
     "Y": "#...# .#.#. ..#.. ..#.. ..#..",
     "Z": "##### ...#. ..#.. .#... #####",
 }
-# Mean colours under these names in R. Munroe's survey of 2010, xkcd.com/color/rgb.
-COLOURS = {
+# Mean colors under these names in R. Munroe's survey of 2010, xkcd.com/color/rgb.
+COLORS = {
     "red": (229, 0, 0),
     "orange": (249, 115, 6),
     "yellow": (255, 255, 20),
@@ -83,35 +84,35 @@ COLOURS = {
     "white": (255, 255, 255),
 }
 PLACES = {"top": (3, 1), "bottom": (3, 5), "left": (1, 3), "right": (5, 3)}
-"""Right and down, in sixths of the picture; what has no such word is in the middle."""
+"""Right and down, in sixths of the picture. A part without such a word is the middle."""
 FAINTEST_NOISE = 1.0
-"""In levels of 255; below it nothing is blurred."""
+"""In levels of 255. A picture with less noise is not blurred."""
 BLURS = (3, 5, 7, 9, 11)
-"""Widths of the square, in pixels; the first one that does is taken."""
+"""Widths of the blur's square, in pixels. The first sufficient width is used."""
 STANDS_OUT = 8.0
-"""How many standard deviations of the blurred noise something must reach. Half of it is ink."""
+"""Standard deviations of the blurred noise that something must reach to stand out."""
 SMALLEST = 6
-"""Pieces less high than this, in pixels, are specks."""
+"""The minimum height of a piece in pixels. Smaller pieces are specks."""
 EMPTY = 40
-"""Levels of 255 that frames of an empty screen differ by at most: what compression leaves."""
+"""The maximum range of an empty screen, in levels of 255: artifacts of compression."""
 ORDINALS = {"first": 0, "second": 1, "third": 2, "last": -1}
 SOLID = 0.5
-"""Pixels with more ink than this are ink, the others background: classical, and short-sighted."""
+"""Pixels with more ink than this are ink, the others are background."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Reader:
-    """The reader; it answers batches and waits behind `models.batching`."""
+    """The reader. It answers batches, which `models.batching` fills."""
     return Reader(f"baseline/{name}")
 
 
 class Reader:
-    """Reads a question's words to know what it is about; to other questions it says nothing."""
+    """Recognizes a question's kind by its words. It has no answer to other questions."""
 
     def __init__(self, name: str = "baseline/reader") -> None:
         self.name = name
 
     def generate_batch(self, requests: Sequence[Request]) -> list[Reply]:
-        """One reply a request.
+        """A reply per request.
 
         Raises:
             Rejected: a picture cannot be decoded.
@@ -127,10 +128,10 @@ class Reader:
         try:
             if COME_AND_GO.search(question):
                 listed = LISTED.search(question)
-                among = listed.group() if listed else ""
-                # Without their places, frames that look alike are the same.
+                letters = listed.group() if listed else ""
+                # Without their `place`, frames that look alike are equal.
                 alike = (replace(picture, place="") for picture in pictures)
-                return _came([_letter_on(picture, among) for picture in alike], question)
+                return _came([_letter_on(picture, letters) for picture in alike], question)
             pixels = images.pixels(pictures[0])
         except MediaError as error:
             raise Rejected(str(error)) from error
@@ -140,11 +141,11 @@ class Reader:
         if re.search(r"\bletters?\b", question):
             return _letters(ink, question)
         if re.search(r"\bcolou?r\b", question):
-            return _colour(pixels, ink, request.choices)
+            return _color(pixels, ink, request.choices)
         if re.search(r"\bhow many\b", question, re.IGNORECASE):
             return str(len(_pieces(ink > SOLID)))
-        if asked := re.search(r"\bwhere is the (\w+), seen from the\b", question, re.IGNORECASE):
-            return _relation(_pieces(ink > SOLID), asked[1])
+        if match := re.search(r"\bwhere is the (\w+), seen from the\b", question, re.IGNORECASE):
+            return _relation(_pieces(ink > SOLID), match[1])
         if re.search(r"\b(where|which (part|quarter))\b", question, re.IGNORECASE):
             return _position(ink, request.choices)
         return ""
@@ -162,10 +163,10 @@ def _pictures(message: Message) -> list[Image]:
 
 
 def _calmed(pixels: NDArray[np.uint8]) -> Pixels:
-    """The picture, blurred by a square just wide enough that something stands out of its noise."""
+    """The picture, blurred with the narrowest square that makes something stand out from noise."""
     grey = pixels[:, :, 1].astype(np.int16)
-    # The noise by what a plane's second differences leave, after Immerkaer 1996, Computer Vision
-    # and Image Understanding 64, 300, with the median in place of the mean: shapes do not count.
+    # The noise is estimated from second differences, after Immerkaer 1996, Computer Vision and
+    # Image Understanding 64, 300, with the median instead of the mean, so that shapes don't count.
     bent = np.diff(np.diff(grey, n=2, axis=0), n=2, axis=1)
     noise = float(np.median(np.abs(bent))) / 0.6745 / 6 if bent.size else 0.0
     if noise < FAINTEST_NOISE:
@@ -189,7 +190,7 @@ def _blurred(pixels: NDArray[np.uint8], width: int) -> NDArray[np.float64]:
 
 
 def _ink(pixels: Pixels) -> Ink | None:
-    """How far each pixel is from the colour of the picture's edge; None where all are alike."""
+    """Each pixel's distance from the color of the picture's edge, or None if all are equal."""
     edge = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
     background = np.median(edge, axis=0)
     far: Ink = np.maximum.reduce([np.abs(pixels[:, :, k] - background[k]) for k in range(3)])
@@ -198,13 +199,13 @@ def _ink(pixels: Pixels) -> Ink | None:
 
 
 def _spans(there: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """The stretches of True, as first and one past the last."""
+    """The stretches of True, as the first index and the index after the last."""
     ends = np.flatnonzero(np.diff(there, prepend=False, append=False)).tolist()
     return list(zip(ends[::2], ends[1::2], strict=True))
 
 
 class _Box(NamedTuple):
-    """A rectangle around `area` pixels; `bottom` and `right` are one past the last."""
+    """A rectangle around `area` pixels. `bottom` and `right` are exclusive."""
 
     top: int
     bottom: int
@@ -213,7 +214,7 @@ class _Box(NamedTuple):
     area: int
 
     @property
-    def centre(self) -> tuple[float, float]:
+    def center(self) -> tuple[float, float]:
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2
 
 
@@ -221,7 +222,7 @@ def _pieces(inked: NDArray[np.bool_]) -> list[_Box]:
     """The boxes around connected pieces (pixels that touch at a side or a corner)."""
     lines, ends = np.nonzero(np.diff(inked, axis=1, prepend=False, append=False))
     runs = list(zip(lines[::2].tolist(), ends[::2].tolist(), ends[1::2].tolist(), strict=True))
-    # A run's entry leads to another run of its piece, and at the end to one that names itself.
+    # A union-find forest: a run's entry is another run of its piece, and the root is its own entry.
     joined: list[int] = []
     on_line: dict[int, list[tuple[int, int, int]]] = {}
 
@@ -250,25 +251,25 @@ def _pieces(inked: NDArray[np.bool_]) -> list[_Box]:
 COME_AND_GO = re.compile(r"\b(on the screen now|letters come and go)\b", re.IGNORECASE)
 
 
-@lru_cache(maxsize=128)  # many frames are alike, and shown with several questions
-def _letter_on(picture: Image, among: str) -> str:
-    """What is on the screen, "" if it is empty; of the letters listed, if some are."""
+@lru_cache(maxsize=128)  # many frames are equal, and appear in several questions
+def _letter_on(picture: Image, letters: str) -> str:
+    """The letters on the screen, "" if it is empty. If letters are listed, only these count."""
     pixels = images.pixels(picture)
     if (pixels.max(axis=(0, 1)) - pixels.min(axis=(0, 1))).max() < EMPTY:
         return ""
     ink = _ink(_calmed(pixels))
-    return "" if ink is None else _letters(ink, among)
+    return "" if ink is None else _letters(ink, letters)
 
 
 def _came(seen: Sequence[str], question: str) -> str:
-    """The answer from what was seen on each frame: the last, how many times one, or which came
-    when; "" where too few came."""
+    """The answer from each frame's letter: the last letter, a letter's count, or the letter at a
+    position; "" if too few letters came."""
     came = [letter for letter, _ in groupby(seen) if letter]
-    if asked := re.search(r"\bhow many times has the letter ([A-Z])\b", question, re.IGNORECASE):
-        return str(came.count(asked[1]))
-    if asked := re.search(r"\bcame (first|second|third|last)\b", question):
-        place = ORDINALS[asked[1]]
-        return came[place] if place < len(came) and came else ""
+    if match := re.search(r"\bhow many times has the letter ([A-Z])\b", question, re.IGNORECASE):
+        return str(came.count(match[1]))
+    if match := re.search(r"\bcame (first|second|third|last)\b", question):
+        index = ORDINALS[match[1]]
+        return came[index] if index < len(came) and came else ""
     return seen[-1]
 
 
@@ -278,13 +279,13 @@ LISTED = re.compile(r"\b[A-Z](?:, [A-Z]\b)+")
 
 
 def _letters(ink: Ink, question: str) -> str:
-    """The row of letters, left to right; those that the question lists, if it lists some."""
+    """The row of letters, left to right. If the question lists letters, only these count."""
     listed = LISTED.search(question)
     names = listed.group().split(", ") if listed else list(LETTERS)
-    told = re.search(r"\b([1-9]) letters\b", question)
+    number = re.search(r"\b([1-9]) letters\b", question)
     inked = ink > SOLID
     read = ""
-    for top, bottom, left, right in _places(inked, int(told[1]) if told else None):
+    for top, bottom, left, right in _places(inked, int(number[1]) if number else None):
         letter = inked[top:bottom, left:right].astype(float)
         likeness = [_likeness(letter, _resized(name, letter.shape)) for name in names]
         read += names[int(np.argmax(likeness))]
@@ -292,9 +293,9 @@ def _letters(ink: Ink, question: str) -> str:
 
 
 def _places(inked: NDArray[np.bool_], n: int | None) -> list[tuple[int, int, int, int]]:
-    """Where the letters of the row are: top, bottom, left and right; `n` of them, if that is told.
+    """Top, bottom, left, and right of the row's letters. `n` is their number, if it is known.
 
-    A flat picture is the row itself. In others, pieces that stand in line show where it is.
+    In a flat picture, the row is everything. In others, pieces in line show where it is.
     """
     columns: NDArray[np.bool_] = np.logical_or.reduce(inked, axis=0)
     lines = np.flatnonzero(inked.any(axis=1))
@@ -303,9 +304,9 @@ def _places(inked: NDArray[np.bool_], n: int | None) -> list[tuple[int, int, int
     if n is None:
         spans = _merged(spans, (bottom - top) / 2)
     elif spans[-1][1] - spans[0][0] < n / 2 * (bottom - top) and (
-        found := _in_line(_pieces(inked), inked, n)
+        places := _in_line(_pieces(inked), inked, n)
     ):
-        return found
+        return places
     else:
         spans = _joined(spans, n)
     return [(top, bottom, first, last) for first, last in spans]
@@ -314,22 +315,22 @@ def _places(inked: NDArray[np.bool_], n: int | None) -> list[tuple[int, int, int
 def _in_line(
     pieces: Sequence[_Box], inked: NDArray[np.bool_], n: int
 ) -> list[tuple[int, int, int, int]]:
-    """The `n` places of a row of which some pieces are letters; none where no two are in line."""
+    """The `n` places of a row, found from pieces that are letters; empty if no two are in line."""
     large = [piece for piece in pieces if piece.bottom - piece.top >= SMALLEST]
 
-    def like(one: _Box) -> list[_Box]:
-        slack = (one.bottom - one.top) / 6
+    def like(box: _Box) -> list[_Box]:
+        slack = (box.bottom - box.top) / 6
         return [
             other
             for other in large
-            if abs(other.top - one.top) <= slack
-            and abs(other.bottom - one.bottom) <= slack
-            and other.right - other.left <= 1.4 * (one.bottom - one.top)
+            if abs(other.top - box.top) <= slack
+            and abs(other.bottom - box.bottom) <= slack
+            and other.right - other.left <= 1.4 * (box.bottom - box.top)
         ]
 
     row = max(map(like, large), key=len, default=[])
-    centres = sorted(piece.centre[0] for piece in row)
-    gaps = [right - left for left, right in pairwise(centres)]
+    centers = sorted(piece.center[0] for piece in row)
+    gaps = [right - left for left, right in pairwise(centers)]
     if not gaps:
         return []
     height = median(piece.bottom - piece.top for piece in row)
@@ -339,7 +340,7 @@ def _in_line(
     step = sum(gaps) / sum(max(1, round(gap / shortest)) for gap in gaps)
 
     def places(first: int) -> list[tuple[int, int, int, int]]:
-        starts = [round(centres[0] + (k - first) * step - height / 2) for k in range(n)]
+        starts = [round(centers[0] + (k - first) * step - height / 2) for k in range(n)]
         width = inked.shape[1] - 1
         return [
             (top, bottom, min(max(0, x), width), min(max(0, x) + round(height), width + 1))
@@ -353,9 +354,9 @@ def _in_line(
 
 
 def _joined(spans: Sequence[tuple[int, int]], n: int) -> list[tuple[int, int]]:
-    """The stretches, those with the least between them joined until there are `n`.
+    """The stretches, joined across the narrowest gaps until `n` are left.
 
-    Where there are fewer, all of them together in `n` even parts.
+    If there are fewer than `n`, their whole range is divided into `n` even parts.
     """
     if len(spans) < n:
         first, last = spans[0][0], spans[-1][1]
@@ -368,7 +369,7 @@ def _joined(spans: Sequence[tuple[int, int]], n: int) -> list[tuple[int, int]]:
 
 
 def _merged(spans: Sequence[tuple[int, int]], gap: float) -> list[tuple[int, int]]:
-    """The stretches, those with less than `gap` between them joined: small letters fall apart."""
+    """The stretches, joined across gaps narrower than `gap`, since small letters fall apart."""
     merged = [spans[0]]
     for first, last in spans[1:]:
         if first - merged[-1][1] < gap:
@@ -380,7 +381,7 @@ def _merged(spans: Sequence[tuple[int, int]], gap: float) -> list[tuple[int, int
 
 @lru_cache(maxsize=64)
 def _resized(name: str, shape: tuple[int, int]) -> Ink:
-    """A letter's bitmap on a picture of this shape: each pixel's share of ink."""
+    """A letter's bitmap resized to a shape: each pixel's share of ink."""
     cells = np.array([[cell == "#" for cell in line] for line in LETTERS[name].split()])
     used = np.flatnonzero(cells.any(axis=0))
     cells = cells[:, used[0] : used[-1] + 1].astype(float)
@@ -397,25 +398,25 @@ def _shares(pixels: int, cells: int) -> NDArray[np.float64]:
     return np.maximum(0.0, shared)
 
 
-def _likeness(one: Ink, other: Ink) -> float:
-    """The correlation of two pictures; 0 where one of them is even."""
-    a, b = one - one.mean(), other - other.mean()
-    size = float(np.sqrt((a * a).sum() * (b * b).sum()))
-    return float((a * b).sum()) / size if size else 0.0
+def _likeness(a: Ink, b: Ink) -> float:
+    """The correlation of two pictures, 0 if either is constant."""
+    da, db = a - a.mean(), b - b.mean()
+    size = float(np.sqrt((da * da).sum() * (db * db).sum()))
+    return float((da * db).sum()) / size if size else 0.0
 
 
-# -- colours, counts, positions
+# -- colors, counts, positions
 
 
-def _colour(pixels: NDArray[np.uint8], ink: Ink, choices: Sequence[str]) -> str:
-    """The named colour nearest to the mean of the ink; one of the choices, if there are any."""
+def _color(pixels: NDArray[np.uint8], ink: Ink, choices: Sequence[str]) -> str:
+    """The named color nearest to the mean of the ink, among the choices if there are any."""
     mean = pixels[ink > SOLID].mean(axis=0)
-    names = [name for name in COLOURS if name in choices] or list(COLOURS)
-    return min(names, key=lambda name: sum((mean[k] - COLOURS[name][k]) ** 2 for k in range(3)))
+    names = [name for name in COLORS if name in choices] or list(COLORS)
+    return min(names, key=lambda name: sum((mean[k] - COLORS[name][k]) ** 2 for k in range(3)))
 
 
 def _position(ink: Ink, choices: Sequence[str]) -> str:
-    """The choice that names the part of the picture in which the centre of the ink lies."""
+    """The choice that names the part of the picture with the center of the ink."""
     height, width = ink.shape
     total = ink.sum()
     y = float(ink.sum(axis=1) @ (np.arange(height) + 0.5)) / total / height * 6
@@ -423,14 +424,14 @@ def _position(ink: Ink, choices: Sequence[str]) -> str:
 
     def away(choice: str) -> float:
         there = [PLACES[word] for word in choice.split() if word in PLACES]
-        right, down = (3 + sum(place[axis] - 3 for place in there) for axis in (0, 1))
+        right, down = (3 + sum(offset[axis] - 3 for offset in there) for axis in (0, 1))
         return math.hypot(right - x, down - y)
 
     return min(choices, key=away, default="")
 
 
-def _relation(pieces: Sequence[_Box], asked: str) -> str:
-    """On which side of the other piece the one that is asked for is, a circle or a square."""
+def _relation(pieces: Sequence[_Box], subject: str) -> str:
+    """The side of the other piece on which the subject (circle or square) is."""
     if len(pieces) != 2:
         return ""
 
@@ -438,8 +439,8 @@ def _relation(pieces: Sequence[_Box], asked: str) -> str:
         return box.area / ((box.bottom - box.top) * (box.right - box.left))
 
     circle, square = sorted(pieces, key=filled)
-    one, other = (circle, square) if asked == "circle" else (square, circle)
-    right, down = (a - b for a, b in zip(one.centre, other.centre, strict=True))
+    target, other = (circle, square) if subject == "circle" else (square, circle)
+    right, down = (a - b for a, b in zip(target.center, other.center, strict=True))
     if abs(right) > abs(down):
         return "right" if right > 0 else "left"
     return "below" if down > 0 else "above"

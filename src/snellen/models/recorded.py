@@ -1,4 +1,4 @@
-"""recorded/RUN: the replies of a run, again, to the same requests."""
+"""recorded/RUN: a run's replies, given again to the same requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Recorded:
     """The replies of the run folder `name`.
 
     Raises:
-        StoreError: it is no run folder.
+        StoreError: `name` is not a run folder.
     """
     run = Run(Path(name))
     run.manifest()
@@ -28,7 +28,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Recorded:
 
 
 class Recorded:
-    """Answers by request digest; the table is a run's, or a dummy's that knows the answers."""
+    """Answers by request digest. The table is that of a run, or of a dummy with the answers."""
 
     takes_tools = True
     wants_frames = False
@@ -38,10 +38,10 @@ class Recorded:
         self._replies = replies
 
     async def generate(self, request: Request) -> Reply:
-        """The reply to this very request: same words, same media, same settings and seed.
+        """The reply to a request with the same words, media, settings, and seed.
 
         Raises:
-            Rejected: there is none.
+            Rejected: the run has no such reply.
         """
         reply = self._replies.get(request_digest(loaded(request)))
         if reply is None:
@@ -52,5 +52,5 @@ class Recorded:
         return reply
 
     async def rank(self, request: Request) -> tuple[Ranked, ...]:
-        """The choices' log-probabilities that were recorded; `Rejected` as for `generate`."""
+        """The recorded log-probabilities of the choices. Raises as `generate` does."""
         return (await self.generate(request)).choices

@@ -1,4 +1,4 @@
-"""A model for tests that says what it is told to say: replies, rankings and streams.
+"""A model for tests with scripted replies, rankings, and streams.
 
 model = Scripted("A")
 model = Scripted([Reply(text="A"), Overloaded("busy"), "B"])
@@ -22,13 +22,13 @@ Say = Callable[[Request], Outcome]
 
 
 class Scripted:
-    """Keeps all three protocols.
+    """Implements all three protocols.
 
-    `say` is what to say, outcomes in order of arrival (the last one is repeated), or a function of
-    the request. `delay` is the seconds that an answer takes. `rank` gives a request's
-    log-probabilities by choice. `stream` maps media times in seconds to what is said then, and
-    `answers` queries' ids to answers. `requests` are kept in the order in which they came, `most`
-    is how many were there at once.
+    `say` is a text, outcomes in order of arrival (the last one is repeated), or a function of the
+    request. `delay` is the seconds that an answer takes. `rank` returns a request's
+    log-probabilities by choice. `stream` maps media times in seconds to messages, and `answers`
+    maps ids of queries to answers. `requests` lists the requests in order of arrival. `most` is the
+    highest number of concurrent requests.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class Scripted:
 
     async def generate(self, request: Request) -> Reply:
         """The next reply; a scripted error is raised."""
-        said = await self._ask(request, self._say)
-        if isinstance(said, ModelError):
-            raise said
-        return said if isinstance(said, Reply) else Reply(text=said, stop="stop")
+        outcome = await self._ask(request, self._say)
+        if isinstance(outcome, ModelError):
+            raise outcome
+        return outcome if isinstance(outcome, Reply) else Reply(text=outcome, stop="stop")
 
     async def rank(self, request: Request) -> Sequence[Ranked]:
         """The scripted log-probabilities; without a script the first choice is likeliest."""
@@ -71,15 +71,15 @@ class Scripted:
         self._now += 1
         self.most = max(self.most, self._now)
         try:
-            found = answer(request)
+            result = answer(request)
             await asyncio.sleep(self._delay)
-            return found
+            return result
         finally:
             self._now -= 1
 
 
 class ScriptedSession:
-    """Says each line when the frame of its time has come; its state is the time it has seen."""
+    """Says each line when the frame of its time arrives. Its state is the latest time it saw."""
 
     def __init__(
         self, stream: Mapping[float, str], answers: Mapping[str, str], seen: float = -1.0
@@ -112,4 +112,4 @@ def _in_order(outcomes: Sequence[Outcome]) -> Say:
 
 
 def _first_likeliest(request: Request) -> Sequence[Ranked]:
-    return [Ranked(-1.0 - place, 1) for place, _ in enumerate(request.choices)]
+    return [Ranked(-1.0 - index, 1) for index, _ in enumerate(request.choices)]

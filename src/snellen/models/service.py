@@ -1,4 +1,4 @@
-"""What back ends of servers share: their errors in our classes, and fields that may be missing."""
+"""Shared parts of servers' back ends: their errors as our classes, and optional fields."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from snellen.media.content import Image, Message
 from snellen.transport import Response, Transport
 
 QUOTED = 300
-"""Characters of a server's words that are kept."""
+"""Characters of a server's message that are kept."""
 BEARER = "Authorization"
 GAP = b"\x00"
-"""Stands for a string that is put in later. JSON has no such byte: in its strings it is escaped."""
+"""Placeholder for a string that is inserted later. JSON has no such byte: strings escape it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """A model on a server, and what is said when it gives no reply.
+    """A model on a server, and its error messages.
 
-    `path` is what follows the server's address, which mostly ends in `version`; `key_variable` is
-    where the key came from; `stream` says that replies are to come in pieces.
+    `path` follows the server's address, which usually ends in `version`. `key_variable` names the
+    environment variable of the key. With `stream`, replies come in pieces.
     """
 
     name: str
@@ -50,47 +50,47 @@ class Service:
         is_wrong_key: bool = False,
         is_hopeless: bool = False,
     ) -> Overloaded | Rejected:
-        """What a status other than 200 means; `is_hopeless`, of what is not asked again, that no
-        other question would fare better."""
-        said = self.transport.redact(f"{self.transport.where}: {status}: {words}")
+        """The exception for a status other than 200. `is_hopeless` says that an error that is not
+        retried would fail every other question, too."""
+        message = self.transport.redact(f"{self.transport.where}: {status}: {words}")
         if is_unpaid or status == 402:
-            return Rejected(f"{_ended(said)} The account must be paid.", hopeless=True)
+            return Rejected(f"{_ended(message)} The account must be paid.", hopeless=True)
         if is_temporary(status):
-            return Overloaded(said, retry_after=wait, throttled=status == 429)
+            return Overloaded(message, retry_after=wait, throttled=status == 429)
         if is_wrong_key or status == 401:
             hint = (
                 f"Is the key in {self.key_variable} right?"
                 if self.key_variable
-                else "Name the variable that holds its key with --api-key-env."
+                else "Pass the name of the variable that holds its key with --api-key-env."
             )
-            return Rejected(f"{_ended(said)} {hint}", hopeless=True)
+            return Rejected(f"{_ended(message)} {hint}", hopeless=True)
         if status == 404:
             return Rejected(
-                f"{_ended(said)} Is {self.name!r} a model there, and does the address end where "
-                f"/{self.path} is to follow (mostly in {self.version})?",
+                f"{_ended(message)} Is {self.name!r} a model there, and is the address the part "
+                f"before /{self.path} (it usually ends in {self.version})?",
                 hopeless=True,
             )
         if status == 400 and "temperature" in words.lower():
             return Rejected(
-                f"{_ended(said)} If it takes no temperature, ask with --temperature default, which "
-                "sends none.",
+                f"{_ended(message)} If the model takes no temperature, use --temperature default, "
+                "which sends none.",
                 hopeless=True,
             )
-        return Rejected(said, hopeless=is_hopeless)
+        return Rejected(message, hopeless=is_hopeless)
 
     def json(self, data: bytes, what: str) -> dict[str, Any]:
-        """The object that a reply, or an event of one, is.
+        """The JSON object in a reply or in an event of a stream.
 
         Raises:
-            Overloaded: it is no JSON, or not `what` it should be.
+            Overloaded: the data is not JSON, or not an object. `what` names the expected object.
         """
         try:
-            found = orjson.loads(data)
+            value = orjson.loads(data)
         except orjson.JSONDecodeError:
             raise self.unreadable("no JSON", data) from None
-        if not isinstance(found, dict):
+        if not isinstance(value, dict):
             raise self.unreadable(f"no {what}", data)
-        return found
+        return value
 
     def unreadable(self, what: str, data: bytes) -> Overloaded:
         return Overloaded(f"{self.transport.where}: the reply is {what}, but {quote(data)}")
@@ -105,13 +105,13 @@ class Service:
         )
 
     def cut(self) -> Overloaded:
-        """A stream that ended without the mark of its end."""
+        """The error for a stream that ended without its end mark."""
         return Overloaded(f"{self.transport.where}: the stream ended before the reply did")
 
 
 class OnServer(ABC):
-    """A model on a server. A back end says what is sent, and what a whole body, a stream of events
-    and an error say; `what` is what a whole body is called."""
+    """A model on a server. A back end writes requests and reads bodies, streams of events, and
+    errors. `what` is the name of a whole body in messages."""
 
     what: ClassVar[str]
 
@@ -121,11 +121,12 @@ class OnServer(ABC):
         self._path = there.path
 
     async def generate(self, request: Request) -> Reply:
-        """One reply.
+        """The reply to a request.
 
         Raises:
-            Overloaded, Rejected: as the server's status, or an error in its reply, says; a body
-                that is not what it should be, or a stream that is not whole, is asked for again.
+            Overloaded: the server's status or error allows a retry, the body is malformed, or the
+                stream is incomplete.
+            Rejected: the server's status or error allows no retry.
         """
         response = await self._there.transport.post(self._path, await self._encoded(request))
         if response.status != 200:
@@ -153,9 +154,9 @@ class OnServer(ABC):
 
     @abstractmethod
     def _reply(
-        self, found: Mapping[str, Any], response: Response, first: float | None = None
+        self, body: Mapping[str, Any], response: Response, first: float | None = None
     ) -> Reply:
-        """What a whole body says; `first` is when the first piece of a streamed one came."""
+        """The reply in a whole body. `first` is when the first piece of a stream came."""
 
     @abstractmethod
     def _streamed(self, response: Response) -> Reply: ...
@@ -166,7 +167,7 @@ class OnServer(ABC):
     ) -> Overloaded | Rejected: ...
 
     def _withheld(self, status: int, error: Mapping[str, Any], response: Response) -> Reply:
-        """What an error means, for services some of whose errors are a filter's, and so a reply."""
+        """The reply that an error means, for services whose content filters answer with errors."""
         raise self._error(status, error, response)
 
 
@@ -181,8 +182,8 @@ def service(
     headers: Mapping[str, str] | None = None,
     version: str = "/v1",
 ) -> Service:
-    """The model of that name on the profile's server. The key goes in the profile's header for it,
-    else in `key_header`; `variable` is where the official server's comes from."""
+    """The model of that name on the profile's server. The key goes in the profile's key header,
+    else in `key_header`. `variable` is the environment variable of the official server's key."""
     assert profile.base_url is not None
     header = profile.key_header or key_header
     sent = dict(headers or {})
@@ -210,8 +211,8 @@ def service(
 
 
 def encoded(image: Image, *, takes: Sequence[str] | None = None) -> tuple[str, bytes]:
-    """An image's type, and its bytes as base64; as a PNG where the type is not among those that a
-    server `takes` (None: it takes all that are loaded)."""
+    """An image's type, and its bytes as base64. It becomes a PNG if the server's types, `takes`, do
+    not include its own (None: the server takes every type that is loaded)."""
     image = images.load(image)
     if takes is not None and image.mime not in takes:
         image = images.as_png(image)
@@ -220,79 +221,81 @@ def encoded(image: Image, *, takes: Sequence[str] | None = None) -> tuple[str, b
 
 
 class Encoded(NamedTuple):
-    """The text of a JSON string, in pieces: bytes that need no escapes, as base64 does not. So it
-    is not decoded, searched and encoded once more."""
+    """The text of a JSON string, in pieces: bytes that need no escapes, such as base64. This saves
+    decoding, searching, and encoding the text again."""
 
     pieces: tuple[bytes, ...]
 
 
 def system_apart(messages: Sequence[Message]) -> tuple[str | None, Sequence[Message]]:
-    """What the system says, for servers that are told it apart, and the turns after it.
+    """The system message, for servers with a separate field for it, and the turns after it.
 
     Raises:
-        Rejected: the system says something later than first, or shows something.
+        Rejected: a system message is not the first message, or has pictures.
     """
     if not messages or messages[0].role != "system":
         first, rest = None, messages
     else:
         first, rest = messages[0].text, messages[1:]
         if not all(isinstance(part, str) for part in messages[0].content):
-            raise Rejected("the system's message has pictures, and this service takes text there.")
+            raise Rejected(
+                "the system message has pictures, and this service takes only text there."
+            )
     if any(message.role == "system" for message in rest):
         raise Rejected(
-            "the system's message is not the first, or there are two; this service takes one, "
-            "before all others."
+            "the request has a system message that is not the first message. This service takes a "
+            "single system message, before all others."
         )
     return first, rest
 
 
 def body_of(fields: Mapping[str, Any]) -> bytes:
-    """A request's body; fields that are None are left out.
+    """A request's body, without the fields that are None.
 
-    Strings that are encoded already are put in last: in the buffer that JSON grows in, a picture of
-    1 MB costs as much again as all else that is done to it here.
+    Strings that are already encoded are inserted last: copying a picture of 1 MB into the growing
+    buffer of the JSON encoder costs as much as all other work on it here.
     """
     strings: list[tuple[bytes, ...]] = []
 
     def put_off(value: object) -> orjson.Fragment:
         if not isinstance(value, Encoded):
-            raise TypeError(f"{type(value).__name__} is nothing that JSON has")
+            raise TypeError(f"JSON has no type for {type(value).__name__}")
         strings.append((b'"', *value.pieces, b'"'))
         return orjson.Fragment(GAP)
 
-    given = {name: value for name, value in fields.items() if value is not None}
-    body = orjson.dumps(given, default=put_off)
+    present = {name: value for name, value in fields.items() if value is not None}
+    body = orjson.dumps(present, default=put_off)
     if not strings:
         return body
-    whole: list[bytes] = []
+    chunks: list[bytes] = []
     for before, string in zip(body.split(GAP), [*strings, ()], strict=True):
-        whole += (before, *string)
-    return b"".join(whole)
+        chunks += (before, *string)
+    return b"".join(chunks)
 
 
 # -- and back
 
 
 def error_in(body: bytes) -> dict[str, Any]:
-    """The error object of a body, in the shapes that servers give it; empty where there is none."""
+    """The error object of a body, in the shapes that servers use. It is empty without an error."""
     try:
-        found = orjson.loads(body)
+        value = orjson.loads(body)
     except orjson.JSONDecodeError:
         return {}
-    if isinstance(found, list) and found:  # Google's, where a stream was asked for
-        found = found[0]
-    error = found.get("error", found) if isinstance(found, dict) else {}
+    if isinstance(value, list) and value:  # Google's, when a stream was requested
+        value = value[0]
+    error = value.get("error", value) if isinstance(value, dict) else {}
     return error if isinstance(error, dict) else {"message": error}
 
 
 def words_of(error: Mapping[str, Any], body: bytes = b"") -> str:
-    """An error's own words on one line, else the beginning of the body."""
+    """The error's own message on one line, else the beginning of the body."""
     message = string(error.get("message"))
     return " ".join(message.split())[:QUOTED] if message else quote(body)
 
 
 def times(response: Response, first: float | None = None) -> Times:
-    """A reply's times; `first` is when the first piece of a streamed one came."""
+    """A reply's times. `first` is when the first piece of a stream came."""
     return Times(first=response.first if first is None else first, total=response.total)
 
 
@@ -305,8 +308,8 @@ def count(counts: object, name: str) -> int | None:
 
 
 def total(*counts: int | None) -> int | None:
-    """The sum of what was counted; None where nothing was."""
-    known = [one for one in counts if one is not None]
+    """The sum of the known counts, or None if all are unknown."""
+    known = [value for value in counts if value is not None]
     return sum(known) if known else None
 
 
@@ -315,8 +318,8 @@ def string(value: object) -> str | None:
 
 
 def objects(value: object) -> list[dict[str, Any]]:
-    """The objects in a list; none where it is no list."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    """The objects in a list. Another value has none."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def is_optional(value: object, kind: type) -> bool:
@@ -331,12 +334,12 @@ def are_objects(value: object) -> bool:
 
 
 def are_parts(value: object) -> bool:
-    """Whether a field is a list of objects that say what type they are, or absent."""
+    """Whether a field is a list of objects with a type, or absent."""
     return are_objects(value) and all(isinstance(part.get("type"), str) for part in objects(value))
 
 
 def are_texts(parts: Sequence[Mapping[str, Any]], kind: str, field: str = "text") -> bool:
-    """Whether each part of a type has text in a field."""
+    """Whether all parts of type `kind` have text in a field."""
     return all(isinstance(part.get(field), str) for part in parts if part.get("type") == kind)
 
 
@@ -347,5 +350,5 @@ def quote(body: bytes) -> str:
 
 
 def _ended(words: str) -> str:
-    """A server's words, before a sentence of ours."""
+    """A server's message, ready to be followed by a sentence of ours."""
     return words if words.endswith((".", "!", "?")) else f"{words}."

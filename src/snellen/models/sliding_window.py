@@ -1,7 +1,7 @@
-"""Any model as one that watches a stream: asked, it is shown the newest frames.
+"""Makes a streaming model of any model: each question is asked with the newest frames.
 
-Four frames at one a second in front of an ordinary model beat the streaming models that were
-published with OVO-Bench (SimpleStream, arXiv 2604.02317): the line to compare with.
+With four frames at one frame per second, an ordinary model beats the streaming models published
+with OVO-Bench (SimpleStream, arXiv 2604.02317), so this is the baseline to compare with.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from snellen.models.traits import copy_traits
 
 
 class SlidingWindow:
-    """Shows the model the last `n` frames before each question (None: all of them), or those of
-    them that a frame policy picks: asked again and again, it is shown the whole past anew."""
+    """Shows the model the last `n` frames before each question (None: all frames), or the subset
+    that a frame policy picks. Each question shows the frames again."""
 
     forks_apart = True
     speaks = False
@@ -40,7 +40,7 @@ class SlidingWindow:
 
 
 class WindowSession:
-    """One stream: the newest frames, and what was asked and answered, unless a fork was asked."""
+    """A stream: its newest frames, and its questions and answers except those of forks."""
 
     def __init__(
         self,
@@ -48,49 +48,52 @@ class WindowSession:
         spec: SessionSpec,
         frames: deque[Frame],
         policy: Policy | None,
-        said: tuple[Message, ...] = (),
+        history: tuple[Message, ...] = (),
     ) -> None:
         self._model = model
         self._spec = spec
         self._frames = frames
         self._policy = policy
-        self._said = said
+        self._history = history
 
     async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
         self._frames.extend(frames)
         return []
 
     async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
-        """The reply to the question, behind the frames.
+        """The reply to the question, which follows the frames.
 
         Raises:
-            Overloaded, Rejected: as the model does; it cannot speak by itself.
+            Overloaded, Rejected: as the model does.
+            Rejected: `must_answer` is false, and the model cannot speak unasked.
         """
         if not must_answer:
             raise Rejected(
-                f"{self._model.name} answers when it is asked, and cannot watch by itself for "
-                "something to say.",
+                f"{self._model.name} answers questions, and cannot watch a stream and speak "
+                "unasked.",
                 hopeless=True,
             )
-        asked = user(*(frame.image for frame in self._shown()), query.text)
+        question = user(*(frame.image for frame in self._shown()), query.text)
         first = (system(self._spec.system),) if self._spec.system else ()
         generation = self._spec.generation
         if query.max_tokens is not None:
             generation = replace(generation, max_tokens=query.max_tokens)
         reply = await self._model.generate(
             Request(
-                messages=(*first, *self._said, asked),
+                messages=(*first, *self._history, question),
                 choices=query.choices,
                 generation=generation,
                 seed=self._spec.seed,
                 stop=query.stop,
             )
         )
-        self._said = (*self._said, user(query.text), Message("assistant", (reply.text,)))
+        self._history = (*self._history, user(query.text), Message("assistant", (reply.text,)))
         return [Emission(text=reply.text, query=query.id, stop=reply.stop, usage=reply.usage)]
 
     async def fork(self) -> WindowSession:
-        return WindowSession(self._model, self._spec, self._frames.copy(), self._policy, self._said)
+        return WindowSession(
+            self._model, self._spec, self._frames.copy(), self._policy, self._history
+        )
 
     async def close(self) -> None:
         self._frames.clear()
@@ -99,4 +102,4 @@ class WindowSession:
         frames = [*self._frames]
         if self._policy is None:
             return frames
-        return [frames[place] for place in picked(self._policy, [one.time for one in frames])]
+        return [frames[index] for index in picked(self._policy, [frame.time for frame in frames])]

@@ -1,6 +1,6 @@
 """Threads for a model's synchronous calls. A call that hangs is abandoned with its thread.
 
-By hand, since ThreadPoolExecutor cannot give up a thread, and waits for all of them at the end.
+ThreadPoolExecutor does not fit: it cannot give up a thread, and it waits for all threads at exit.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ MAX_HUNG = 16
 
 
 class Abandoned(BaseException):
-    """Raised in a thread whose call nobody waits for any more."""
+    """Raised in a thread when nobody waits for its call any more."""
 
 
 class CallThreads:
-    """Runs synchronous calls, at most `count` at once, in the order in which they come.
+    """Runs synchronous calls in order of arrival, at most `count` concurrently.
 
     The time limit of a call (`Deadline`) begins when a thread takes it. A call that is cancelled
     while it runs is given up: the next call gets another thread. The old thread gets an exception
-    as soon as it executes Python code again, so that it does not use the model beside its
-    successor. All threads are daemons: one that never returns does not keep the process alive.
+    as soon as it executes Python code again, so that two threads do not use the model concurrently.
+    All threads are daemons: one that never returns does not keep the process alive.
     """
 
     def __init__(self, count: int, title: str) -> None:
@@ -50,11 +50,12 @@ class CallThreads:
         *args: Any,
         deadlines: Sequence[Deadline] | None = None,
     ) -> T:
-        """What the function returns. `deadlines` are those of the questions that the call answers
-        (None: that of the running task).
+        """Return what the function returns. `deadlines` are those of the samples that the call
+        answers (None: that of the running task).
 
         Raises:
-            Rejected: too many earlier calls hang. What the function raises, otherwise.
+            Rejected: too many earlier calls hang.
+            Exception: whatever the function raises.
         """
         loop = asyncio.get_running_loop()
         limits = (current_deadline(),) if deadlines is None else deadlines
@@ -109,12 +110,12 @@ class CallThreads:
                 return  # the call has ended
             self._threads.discard(thread)
             self._hung.add(thread)
-            # Under the lock, which the thread needs before it can end: its number is still its own.
+            # The thread needs this lock before it can end, so its identifier is still valid here.
             thread.interrupt()
             self._add_thread()
 
     def next_call(self, thread: _Thread) -> _Call | None:
-        """The call that a thread is to make; None where the thread is to end."""
+        """The next call for a thread. None means that the thread must end."""
         while True:
             self._calls.acquire()
             with self._lock:

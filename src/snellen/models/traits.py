@@ -1,4 +1,4 @@
-"""What a model says of itself beside its methods. Whatever wraps a model says the same."""
+"""Attributes by which a model describes itself. A wrapper has the same ones as its model."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ TRAITS: Mapping[str, Callable[[object], bool]] = {
         isinstance(value, list | tuple) and all(isinstance(note, str) for note in value)
     ),
 }
-"""Each trait, and whether a value is one: a caller's object may use the name for something else."""
+"""Each trait and the check of its value: a caller's object may use the name for something else."""
 
 
 def copy_traits(model: object, wrapper: object) -> None:
-    """Let a wrapper say of itself what the model inside says."""
+    """Copy the model's valid traits to its wrapper."""
     for name, is_valid in TRAITS.items():
         value = getattr(model, name, None)
         if is_valid(value):

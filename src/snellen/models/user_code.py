@@ -1,7 +1,7 @@
-"""A stranger's code: found by its name, called, and what it raises told as an error of ours.
+"""Loads and calls a user's own code, and converts its exceptions to our errors.
 
-Sessions of his are made ones of ours here: their methods may be sync or async, and say text where
-ours say emissions.
+A user's sessions are wrapped in ours: their methods may be sync or async, and may return text
+instead of emissions.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from snellen.models.code_files import digest_of_code
 from snellen.models.threads import CallThreads
 
 FILE_MODULE = "snellen_python_"
-"""How the names of modules begin that are loaded from a file."""
+"""Prefix of the names of modules that are loaded from a file."""
 
-# -- found
+# -- loading
 
 
 @dataclass(frozen=True, kw_only=True)
 class UserObject:
-    """What stands under a name in a file or module, that file, and a digest of it and of its
-    author's modules that it imports."""
+    """An object in a file or module, that file, and the digest of the file and of those modules of
+    its author that it imports."""
 
-    made: Any
+    value: Any
     source: str | None
     digest: str | None
 
 
-def found(name: str, kind: str) -> UserObject:
-    """What `FILE:NAME` means.
+def load_object(name: str, kind: str) -> UserObject:
+    """The object at `FILE:NAME`.
 
     Raises:
         UsageError: there is no such file or name, or the file cannot be loaded.
@@ -53,17 +53,17 @@ def found(name: str, kind: str) -> UserObject:
     module = module_of(file, f"{kind}:{file}")
     source = module.__file__
     return UserObject(
-        made=attribute_of(module, attribute, file),
+        value=attribute_of(module, attribute, file),
         source=source,
         digest=digest_of_code(Path(source), _importable_name(module)) if source else None,
     )
 
 
 def attribute_of(module: ModuleType, name: str, where: str) -> Any:
-    """What stands under a name in a module. Messages call the module `where`.
+    """The object under a name in a module. Messages call the module `where`.
 
     Raises:
-        UsageError: there is no such name.
+        UsageError: the module has no such name.
     """
     value: Any = module
     for part in name.split("."):
@@ -74,8 +74,8 @@ def attribute_of(module: ModuleType, name: str, where: str) -> Any:
 
 
 def defined_in(module: ModuleType) -> list[str]:
-    """The functions, classes, and objects of classes that a module defines; not what it imports.
-    If there is none, its constants."""
+    """The functions, classes, and instances that a module defines, without its imports. If there
+    are none, its constants."""
     public = {
         name: getattr(value, "__module__", None)
         for name, value in vars(module).items()
@@ -86,7 +86,7 @@ def defined_in(module: ModuleType) -> list[str]:
 
 
 def unknown_name(name: str, where: str, known: Sequence[str]) -> UsageError:
-    """The error for a name that is not in a file or module, with those that are."""
+    """The error for a name that a file or module does not have, with the names that it has."""
     close = difflib.get_close_matches(name, known, 2, cutoff=0.6)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
     return UsageError(f"{where} has no {name!r}; it has {', '.join(known) or 'nothing'}.{hint}")
@@ -96,7 +96,7 @@ def split(name: str, kind: str) -> tuple[str, str]:
     """The file and the name in it.
 
     Raises:
-        UsageError: it is no `FILE:NAME`.
+        UsageError: `name` does not have the form `FILE:NAME`.
     """
     file, colon, attribute = name.rpartition(":")
     if not colon or not file:
@@ -105,12 +105,12 @@ def split(name: str, kind: str) -> tuple[str, str]:
 
 
 def _importable_name(module: ModuleType) -> str | None:
-    """The name that a module is imported by; None for a file that was loaded by its path."""
+    """The name by which a module is imported, or None for a file that was loaded by its path."""
     return None if module.__name__.startswith(FILE_MODULE) else module.__name__
 
 
 def module_of(file: str, title: str) -> ModuleType:
-    """The module of a file (`my_model.py`), or of that name. Messages call it `title`.
+    """The module in a file (`my_model.py`), or the module of that name. Messages call it `title`.
 
     Raises:
         UsageError: there is no such file or module, or it cannot be loaded.
@@ -118,55 +118,56 @@ def module_of(file: str, title: str) -> ModuleType:
     path = Path(file)
     if path.suffix != ".py":
         try:
-            with told_as(UsageError, f"{file} cannot be loaded", None, but=ImportError):
+            with errors_as(UsageError, f"{file} cannot be loaded", None, but=ImportError):
                 return importlib.import_module(file)
         except ImportError as error:
             raise UsageError(
-                f"{title}: {error}. Name a file (my_model.py) or an installed module."
+                f"{title}: {error}. Pass a file (my_model.py) or an installed module."
             ) from error
     if not path.is_file():
         raise UsageError(f"{title}: there is no such file.")
-    # Under its own name a file called json.py would take the place of Python's.
+    # Under its own name, a file called json.py would replace Python's module.
     name = f"{FILE_MODULE}{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    # As for a script, modules beside it can be imported; at the end, so that none hides another.
-    beside = str(path.parent.resolve())
-    if beside not in sys.path:
-        sys.path.append(beside)
-    with told_as(UsageError, f"{file} cannot be loaded", module.__file__):
+    # As with a script, modules in its folder can be imported. The folder comes last in the path, so
+    # that its modules hide no others.
+    folder = str(path.parent.resolve())
+    if folder not in sys.path:
+        sys.path.append(folder)
+    with errors_as(UsageError, f"{file} cannot be loaded", module.__file__):
         spec.loader.exec_module(module)
     return module
 
 
-# -- told
+# -- errors
 
 PASSED = (KeyboardInterrupt, asyncio.CancelledError)
 """Exceptions that stop the program or a task, whoever raises them."""
 
 
 @contextmanager
-def told_as(
+def errors_as(
     kind: type[Rejected | UsageError],
     what: str,
     source: str | None,
     but: type[BaseException] | tuple[type[BaseException], ...] = (),
 ) -> Iterator[None]:
-    """What a stranger's code raises, which may be anything `but` what passes, as an error of ours:
-    `Rejected` fails one question. Its `sys.exit()` would end the run, as one that went well.
-    Ctrl-C and the end of a task pass."""
+    """Raise an exception of a user's code as an error of ours: a `Rejected` fails a single
+    question. Exceptions of type `but`, Ctrl-C, and the cancellation of a task pass unchanged.
+    SystemExit is converted, too: otherwise `sys.exit()` would end the run with success."""
     try:
         yield
     except BaseException as error:
         if isinstance(error, (PASSED, but)):
             raise
-        raise kind(f"{what}: {_told(error, source)}") from error
+        raise kind(f"{what}: {_described(error, source)}") from error
 
 
-def _told(error: BaseException, source: str | None) -> str:
-    """What was raised, and the last line of the stranger's file that led to it."""
+def _described(error: BaseException, source: str | None) -> str:
+    """The exception, and the last line of the user's file in its traceback."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == source]
     where = f" ({Path(source).name}, line {lines[-1]})" if source and lines else ""
@@ -178,89 +179,89 @@ def _told(error: BaseException, source: str | None) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Calls:
-    """How a stranger's methods are called: async ones are awaited, sync ones run in `threads`."""
+    """Calls a user's methods. Async ones are awaited, sync ones run in `threads`."""
 
     name: str
     source: str | None
     threads: CallThreads
 
-    async def __call__(self, function: Callable[..., Any], *given: object, **named: object) -> Any:
-        """What the function gives.
+    async def __call__(self, function: Callable[..., Any], *args: object, **kwargs: object) -> Any:
+        """Call the function and return its result.
 
         Raises:
-            Rejected: it raised something; says what, and where.
+            Rejected: it raised an exception. The message has the exception and its line.
         """
 
-        def call() -> Any:  # an error is told in the thread: a future takes no StopIteration
-            with self._told():
-                return function(*given, **named)
+        def call() -> Any:  # errors are converted in the thread: a future rejects StopIteration
+            with self._errors():
+                return function(*args, **kwargs)
 
         if inspect.iscoroutinefunction(function):
-            said = call()
+            result = call()
         else:
-            said = await self.threads.run(call)
-        if not inspect.isawaitable(said):
-            return said
-        # A coroutine that is closed is sent a GeneratorExit.
-        with self._told(GeneratorExit):
-            return await said
+            result = await self.threads.run(call)
+        if not inspect.isawaitable(result):
+            return result
+        # Closing a coroutine raises GeneratorExit in it.
+        with self._errors(GeneratorExit):
+            return await result
 
-    def _told(self, *but: type[BaseException]) -> Any:
-        return told_as(Rejected, self.name, self.source, but=(ModelError, *but))
+    def _errors(self, *but: type[BaseException]) -> Any:
+        return errors_as(Rejected, self.name, self.source, but=(ModelError, *but))
 
 
 async def opened(calls: Calls, opens: Callable[..., Any], spec: SessionSpec) -> OwnSession:
-    """A session of what a stranger's `open(spec)` gives.
+    """A session around the result of a user's `open(spec)`.
 
     Raises:
-        Rejected: it raised something, or gave what has no `feed` and `ask`.
+        Rejected: it raised an exception, or returned an object without `feed` and `ask`.
     """
     return _session(calls, await calls(opens, spec))
 
 
-def _session(calls: Calls, made: Any) -> OwnSession:
-    if not all(callable(getattr(made, name, None)) for name in ("feed", "ask")):
+def _session(calls: Calls, session: Any) -> OwnSession:
+    if not all(callable(getattr(session, name, None)) for name in ("feed", "ask")):
         raise Rejected(
-            f"{calls.name} gave {type_of(made)} as a session, which has no methods `feed` and "
-            "`ask`.",
+            f"{calls.name} returned {type_of(session)} as a session, which does not have the "
+            "methods `feed` and `ask`.",
             hopeless=True,
         )
-    # What a session can do is told by its methods.
-    return (OwnForks if callable(getattr(made, "fork", None)) else OwnSession)(calls, made)
+    # A session's methods show what it can do.
+    return (OwnForks if callable(getattr(session, "fork", None)) else OwnSession)(calls, session)
 
 
 class OwnSession:
-    """A stranger's session, as the runner asks one; it need not have `close`."""
+    """A user's session with the interface that the runner needs. Its `close` is optional."""
 
-    def __init__(self, calls: Calls, made: Any) -> None:
+    def __init__(self, calls: Calls, session: Any) -> None:
         self._calls = calls
-        self._made = made
+        self._session = session
 
     async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
-        return self._emissions(await self._calls(self._made.feed, frames))
+        return self._emissions(await self._calls(self._session.feed, frames))
 
     async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
-        return self._emissions(await self._calls(self._made.ask, query, must_answer=must_answer))
+        return self._emissions(await self._calls(self._session.ask, query, must_answer=must_answer))
 
     async def close(self) -> None:
-        if close := getattr(self._made, "close", None):
+        if close := getattr(self._session, "close", None):
             await self._calls(close)
 
-    def _emissions(self, said: object) -> Sequence[Emission]:
-        """None and "" say nothing; one thing said need not be in a list."""
-        if said is None:
+    def _emissions(self, output: object) -> Sequence[Emission]:
+        """The emissions in an output. None and "" are silence. A single emission needs no list."""
+        if output is None:
             return []
-        many = said if isinstance(said, list | tuple) else [said]
+        many = output if isinstance(output, list | tuple) else [output]
         emissions = [self._emission(item) for item in many if not _is_silent(item)]
         return check_emissions(emissions, self._calls.name)
 
-    def _emission(self, said: object) -> Emission:
-        if isinstance(said, str):
-            return Emission(text=said)
-        if isinstance(said, Emission):
-            return said
+    def _emission(self, output: object) -> Emission:
+        if isinstance(output, str):
+            return Emission(text=output)
+        if isinstance(output, Emission):
+            return output
         raise Rejected(
-            f"{self._calls.name} said {type_of(said)}, which is no text and no Emission."
+            f"{self._calls.name} returned {type_of(output)}, which is neither text nor an Emission."
         )
 
 
@@ -270,4 +271,4 @@ def _is_silent(output: object) -> bool:
 
 class OwnForks(OwnSession):
     async def fork(self) -> OwnSession:
-        return _session(self._calls, await self._calls(self._made.fork))
+        return _session(self._calls, await self._calls(self._session.fork))

@@ -1,9 +1,8 @@
-"""A model that vLLM runs in this process's care, without a server: batches as requests come and
-go.
+"""A model that vLLM runs from this process, without a server, with continuous batching.
 
-The prompt is made by vLLM itself, as `vllm serve` makes it: the model's chat template, pictures in
-their places. A video goes as its frames, an image each. What a request leaves open is as the
-model's generation_config.json has it, as there.
+vLLM renders the prompt as `vllm serve` does, with the model's chat template and pictures in their
+places. A video is sent as its frames, an image per frame. Settings that a request leaves open come
+from the model's generation_config.json, as in `vllm serve`.
 
 Written for vLLM 0.32 (vllm-project/vllm, vllm/v1/engine/async_llm.py, vllm/renderers/base.py).
 """
@@ -28,20 +27,20 @@ from snellen.models._openai import chat_message
 from snellen.models.weights import digest
 
 MOST = 256
-"""Requests at once, at most, unless the profile says more."""
+"""Maximum number of concurrent requests, unless the profile has a higher number."""
 OURS = ("model", "trust_remote_code")
-"""Options of the engine that a profile's `extra` does not set."""
-ASKED = ("max_tokens", "temperature", "top_p", "stop", "n", "logprobs", "prompt_logprobs")
-"""Settings of sampling that a request has, or that its reply is read by."""
+"""Engine options that a profile's `extra` cannot set."""
+FROM_REQUEST = ("max_tokens", "temperature", "top_p", "stop", "n", "logprobs", "prompt_logprobs")
+"""Sampling settings that come from a request, or that reading the reply depends on."""
 
 
 def open_model(name: str, *, profile: Profile, api_key: str | None) -> Vllm:
-    """The model in the folder, or of the name on the hub, that `name` is. A profile's `extra` is
-    for the engine (`max_model_len`, `dtype`, `tensor_parallel_size`, …), for sampling (`top_k`, …)
-    and for the chat template (`chat_template_kwargs`).
+    """The model in the folder `name`, or of that name on the hub. A profile's `extra` holds options
+    of the engine (`max_model_len`, `dtype`, `tensor_parallel_size`, …), of sampling (`top_k`, …),
+    and of the chat template (`chat_template_kwargs`).
 
     Raises:
-        UsageError: vLLM is missing, or knows no such option, or cannot load the model.
+        UsageError: vLLM is missing, does not know an option, or cannot load the model.
     """
     refuse_keys(f"vllm/{name}", profile.extra)
     try:
@@ -55,17 +54,17 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Vllm:
     for option, value in profile.extra.items():
         if option in known:
             engine[option] = value
-        elif option in vllm.SamplingParams.__struct_fields__ and option not in ASKED:
+        elif option in vllm.SamplingParams.__struct_fields__ and option not in FROM_REQUEST:
             sampling[option] = value
         elif option != "chat_template_kwargs":
             raise UsageError(
-                f"vllm/{name}: {option!r} of its `extra` is no option of vLLM {vllm.__version__}'s "
-                "engine or sampling that a profile sets so."
+                f"vllm/{name}: {option!r} in its `extra` is not an engine or sampling option of "
+                f"vLLM {vllm.__version__} that a profile can set."
             )
     try:
         vllm.SamplingParams(**sampling)  # before the weights are loaded
     except (TypeError, ValueError) as error:
-        raise UsageError(f"vllm/{name}: {sampling} of its `extra`: {error}") from error
+        raise UsageError(f"vllm/{name}: {sampling} in its `extra`: {error}") from error
     engine = {"disable_log_stats": True, "trust_remote_code": profile.trust_remote_code, **engine}
     if profile.revision is not None and not Path(name).is_dir():
         engine.setdefault("revision", profile.revision)
@@ -73,11 +72,11 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Vllm:
 
 
 def _loaded(name: str, options: Mapping[str, Any]) -> Any:
-    """The engine. No local name has it: vLLM keeps the frames that it was called from, which would
-    keep the engine until Python's own end, where it complains.
+    """The engine. No local variable holds it: vLLM keeps references to its callers' frames. These
+    would keep the engine alive until Python exits, and vLLM complains then.
 
     Raises:
-        UsageError: vLLM cannot load the model so.
+        UsageError: vLLM cannot load the model with these options.
     """
     import vllm
 
@@ -85,11 +84,11 @@ def _loaded(name: str, options: Mapping[str, Any]) -> Any:
         arguments = vllm.AsyncEngineArgs(model=name, **options)
         return vllm.AsyncLLMEngine.from_engine_args(arguments)
     except (OSError, RuntimeError, TypeError, ValueError) as error:
-        raise UsageError(f"vllm/{name}: it cannot be loaded: {error}") from error
+        raise UsageError(f"vllm/{name}: vLLM cannot load the model: {error}") from error
 
 
 class Vllm:
-    """Answers and ranks. `sampling` are settings that a profile has beyond a request's own."""
+    """Answers and ranks. `sampling` holds the profile's sampling settings."""
 
     def __init__(self, name: str, engine: Any, sampling: Mapping[str, object]) -> None:
         from vllm import __version__
@@ -98,50 +97,51 @@ class Vllm:
         dtype = str(engine.model_config.dtype).removeprefix("torch.")
         self.name = f"vllm/{name}"
         self.revision = " ".join(filter(None, ("vllm", __version__, dtype, weights)))
-        # While so many go through the model, pictures are prepared for as many more.
+        # While the model runs half of these requests, vLLM prepares pictures for the other half.
         self.concurrency = min(MOST, 2 * engine.vllm_config.scheduler_config.max_num_seqs)
         self._engine = engine
         self._sampling = {**engine.model_config.get_diff_sampling_param(), **sampling}
         self._numbers = count()
 
     async def generate(self, request: Request) -> Reply:
-        """One reply.
+        """The reply to a request.
 
         Raises:
-            Rejected: the request is too long, or has what the model does not take; the engine has
-                ended. Overloaded: it failed in this request.
+            Rejected: the request is too long, or has content that the model does not accept; or the
+                engine has ended.
+            Overloaded: the engine failed during this request.
         """
         started = monotonic()
         generation = request.generation
-        asked = {
+        requested = {
             "max_tokens": generation.max_tokens,
             "temperature": generation.temperature,
             "top_p": generation.top_p,
             "seed": request.seed,
             "stop": list(request.stop) or None,
         }
-        given = {name: value for name, value in asked.items() if value is not None}
+        own = {name: value for name, value in requested.items() if value is not None}
         # Without a limit vLLM itself would stop after 16 tokens.
-        settings = {"max_tokens": None, **self._sampling, **given}
+        settings = {"max_tokens": None, **self._sampling, **own}
         output = await self._ask(await self._prompt(request), settings)
-        (said,) = output.outputs
+        (completion,) = output.outputs
         return Reply(
-            text=said.text,
-            stop=said.finish_reason,
+            text=completion.text,
+            stop=completion.finish_reason,
             usage=Usage(
                 input=len(output.prompt_token_ids),
-                output=len(said.token_ids),
+                output=len(completion.token_ids),
                 cached=output.num_cached_tokens,
             ),
             times=Times(total=monotonic() - started),
         )
 
     async def rank(self, request: Request) -> Sequence[Ranked]:
-        """The log-probability of each choice behind the prompt, in tokens of its own: where a
-        choice begins no token is made of the prompt's end and of its start.
+        """The log-probability of each choice after the prompt. A choice is tokenized separately, so
+        that no token spans the prompt's end and the choice's start.
 
         Raises:
-            As `generate`.
+            Overloaded, Rejected: as `generate` does.
         """
         prompt = await self._prompt(request)
         return await asyncio.gather(*(self._ranked(prompt, choice) for choice in request.choices))
@@ -154,16 +154,16 @@ class Vllm:
     async def _ranked(self, prompt: Mapping[str, Any], choice: str) -> Ranked:
         ids = self._engine.get_tokenizer().encode(choice, add_special_tokens=False)
         if not ids:
-            raise Rejected(f"{self.name}: the choice {choice!r} has no tokens to be ranked by.")
-        whole = {**prompt, "prompt_token_ids": [*prompt["prompt_token_ids"], *ids]}
-        # A token must be generated, and is thrown away.
+            raise Rejected(f"{self.name}: the choice {choice!r} has no tokens, so it has no rank.")
+        extended = {**prompt, "prompt_token_ids": [*prompt["prompt_token_ids"], *ids]}
+        # vLLM must generate a token, which is discarded.
         settings = {"max_tokens": 1, "temperature": 0.0, "prompt_logprobs": 0, "detokenize": False}
-        output = await self._ask(whole, settings)
-        found = zip(output.prompt_logprobs[-len(ids) :], ids, strict=True)
-        return Ranked(sum(at[token].logprob for at, token in found), len(ids))
+        output = await self._ask(extended, settings)
+        logprobs = zip(output.prompt_logprobs[-len(ids) :], ids, strict=True)
+        return Ranked(sum(at[token].logprob for at, token in logprobs), len(ids))
 
     async def _prompt(self, request: Request) -> Mapping[str, Any]:
-        """The messages as the model's tokens, and its pictures."""
+        """The model's tokens for the messages, and their pictures."""
         from vllm.exceptions import VLLMClientError
         from vllm.renderers import ChatParams
 
@@ -172,16 +172,16 @@ class Vllm:
         renderer = self._engine.renderer
         messages = [chat_message(message, _data_url) for message in request.messages]
         try:
-            _, made = await renderer.render_messages_async(messages, params)
+            _, rendered = await renderer.render_messages_async(messages, params)
             prompts: Sequence[Mapping[str, Any]] = await renderer.tokenize_prompts_async(
-                [made], renderer.default_chat_tok_params
+                [rendered], renderer.default_chat_tok_params
             )
         except (VLLMClientError, OSError, TypeError, ValueError) as error:
             raise Rejected(f"{self.name}: {error}") from error
         return prompts[0]
 
     async def _ask(self, prompt: Mapping[str, Any], settings: Mapping[str, object]) -> Any:
-        """The engine's last output to a prompt."""
+        """The engine's last output for a prompt."""
         from vllm import SamplingParams
         from vllm.exceptions import VLLMClientError, VLLMError
         from vllm.sampling_params import RequestOutputKind
@@ -191,8 +191,10 @@ class Vllm:
         number = f"{self.name} {next(self._numbers)}"
         try:
             params = SamplingParams(output_kind=RequestOutputKind.FINAL_ONLY, **settings)
-            (made,) = await renderer.render_cmpl_async([prompt], renderer.default_chat_tok_params)
-            outputs = [output async for output in self._engine.generate(made, params, number)]
+            (rendered,) = await renderer.render_cmpl_async(
+                [prompt], renderer.default_chat_tok_params
+            )
+            outputs = [output async for output in self._engine.generate(rendered, params, number)]
         except (VLLMClientError, TypeError, ValueError) as error:
             raise Rejected(f"{self.name}: {error}") from error
         except EngineDeadError as error:

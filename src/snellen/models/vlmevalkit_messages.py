@@ -1,7 +1,7 @@
-"""What VLMEvalKit's classes are told and say, in its form and in ours.
+"""Messages of VLMEvalKit's classes, converted from and to ours.
 
-Its messages are lists of {"type": text|image|video, "value", "role"?}, or lists of text, one text
-or one such object, pictures and videos being files:
+Its messages are lists of {"type": text|image|video, "value", "role"?}, lists of texts, a single
+text, or a single such object. Pictures and videos are files:
 open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/vlm/base.py,
 preproc_content, and vlmeval/smp/file.py, parse_file.
 """
@@ -23,50 +23,49 @@ from typing import Any, TextIO, cast
 from snellen.errors import UsageError
 from snellen.media import forms, images
 from snellen.media.content import Image, Message, Part, Role
-from snellen.models.user_code import UserObject, found, told_as
+from snellen.models.user_code import UserObject, errors_as, load_object
 
 PACKAGE = "vlmeval"
 ROLES: tuple[Role, ...] = ("system", "user", "assistant")
 ENDINGS = {"image/jpeg": ".jpg", "image/png": ".png"}
 
 
-def class_named(name: str, kind: str) -> UserObject:
-    """What `FILE:NAME` means.
+def load_class(name: str, kind: str) -> UserObject:
+    """The class or object at `FILE:NAME`.
 
     Raises:
-        UsageError: there is no such file or name, or the file cannot be loaded; says so where it
-            needs VLMEvalKit itself.
+        UsageError: there is no such file or name, or the file cannot be loaded. The message says
+            when the file needs VLMEvalKit itself.
     """
     try:
         with aside():
-            return found(name, kind)
+            return load_object(name, kind)
     except UsageError as error:
         cause = error.__cause__
         lacking = cause.name if isinstance(cause, ModuleNotFoundError) else None
         if (lacking or "").partition(".")[0] != PACKAGE:
             raise
         raise UsageError(
-            f"{error} VLMEvalKit is not installed beside this package. Install it (pip install -e "
-            "in a clone of it), or leave its base class out: only the methods count."
+            f"{error} VLMEvalKit is not installed in this environment. Install it (pip install -e "
+            "in a clone of it), or remove its base class: only the methods matter."
         ) from error
 
 
-def made_of(own: UserObject, arguments: dict[str, Any], title: str) -> Any:
-    """The object that a class, a partial or another function gives for these arguments, or that
-    stands there already.
+def build(own: UserObject, arguments: dict[str, Any], title: str) -> Any:
+    """The result of a class, partial, or function for these arguments, or the object itself.
 
     Raises:
-        UsageError: it raised something, or an object would be given arguments.
+        UsageError: the class or function raised an exception, or there are arguments for an object.
     """
-    if not (isinstance(own.made, type | functools.partial) or inspect.isroutine(own.made)):
+    if not (isinstance(own.value, type | functools.partial) or inspect.isroutine(own.value)):
         if arguments:
             raise UsageError(
-                f"{title} is made already: there is nothing to give {', '.join(arguments)} to. "
-                "Name its class, or leave the arguments out."
+                f"{title} is an object, not a class, so it cannot take {', '.join(arguments)}. "
+                "Pass its class, or remove the arguments."
             )
-        return own.made
-    with aside(), told_as(UsageError, f"{title} cannot be made", own.source):
-        return own.made(**arguments)
+        return own.value
+    with aside(), errors_as(UsageError, f"{title} cannot be instantiated", own.source):
+        return own.value(**arguments)
 
 
 # -- standard output
@@ -74,12 +73,12 @@ def made_of(own: UserObject, arguments: dict[str, Any], title: str) -> Any:
 
 _LOCK = Lock()
 _ASIDE: list[int] = []
-"""The threads that are `aside`, as often as they are."""
+"""The threads inside `aside`, once per level of nesting."""
 
 
 class _Routed:
-    """Standard output, which is standard error to the threads that are `aside`: also where a class
-    keeps it from one time to the next, as a handler of its log does."""
+    """Standard output, which becomes standard error for the threads inside `aside`. This also holds
+    when a class keeps a reference to it, as a log handler does."""
 
     def __init__(self, real: Any) -> None:
         self.real = real
@@ -90,8 +89,8 @@ class _Routed:
 
 @contextmanager
 def aside() -> Iterator[None]:
-    """What this thread prints goes to standard error: standard output is one JSON document. A class
-    that never ends, when its run was interrupted, must not take the others' words with it."""
+    """Send this thread's prints to standard error, since standard output is a JSON document. Other
+    threads keep standard output, even if a class hangs after its run was interrupted."""
     with _LOCK:
         routed = sys.stdout if isinstance(sys.stdout, _Routed) else _Routed(sys.stdout)
         sys.stdout = cast(TextIO, routed)
@@ -109,8 +108,8 @@ def aside() -> Iterator[None]:
 
 
 class PictureFiles:
-    """Pictures as files, since that is what these classes open: the original bytes, once for each
-    digest, in a folder that goes with `close`. Threads may call it."""
+    """Pictures as files, which these classes open: the original bytes, once per digest, in a folder
+    that `close` deletes. Thread-safe."""
 
     def __init__(self) -> None:
         self._folder: TemporaryDirectory[str] | None = None
@@ -132,7 +131,7 @@ class PictureFiles:
         return str(path)
 
     def image(self, path: str) -> Image:
-        """The picture of a file, by the name that the benchmark has for it if it is one of ours."""
+        """The picture in a file. If we wrote the file, it has the benchmark's name for it."""
         return self._known.get(path) or Image(Path(path), place=path)
 
     def close(self) -> None:
@@ -144,19 +143,21 @@ class PictureFiles:
 
 
 def ours(
-    said: object, image: Callable[[str], Image] | None = None, where: str = "a part of the prompt"
+    prompt: object, image: Callable[[str], Image] | None = None, where: str = "a part of the prompt"
 ) -> tuple[Message, ...]:
-    """Messages of ours of what a `build_prompt` gave; `image` makes one of a file's path.
+    """Convert the result of a `build_prompt` to our messages. `image` turns a file's path into an
+    image.
 
-    A text of a list, too, may be a picture by its form: see `media.forms`.
+    A text in a list can also be a picture, depending on its form: see `media.forms`.
 
     Raises:
-        ValueError: it is no such list. MediaError: a part is a picture that cannot be shown.
+        ValueError: the prompt has another format.
+        MediaError: a part is a picture that cannot be shown.
     """
-    items = said if isinstance(said, list | tuple) else [said]
-    if said is None or not items:
+    items = prompt if isinstance(prompt, list | tuple) else [prompt]
+    if prompt is None or not items:
         raise ValueError(
-            f"a prompt is a list of texts, or of objects with type and value: {said!r:.80}"
+            f"a prompt must be a list of texts, or of objects with type and value: {prompt!r:.80}"
         )
     parts = [
         (_role(item), _known(part, image)) for item in items for part in _parts_of(item, where)
@@ -179,20 +180,20 @@ def _parts_of(item: object, where: str) -> tuple[Part, ...]:
 def _role(item: object) -> Role:
     role = item.get("role", "user") if isinstance(item, dict) else "user"
     if role not in ROLES:
-        raise ValueError(f"the role of a part is one of {', '.join(ROLES)}, not {role!r:.40}")
+        raise ValueError(f"the role of a part must be one of {', '.join(ROLES)}, not {role!r:.40}")
     return cast(Role, role)
 
 
 def _known(part: Part, image: Callable[[str], Image] | None) -> Part:
-    """A picture by the name that the benchmark has for it, if its file is one of ours."""
+    """A picture with the benchmark's name for it, if we wrote its file."""
     if image is None or not isinstance(part, Image) or not isinstance(part.source, Path):
         return part
     return image(str(part.source))
 
 
 def theirs(content: Sequence[Part], path: Callable[[Image], str]) -> list[dict[str, str]]:
-    """A message's parts as its classes take them; the frames of a video that was decoded are
-    pictures, one that was not is its file."""
+    """A message's parts in VLMEvalKit's format. A decoded video becomes its frames, other videos
+    become their files."""
     parts: list[dict[str, str]] = []
     for part in content:
         if isinstance(part, str):

@@ -1,20 +1,20 @@
-"""worker:FILE:NAME: sessions of a class of one's own, each in a process of its own that is handed
-frames and questions through a pipe, and nothing else.
+"""worker:FILE:NAME: sessions of your own class, each in a separate process that gets only frames
+and questions, through a pipe.
 
-NAME is what `python:FILE:NAME` takes for streams: a class, made without arguments, or an object,
-with `open(spec)`. It is made anew for each session, so nothing stays from one video to the next.
+NAME is a streaming model as in `python:FILE:NAME`: an object with `open(spec)`, or its class, which
+is instantiated without arguments. It is created again for each session, so nothing carries over
+from video to video.
 
-The process is started in an empty temporary folder that is also its HOME, with what finds programs
-and devices of the environment and nothing else of it, and with no open file but the pipes. It gets
-a frame when its time has come, as encoded bytes, and a question under a name that says nothing.
-Forks are asked one after the other, and before the next frame is handed over: while one answers, no
-later frame is in the process.
+The process starts in an empty temporary folder that is also its HOME. Its environment has only the
+variables that find programs and devices, and its only open files are the pipes. It gets a frame, as
+encoded bytes, when its time has come, and a question under a meaningless id. Forks answer in
+sequence, before the next frame arrives: while a fork answers, the process has no later frame.
 
-What is not prevented: a process of the same user may read that user's files, if it knows or finds
-where they are, and what the system tells of other processes (/proc/PID/fd of the one that decodes,
-where that is allowed). This keeps honest code from seeing ahead by mistake, and code that looks
-around from finding anything at hand. To keep out code that searches the disk, run all of Snellen as
-a user, or in a container, in which FILE's process cannot read the videos.
+This does not stop a process of the same user from reading that user's files, if it knows or finds
+their paths, or the system's information on other processes (/proc/PID/fd of the decoding process,
+where that is allowed). It keeps honest code from seeing ahead by mistake, and leaves nothing nearby
+for code that looks around. Against code that searches the disk, run all of Snellen as a user, or in
+a container, where FILE's process cannot read the videos.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ from snellen.models.user_code import split
 from snellen.models.worker_process import LENGTH, MOST_BYTES, Call, CallResult, Do, packed, shown
 
 SOURCE = Path(__file__).parents[2]
-"""The folder that this package lies in."""
+"""The folder of this package."""
 LAST_WORDS = 2000
-"""Bytes that are kept of what a process writes on standard error."""
+"""Bytes that are kept of a process's standard error."""
 GONE = 1.0
-"""Seconds that a process is given to end."""
-SAID = 300
-"""Characters of them that are told."""
+"""Seconds to wait for a process to end."""
+QUOTED = 300
+"""Characters of standard error that messages quote."""
 
 
 def open_model(
@@ -60,16 +60,16 @@ def open_model(
     api_key: str | None,
     environment: Mapping[str, str] | None = None,
 ) -> Worker:
-    """The sessions of what `FILE:NAME` means; `environment` is what their processes have of it
-    beside a folder of their own.
+    """The model at `FILE:NAME`. `environment` holds the variables of its processes, without those
+    for their own folders.
 
     Raises:
-        UsageError: there is no such file. What is in it is found out when a session opens.
+        UsageError: there is no such file. Its content is checked when a session opens.
     """
     file, attribute = split(name, "worker")
     path = Path(file).resolve()
     if path.suffix != ".py" or not path.is_file():
-        raise UsageError(f"worker:{name}: there is no file {file} that ends in .py.")
+        raise UsageError(f"worker:{name}: there is no Python file {file}. Its name ends in .py.")
     return Worker(
         f"worker:{name}",
         f"{path}:{attribute}",
@@ -81,8 +81,8 @@ def open_model(
 
 
 class Worker:
-    """A model that watches streams, `concurrency` of them at once, each in a process. `timeout` is
-    for each call, in seconds."""
+    """A model that watches streams, `concurrency` of them concurrently, each in a process.
+    `timeout` limits each call, in seconds."""
 
     def __init__(
         self,
@@ -103,11 +103,11 @@ class Worker:
         self._places = asyncio.Semaphore(concurrency)
 
     async def open(self, spec: SessionSpec) -> Session:
-        """A session in a process that is started for it.
+        """A session in a new process.
 
         Raises:
-            Rejected: the process ends or hangs, or what it is to load gives no session; says what
-                the last was that it wrote.
+            Rejected: the process ends or hangs, or the user's code returns no session. The message
+                has the end of the process's standard error.
         """
         await self._places.acquire()
         child = _Child(self.name, self._timeout, self._places)
@@ -122,7 +122,7 @@ class Worker:
 
 
 class _WorkerSession:
-    """A session in the process, or a fork of one there."""
+    """The session in the process, or a fork of it there."""
 
     def __init__(self, child: _Child, number: int) -> None:
         self._child = child
@@ -130,30 +130,30 @@ class _WorkerSession:
 
     async def feed(self, frames: Sequence[Frame]) -> Sequence[Emission]:
         await self._none_answers()
-        given = tuple(map(shown, frames))
-        return self._said(await self._child.call("feed", self._number, frames=given))
+        sent = tuple(map(shown, frames))
+        return self._emissions(await self._child.call("feed", self._number, frames=sent))
 
     async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
         await self._none_answers()
         hidden = self._child.hidden(query)
-        return self._said(
+        return self._emissions(
             await self._child.call("ask", self._number, query=hidden, must_answer=must_answer)
         )
 
     async def close(self) -> None:
-        """Let a fork go; with the session itself its process ends."""
+        """Close a fork, or the session itself and with it the process."""
         if self._number == 0:
             await self._child.end()
         else:
             await self._child.let_go(self._number)
 
     async def _none_answers(self) -> None:
-        """Wait until no fork is left to answer, before time goes on in the process."""
+        """Wait until no fork is open, before time goes on in the process."""
         if self._number == 0:
             await self._child.idle.wait()
 
-    def _said(self, answer: CallResult) -> Sequence[Emission]:
-        return [self._child.named(one) for one in answer.said]
+    def _emissions(self, answer: CallResult) -> Sequence[Emission]:
+        return [self._child.with_own_id(emission) for emission in answer.emissions]
 
 
 class _ForkingWorkerSession(_WorkerSession):
@@ -163,7 +163,7 @@ class _ForkingWorkerSession(_WorkerSession):
 
 
 class _Child:
-    """The process, and the one call at a time that it answers."""
+    """The process, which answers a single call at a time."""
 
     def __init__(self, name: str, timeout: float, places: asyncio.Semaphore) -> None:
         self.idle = asyncio.Event()
@@ -176,7 +176,7 @@ class _Child:
         self._process: asyncio.subprocess.Process | None = None
         self._listening: asyncio.Task[None] | None = None
         self._last_words = b""
-        self._one_by_one = asyncio.Lock()
+        self._call_lock = asyncio.Lock()
         self._numbers = count(1)
         self._forks: set[int] = set()
         self._error: ModelError | None = None
@@ -198,23 +198,23 @@ class _Child:
             stderr=pipe,
             cwd=folder,
             env={**environment, "HOME": folder, "TMPDIR": folder, "PYTHONPATH": str(SOURCE)},
-            start_new_session=True,  # what it starts itself ends with it
+            start_new_session=True,  # so that its own child processes end with it
         )
         self._listening = asyncio.create_task(self._listen(self._process))
 
     async def call(self, do: Do, session: int, **more: Any) -> CallResult:
-        """What the process answers.
+        """The process's answer.
 
         Raises:
-            Overloaded, Rejected: as its session says. Rejected: it ended, hangs, or answers in
-                another form; then it is no more.
+            Overloaded, Rejected: the session's own error.
+            Rejected: the process ended, hangs, or sent a malformed answer. It is killed then.
         """
-        async with self._one_by_one:
+        async with self._call_lock:
             if self._error is not None:
                 raise self._error
             call = Call(number=next(self._numbers), do=do, session=session, **more)
-            # Until it has answered: who calls may be cancelled, and nobody wait for the answer.
-            self._error = Rejected(f"{self._name}: its process was left in the midst of a call")
+            # This error stays if the caller is cancelled, since nobody then reads the answer.
+            self._error = Rejected(f"{self._name}: an earlier call of its process was interrupted")
             try:
                 async with asyncio.timeout(self._timeout):
                     answer = await self._exchange(call)
@@ -223,17 +223,17 @@ class _Child:
             except (EOFError, ConnectionError):
                 reason = "ended"
             except (msgspec.DecodeError, ValueError) as error:
-                reason = f"answered in another form than asked for ({error})"
+                reason = f"sent a malformed answer ({error})"
             else:
                 self._error = None
                 if answer.failure is not None:
                     raise answer.failure.error()
                 return answer
-            self._error = Rejected(f"{self._name}: its process {reason}{await self._told()}.")
+            self._error = Rejected(f"{self._name}: its process {reason}{await self._ending()}.")
             raise self._error
 
     async def fork(self, session: int) -> int:
-        """The number of a fork that is made."""
+        """Fork a session, and return the fork's number."""
         answer = await self.call("fork", session)
         self._forks.add(answer.number)
         self.idle.clear()
@@ -249,7 +249,7 @@ class _Child:
                 self.idle.set()
 
     async def end(self) -> None:
-        """Kill the process, and what it started."""
+        """Kill the process and its child processes."""
         self._error = self._error or Rejected(f"{self._name}: its session was closed")
         self._kill()
         await self._gone()
@@ -258,16 +258,16 @@ class _Child:
             self._is_over = True
             self._places.release()
 
-    # -- questions' names
+    # -- ids of questions
 
     def hidden(self, query: Query) -> Query:
-        """The question under another name: its own may say how many more there are."""
+        """The question under another id: its own may reveal how many more there are."""
         name = blake2b(query.id.encode(), key=self._secret, digest_size=8).hexdigest()
         self._names[name] = query.id
         return replace(query, id=name)
 
-    def named(self, emission: Emission) -> Emission:
-        """What was said, for the question under its own name."""
+    def with_own_id(self, emission: Emission) -> Emission:
+        """The emission with its question's own id."""
         return replace(emission, query=self._names.get(emission.query or ""))
 
     # -- the pipes
@@ -287,25 +287,25 @@ class _Child:
         return answer
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
-        """Read what it writes on standard error, of which the end is kept."""
+        """Read the process's standard error, and keep its end."""
         assert process.stderr is not None
-        while said := await process.stderr.read(1 << 16):
-            self._last_words = (self._last_words + said)[-LAST_WORDS:]
+        while chunk := await process.stderr.read(1 << 16):
+            self._last_words = (self._last_words + chunk)[-LAST_WORDS:]
 
-    async def _told(self) -> str:
-        """How the process ended, which is over now, and its last words."""
-        await self._gone()  # one that ended says how
+    async def _ending(self) -> str:
+        """End the process, and describe how it ended and the end of its standard error."""
+        await self._gone()  # if it has ended, it has an exit code
         code = self._process.returncode if self._process is not None else None
         self._kill()
         await self._gone()
         how = "" if code is None else f" with code {code}"
         words = " ".join(self._last_words.decode(errors="replace").split())
-        said = f"; the last it wrote is {words[-SAID:]!r}" if words else ""
-        return how + said
+        quote = f"; its last output is {words[-QUOTED:]!r}" if words else ""
+        return how + quote
 
     async def _gone(self) -> None:
-        """Wait until it is, and all is read that it wrote; not long, for what it started may live
-        on in a group of its own."""
+        """Wait until the process has ended and its output is read. The wait is short, since its
+        child processes may live on in another process group."""
         if self._process is not None and self._listening is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(GONE):
@@ -314,6 +314,6 @@ class _Child:
     def _kill(self) -> None:
         if self._process is None or self._killed:
             return
-        self._killed = True  # its number may be another's later
+        self._killed = True  # another process may get its number later
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)

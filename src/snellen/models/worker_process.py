@@ -1,7 +1,7 @@
-"""A session's side of `worker:`: run as a process of its own, it answers calls that come through a
-pipe; and the form that calls and answers have there.
+"""The process of a `worker:` session, which answers calls that come through a pipe, and the format
+of calls and answers.
 
-A message is its length in four bytes, big-endian, and as many of MessagePack.
+A message is its length in four bytes, big-endian, followed by that many bytes of MessagePack.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from snellen.core.model import Emission, Forks, Query, Session, SessionSpec
 from snellen.errors import ModelError, Overloaded, Rejected, UsageError, message_of
 from snellen.media.content import Frame, Image
 from snellen.models.threads import CallThreads
-from snellen.models.user_code import Calls, found, opened, told_as
+from snellen.models.user_code import Calls, errors_as, load_object, opened
 
 Do = Literal["open", "feed", "ask", "fork", "close"]
 LENGTH = struct.Struct(">I")
 MOST_BYTES = 64 << 20
-"""Of one answer."""
+"""The maximum size of an answer."""
 
 
 class SentFrame(msgspec.Struct, frozen=True, kw_only=True):
-    """A frame: its media time in seconds, and an encoded picture."""
+    """A frame: its media time in seconds and an encoded picture."""
 
     time: float
     data: bytes
@@ -39,7 +39,7 @@ class SentFrame(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of which session; a fork has the number of the call that made it."""
+    """A call to a session. A fork has the number of the call that created it."""
 
     number: int
     do: Do
@@ -51,7 +51,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CallFailure(msgspec.Struct, frozen=True, kw_only=True):
-    """A `Rejected`, or with `later` an `Overloaded`."""
+    """A `Rejected`, or an `Overloaded` if `later`."""
 
     text: str
     later: bool = False
@@ -76,10 +76,10 @@ class CallFailure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CallResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a call: what was said, whether the session can fork, or why nothing did."""
+    """The result of a call: the emissions, whether the session can fork, or the failure."""
 
     number: int
-    said: tuple[Emission, ...] = ()
+    emissions: tuple[Emission, ...] = ()
     forks: bool = False
     failure: CallFailure | None = None
 
@@ -102,19 +102,21 @@ def shown(frame: Frame) -> SentFrame:
     )
 
 
-def frame_of(one: SentFrame) -> Frame:
-    image = Image(one.data, mime=one.mime, width=one.width, height=one.height, digest=one.digest)
-    return Frame(time=one.time, image=image)
+def frame_of(sent: SentFrame) -> Frame:
+    image = Image(
+        sent.data, mime=sent.mime, width=sent.width, height=sent.height, digest=sent.digest
+    )
+    return Frame(time=sent.time, image=image)
 
 
 # -- the process
 
 
 def main() -> None:
-    """Answer the calls on standard input, about the sessions of what `FILE:NAME` means, until there
-    are no more."""
+    """Answer the calls on standard input until its end, with sessions of the model at `FILE:NAME`
+    (the first argument)."""
     calls, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    # What the model prints is not to stand between answers, nor is it to read calls.
+    # The model's output must not mix with answers, and the model must not read calls.
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
@@ -132,15 +134,15 @@ class _Serving:
 
     async def all(self, calls: BinaryIO) -> None:
         loop = asyncio.get_running_loop()
-        # Reading in a thread, what a session does of itself goes on meanwhile.
+        # A thread reads, so that a session's own tasks go on meanwhile.
         while call := await loop.run_in_executor(self._reading, _next, calls):
             try:
-                said = await self._done(call)
+                emissions = await self._done(call)
             except (ModelError, UsageError) as error:
                 answer = CallResult(number=call.number, failure=CallFailure.of(error))
             else:
                 forks = isinstance(self._sessions.get(call.session), Forks)
-                answer = CallResult(number=call.number, said=said, forks=forks)
+                answer = CallResult(number=call.number, emissions=emissions, forks=forks)
             self._answers.write(packed(answer))
             self._answers.flush()
 
@@ -151,7 +153,7 @@ class _Serving:
             return ()
         session = self._sessions[call.session]
         if call.do == "feed":
-            return tuple(await session.feed([frame_of(one) for one in call.frames]))
+            return tuple(await session.feed([frame_of(frame) for frame in call.frames]))
         if call.do == "ask":
             assert call.query is not None
             return tuple(await session.ask(call.query, must_answer=call.must_answer))
@@ -164,15 +166,15 @@ class _Serving:
         return ()
 
     async def _opened(self, spec: SessionSpec) -> Session:
-        own = found(self._name, "worker")
-        made = own.made
-        if isinstance(made, type):
-            with told_as(UsageError, f"{self._title}: {made.__name__}() failed", own.source):
-                made = made()
-        if not callable(getattr(made, "open", None)):
-            raise UsageError(f"{self._title} has no method `open`: it watches no streams.")
+        own = load_object(self._name, "worker")
+        model = own.value
+        if isinstance(model, type):
+            with errors_as(UsageError, f"{self._title}: {model.__name__}() failed", own.source):
+                model = model()
+        if not callable(getattr(model, "open", None)):
+            raise UsageError(f"{self._title} has no method `open`, so it cannot watch streams.")
         calls = Calls(name=self._title, source=own.source, threads=self._threads)
-        return await opened(calls, made.open, spec)
+        return await opened(calls, model.open, spec)
 
 
 def _next(calls: BinaryIO) -> Call | None:

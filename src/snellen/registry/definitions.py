@@ -13,7 +13,7 @@ from snellen.core.benchmark import Benchmark, mark_from_catalog, mark_source, va
 from snellen.core.source import Source
 from snellen.errors import CatalogError, DataError, SnellenError, UsageError, type_of
 from snellen.models.code_files import Files, files_of_module
-from snellen.models.user_code import told_as
+from snellen.models.user_code import errors_as
 from snellen.registry import digests, sources
 from snellen.registry.index import Entry, entries, rows_beside
 from snellen.registry.names import ambiguous, origins_of, resolve
@@ -153,7 +153,7 @@ def _called(definition: BenchmarkDefinition, values: Mapping[str, Any]) -> Bench
     values = {key: value for key, value in values.items() if key != "data" or value is not None}
     _check_parameters(definition, values)
     file = None if definition.file is None else f"{definition.file}"
-    with told_as(UsageError, f"{name} failed", file, but=SnellenError):
+    with errors_as(UsageError, f"{name} failed", file, but=SnellenError):
         benchmark = make(**values)
     if not isinstance(benchmark, Benchmark):
         raise UsageError(

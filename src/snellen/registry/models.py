@@ -137,7 +137,7 @@ def _replicated(spec: str, profile: Profile, replicas: Replicas) -> Opened:
         server=spec,
         revision=pool.model.revision,
         concurrency=profile.concurrency or pool.concurrency,
-        replicated=pool.told,
+        replicated=pool.facts,
         speed=pool.model.speed,
         runs_on=pool.model.runs_on,
         listeners=pool.listeners,
@@ -242,7 +242,7 @@ def _served(spec: str, profile: Profile, logs: Path) -> Opened:
         opened,
         model=Served(opened.model, server),
         revision=_revision(profile, weights),
-        served=server.told,
+        served=server.facts,
     )
 
 

@@ -16,7 +16,7 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.source import Source
 from snellen.errors import CatalogError, SnellenError, UsageError
 from snellen.models.code_files import Files, digest_of_files, files_of, files_of_module
-from snellen.models.user_code import attribute_of, defined_in, module_of, told_as, unknown_name
+from snellen.models.user_code import attribute_of, defined_in, errors_as, module_of, unknown_name
 from snellen.registry.digests import digest_of_benchmark
 from snellen.registry.index import normalized
 from snellen.registry.plugins import Plugin
@@ -74,7 +74,7 @@ def load_plugin(plugin: Plugin) -> Any:
     Raises:
         UsageError: the module cannot be imported, or has no such name.
     """
-    with told_as(UsageError, f"the plug-in {plugin} cannot be loaded", None, but=SnellenError):
+    with errors_as(UsageError, f"the plug-in {plugin} cannot be loaded", None, but=SnellenError):
         module = import_module(plugin.module)
     return attribute_of(module, plugin.attribute, f"the plug-in {plugin}")
 

@@ -1,7 +1,8 @@
-"""HTTP: bodies to one server, and files from any. The only room that imports the HTTP client.
+"""HTTP: JSON bodies to a model's server, and files from any server. The only room that imports the
+HTTP client.
 
-It brings back a status and bytes, or says why nothing came. What the status means is the back end's
-to say; whether to send again is the runner's. May import nothing but errors.
+It returns a status and bytes, or raises an error that says why nothing came. The back end
+interprets the status, and the runner decides on retries. It may import only errors.
 Start with `posting.py`, then `downloads.py`.
 """
 

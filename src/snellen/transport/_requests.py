@@ -1,4 +1,4 @@
-"""What all requests share: addresses, proxies, secrets, and what breaks."""
+"""Shared parts of all requests: addresses, proxies, secrets, and errors of connections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from yarl import URL
 from snellen.errors import UsageError
 
 SHORTEST_SECRET = 8
-"""What is shorter is a placeholder (`EMPTY`, `x`), and may be a word of a reply."""
+"""A shorter value is a placeholder (`EMPTY`, `x`), and may be a word in a reply."""
 HERE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -27,7 +27,7 @@ def wait_of(headers: Mapping[str, str]) -> float | None:
     until = _timestamp(value)
     if until is None:
         return None
-    # By the server's clock where it sends the time, since ours may be wrong.
+    # By the server's clock if it sends the time, since ours may be wrong.
     now = _timestamp(headers.get("Date", ""))
     return max(0.0, until - (time() if now is None else now))
 
@@ -49,20 +49,20 @@ def address_of(base_url: str) -> URL:
             return url
     except ValueError:
         pass
-    # An address that cannot be taken apart cannot be shown without what is secret in it, either.
-    named = "the base URL" if {"@", "?"} & set(base_url) else repr(base_url)
-    raise UsageError(f"{named} is no address of a server; write http://HOST:PORT/v1.")
+    # The secrets in an address that cannot be parsed cannot be removed from it, either.
+    address = "the base URL" if {"@", "?"} & set(base_url) else repr(base_url)
+    raise UsageError(f"{address} is not a server's address. Write http://HOST:PORT/v1.")
 
 
 def query_secrets(url: URL) -> list[str]:
-    """The values of a query, as written and as meant; versions (`api-version=…`) are no secret."""
+    """The values of a query, raw and decoded. Versions (`api-version=…`) are not secrets."""
     pairs = [pair.partition("=") for pair in url.raw_query_string.split("&")]
     raw = [value for name, _, value in pairs if not name.endswith("version")]
     return [*raw, *map(unquote, raw)]
 
 
 def proxy_of(url: URL) -> URL | None:
-    """The proxy that the environment names for this address; none for this machine itself.
+    """The environment's proxy for this address. There is none for this machine itself.
 
     Raises:
         UsageError: the variable does not hold the address of an HTTP proxy.
@@ -73,7 +73,7 @@ def proxy_of(url: URL) -> URL | None:
     if not address:
         return None
     try:
-        # As curl does, take an address without a scheme for that of an HTTP proxy.
+        # Like curl, treat an address without a scheme as that of an HTTP proxy.
         proxy = URL(address if "://" in address else f"http://{address}")
         # An unescaped slash or question mark in a password ends the host too early.
         is_proxy = proxy.scheme in ("http", "https") and bool(proxy.host)
@@ -91,7 +91,7 @@ def proxy_of(url: URL) -> URL | None:
 
 
 def basic(url: URL) -> str:
-    """The user part of an address as the header of basic authentication has it."""
+    """The user part of an address, encoded for the header of basic authentication."""
     return b64encode(f"{url.user}:{url.password or ''}".encode()).decode()
 
 
@@ -106,8 +106,7 @@ def user_secrets(url: URL) -> list[str]:
 def written_forms(secrets: Sequence[str]) -> list[str]:
     """Secrets in the forms in which servers write them, the longest first.
 
-    HTTP strips blanks around a header's value, JSON may escape a slash, and an address escapes
-    more.
+    HTTP strips blanks around a header's value, JSON may escape a slash, and addresses escape more.
     """
     bare = {secret.strip() for secret in secrets}
     bare = {secret for secret in bare if len(secret) >= SHORTEST_SECRET}
@@ -116,10 +115,10 @@ def written_forms(secrets: Sequence[str]) -> list[str]:
 
 
 def check_header(where: str, name: str, value: str) -> None:
-    """Whether a header can be sent.
+    """Check that a header can be sent.
 
     Raises:
-        UsageError: it cannot; the value is not quoted.
+        UsageError: it cannot. The message does not quote the value.
     """
     if not (value.isascii() and value.isprintable()):
         raise UsageError(
@@ -132,15 +131,15 @@ def what_broke(error: Exception) -> str:
     """What happened to a connection, in words."""
     match error:
         case aiohttp.ClientConnectorCertificateError():
-            return f"its TLS certificate is not to be trusted: {error.certificate_error}"
+            return f"its TLS certificate could not be verified: {error.certificate_error}"
         case aiohttp.ClientConnectorDNSError():
             return f"there is no host of that name ({error.os_error.strerror})"
         case aiohttp.ClientProxyConnectionError():
-            return "the proxy that the environment names accepts no connections"
+            return "the environment's proxy accepts no connections"
         case aiohttp.ClientHttpProxyError():
-            return f"the proxy that the environment names answers {error.status} {error.message}"
+            return f"the environment's proxy answers {error.status} {error.message}"
         case aiohttp.ClientConnectorSSLError():
-            return f"no TLS there ({error}): is the address to begin with http://?"
+            return f"no TLS there ({error}): should the address begin with http://?"
         case aiohttp.ClientConnectorError():
             return f"nothing accepts connections there ({error.os_error.strerror}): is it up?"
         case aiohttp.ServerDisconnectedError():

@@ -25,11 +25,11 @@ MOST_REDIRECTIONS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class FileHead:
-    """What a server says of a file whose bytes are about to come.
+    """A server's description of a file, before its bytes.
 
-    `start` is the place in the file of the first byte that comes, `size` that of the whole file
-    (None: not said). `validator` names this version of the file, for `If-Range`; None: it has none.
-    `beyond` says that the file has nothing at the place that was asked for.
+    `start` is the position in the file of the first byte that comes. `size` is that of the whole
+    file (None: unknown). `validator` identifies this version of the file, for `If-Range` (None: it
+    has none). `beyond` says that the file ends before the requested start.
     """
 
     start: int
@@ -39,16 +39,16 @@ class FileHead:
 
 
 class Downloads:
-    """Files from any server, as they are stored there. Redirections are followed, from https to
-    https alone.
+    """Files from any server, as they are stored there. Redirections are followed, but not from
+    https to http.
 
-    `connect` is the seconds allowed until there is a connection, `silence` those without a byte.
+    `connect` limits the seconds until there is a connection, and `silence` those without a byte.
     """
 
     def __init__(self, *, connect: float = 10.0, silence: float = 60.0) -> None:
         self._session = aiohttp.ClientSession(
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect, sock_read=silence),
-            # A file compressed on the way would have other bytes, and its ranges mean nothing.
+            # A compressed transfer would have other bytes, and its ranges would be meaningless.
             headers={"Accept-Encoding": "identity"},
             auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -62,28 +62,29 @@ class Downloads:
     async def get(
         self, url: str, *, start: int = 0, validator: str | None = None, key: str | None = None
     ) -> AsyncIterator[tuple[FileHead, AsyncIterator[bytes]]]:
-        """The file's head and its bytes from `start` on, if it is still the version `validator`;
-        else, as where the server gives no ranges, all of it, which the head's `start` tells.
+        """The file's head, and its bytes from `start` on if it is still the version `validator`. If
+        not, or if the server has no ranges, the whole file comes, and the head's `start` is 0.
 
-        The key goes to the server of `url`, and to none that it redirects to.
+        The key goes only to the server of `url`, not to servers that it redirects to.
 
         Raises:
-            Overloaded: nothing came, or it broke off (from the bytes, too): worth another try.
-            Rejected: asking again is of no use: no such file, no permission, a bad redirection.
-            UsageError: that is no address.
+            Overloaded: nothing came, or the transfer broke off (raised by the bytes, too). A retry
+                may help.
+            Rejected: a retry will not help: no such file, no permission, a bad redirection.
+            UsageError: `url` is not an address.
         """
-        asked = address_of(url)
+        origin = address_of(url)
         headers = {}
         if key is not None:
             check_header(shown_address(url), "Authorization", key)
         if start:
             headers = {"Range": f"bytes={start}-", "If-Range": validator or ""}
-        if key is not None and asked.scheme != "https" and asked.host not in HERE:
+        if key is not None and origin.scheme != "https" and origin.host not in HERE:
             raise Rejected(f"{shown_address(url)}: a key is sent over https only.")
-        there = asked.with_user(None)
+        there = origin.with_user(None)
         for _ in range(MOST_REDIRECTIONS + 1):
             mine = headers
-            if key is not None and _server(there) == _server(asked):
+            if key is not None and _server(there) == _server(origin):
                 mine = {**headers, "Authorization": f"Bearer {key}"}
             where = shown_address(str(there))
             try:
@@ -122,15 +123,15 @@ def _server(url: URL) -> tuple[str, str | None, int | None]:
 
 
 def _redirected(url: URL, location: str) -> URL:
-    """Where a redirection leads, if it may be followed."""
+    """The target of a redirection, if it may be followed."""
     where = shown_address(str(url))
     try:
         there = url.join(URL(location))
     except ValueError:
-        raise Rejected(f"{where}: redirects to what is no address.") from None
+        raise Rejected(f"{where}: redirects to an invalid address.") from None
     if not location or there.scheme not in ("http", "https") or not there.host:
         raise Rejected(
-            f"{where}: redirects to {shown_address(location) or 'nowhere'}, which is no server."
+            f"{where}: redirects to {shown_address(location) or 'nowhere'}, which is not a server."
         )
     if url.scheme == "https" and there.scheme != "https":
         raise Rejected(f"{where}: redirects from https to plain http, which anybody can forge.")
@@ -138,10 +139,10 @@ def _redirected(url: URL, location: str) -> URL:
 
 
 def _head(reply: aiohttp.ClientResponse, start: int) -> FileHead:
-    """What is to come, or an error where that is not the file.
+    """The head of a reply, or an error if the reply is not the file.
 
-    RFC 9110: a weak ETag (13.1.5) cannot vouch for a part of a file; 416 (15.5.17) and 206
-    (15.3.7) carry the whole size in Content-Range.
+    RFC 9110: a weak ETag (13.1.5) does not validate a part of a file; 416 (15.5.17) and 206
+    (15.3.7) have the whole size in Content-Range.
     """
     where = shown_address(str(reply.url))
     etag = reply.headers.get("ETag", "")
@@ -154,7 +155,7 @@ def _head(reply: aiohttp.ClientResponse, start: int) -> FileHead:
     match reply.status:
         case 200:
             if reply.headers.get("Content-Encoding", "identity") != "identity":
-                raise Rejected(f"{where}: sends the file compressed, though asked not to.")
+                raise Rejected(f"{where}: sends the file compressed, against our request.")
             return FileHead(start=0, size=reply.content_length, validator=validator)
         case 206 if start and span and span[1]:
             return FileHead(start=int(span[1]), size=total, validator=validator)
@@ -165,10 +166,10 @@ def _head(reply: aiohttp.ClientResponse, start: int) -> FileHead:
             raise Overloaded(f"{where}: {reply.status}: it is busy or broken", retry_after=wait)
         case 401 | 403:
             raise Rejected(
-                f"{where}: {reply.status}: it gives the file to those it knows only: its terms may "
-                "have to be accepted there first."
+                f"{where}: {reply.status}: the server refuses access to the file. You may have to "
+                "accept its terms there first."
             )
         case 404 | 410:
             raise Rejected(f"{where}: {reply.status}: there is no such file.")
         case status:
-            raise Rejected(f"{where}: {status}: that is no file.")
+            raise Rejected(f"{where}: {status}: the reply is not a file.")

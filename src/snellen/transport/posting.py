@@ -1,4 +1,4 @@
-"""JSON bodies to one server, and its replies."""
+"""JSON bodies to a server, and its replies."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from snellen.transport._requests import (
 )
 
 MOST_BYTES = 64 << 20
-"""No reply is longer, uncompressed."""
-IN_ONE_PIECE = 1 << 20
-"""Larger bodies are given to the HTTP client as a stream: it warns about larger bytes."""
+"""The maximum size of a reply, uncompressed."""
+UNSTREAMED = 1 << 20
+"""Larger bodies go to the HTTP client as a stream, since it warns about larger `bytes`."""
 EVENTS = "text/event-stream"
 LINE_END = re.compile(rb"\r\n|\n|\r")
 EVENT_END = re.compile(rb"(?>\r\n|\n|\r){2}")
@@ -35,7 +35,7 @@ EVENT_END = re.compile(rb"(?>\r\n|\n|\r){2}")
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """One event of a stream: its data, and the seconds until it had come."""
+    """An event of a stream: its data, and its arrival in seconds after the request."""
 
     data: bytes
     at: float
@@ -43,9 +43,9 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """What a server sent; `first` and `total` are seconds until its head and its end had come.
+    """A server's reply. `first` and `total` are the seconds until its head and its end arrived.
 
-    A reply of status 200 that is a stream of events has them in `events`, and no `body`.
+    A reply of status 200 that is a stream of events has `events` and no `body`.
     """
 
     status: int
@@ -57,19 +57,19 @@ class Response:
 
     @property
     def retry_after(self) -> float | None:
-        """Seconds that the server asks to wait."""
+        """The seconds that the server asks to wait."""
         return wait_of(self.headers)
 
 
 class Transport:
-    """Connections to one server, kept open; how many at once is the runner's to decide.
+    """Open connections to a server. The runner limits their number.
 
-    `secrets`, and those in the address, are taken out of all that comes back before anybody sees
-    it: servers echo keys in their error pages. `connect`, `first` and `total` are the seconds
-    allowed until there is a connection, the head of the reply, and its end.
+    `secrets`, and those in the address, are removed from every reply, since servers echo keys in
+    their error pages. `connect`, `first`, and `total` limit the seconds until there is a
+    connection, the head of the reply, and its end.
 
     Raises:
-        UsageError: that is no address, or a header cannot be sent.
+        UsageError: `base_url` is not an address, or a header cannot be sent.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Transport:
         if self._base.user is not None:
             if "Authorization" in self._headers:
                 raise UsageError(
-                    f"{self.where}: there is a key, and a user in the address; give one."
+                    f"{self.where}: there is a key, and also a user in the address. Remove either."
                 )
             self._headers["Authorization"] = f"Basic {basic(self._base)}"
             secrets += user_secrets(self._base)
@@ -113,22 +113,22 @@ class Transport:
         """Send a JSON body to `base_url/path`. Redirections are not followed.
 
         Raises:
-            Overloaded: no connection, no whole reply, or not in time.
-            Rejected: asking again is of no use: a redirection, a certificate that nobody vouches
-                for, a reply without end.
+            Overloaded: no connection, an incomplete reply, or a timeout.
+            Rejected: a retry will not help: a redirection, a certificate that could not be
+                verified, an endless reply.
         """
         session = self._session or self._opened()
-        data = body if len(body) <= IN_ONE_PIECE else BytesIO(body)
+        data = body if len(body) <= UNSTREAMED else BytesIO(body)
         now = asyncio.get_running_loop().time
         started = now()
-        late = f"no reply began within {self._first:g} s (time-out `first`)"
+        late = f"no reply began within {self._first:g} s (timeout `first`)"
         try:
             async with (
                 asyncio.timeout(self._first) as patience,
                 session.post(self._url(path), data=data, allow_redirects=False) as reply,
             ):
                 first = now() - started
-                late = f"the reply was not complete within {self._total:g} s (time-out `total`)"
+                late = f"the reply was not complete within {self._total:g} s (timeout `total`)"
                 patience.reschedule(started + self._total)
                 content = b""
                 events: tuple[Event, ...] = ()
@@ -138,10 +138,10 @@ class Transport:
                     content = self._without_secrets(
                         b"".join([b async for b in self._blocks(reply)])
                     )
-        # The HTTP client's own errors quote the address and the headers, keys included: they are
-        # told in our words, and never appear in a traceback.
+        # The HTTP client's own errors quote the address and the headers, keys included. We reword
+        # them and keep them out of tracebacks.
         except aiohttp.ConnectionTimeoutError:
-            late = f"no connection within {self._connect:g} s (time-out `connect`)"
+            late = f"no connection within {self._connect:g} s (timeout `connect`)"
             raise Overloaded(f"{self.where}: {late}") from None
         except TimeoutError:
             raise Overloaded(f"{self.where}: {late}") from None
@@ -154,7 +154,7 @@ class Transport:
             there = shown_address(reply.headers.get("Location", "nowhere"))
             raise Rejected(
                 f"{self.where}: {reply.status}: it has moved to {self.redact(there)}. "
-                "Requests and keys do not follow; if that address is right, name it.",
+                "Requests and keys do not follow. If that address is right, make it the base URL.",
                 hopeless=True,
             )
         return Response(
@@ -188,12 +188,12 @@ class Transport:
         return self._session
 
     def _url(self, path: str) -> URL:
-        """The address of a path, which may have a query beside that of the base."""
+        """The address of a path. Its query is added to that of the base."""
         url = self._urls.get(path)
         if url is None:
             path_alone, _, query = path.partition("?")
-            whole = f"{self._base.raw_path.rstrip('/')}/{path_alone}"
-            url = self._base.with_path(whole, encoded=True, keep_query=True).extend_query(query)
+            full_path = f"{self._base.raw_path.rstrip('/')}/{path_alone}"
+            url = self._base.with_path(full_path, encoded=True, keep_query=True).extend_query(query)
             self._urls[path] = url
         return url
 
@@ -206,8 +206,8 @@ class Transport:
             yield block
 
     async def _events(self, reply: aiohttp.ClientResponse, started: float) -> tuple[Event, ...]:
-        """A stream's events that have data. One that no empty line ends is none, as the standard
-        has it (WHATWG HTML, 9.2.6): the stream was cut in it."""
+        """A stream's events that have data. By the standard (WHATWG HTML, 9.2.6), an event without
+        an empty line at its end is dropped: the stream was cut in it."""
         now = asyncio.get_running_loop().time
         events: list[Event] = []
         rest = bytearray()
@@ -216,11 +216,13 @@ class Transport:
             rest += block
             if EVENT_END.search(rest, seen) is None:
                 continue
-            *whole, left = EVENT_END.split(rest)
+            *complete, left = EVENT_END.split(rest)
             rest = bytearray(left)
             at = now() - started
             events += (
-                Event(data=self._without_secrets(data), at=at) for data in map(_data, whole) if data
+                Event(data=self._without_secrets(data), at=at)
+                for data in map(_data, complete)
+                if data
             )
         return tuple(events)
 
@@ -231,7 +233,7 @@ class Transport:
 
 
 def _data(event: bytes) -> bytes:
-    """What the `data` lines of an event say."""
+    """The content of an event's `data` lines."""
     lines = LINE_END.split(event)
     return b"\n".join(
         bytes(line[5:]).removeprefix(b" ") for line in lines if line.startswith(b"data:")

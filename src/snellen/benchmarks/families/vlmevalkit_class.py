@@ -22,8 +22,8 @@ from snellen.errors import DataError, UsageError
 from snellen.interop import separated, xlsx
 from snellen.media.content import Message, Part, Text
 from snellen.metrics import Columns
-from snellen.models.user_code import told_as
-from snellen.models.vlmevalkit_messages import aside, class_named, made_of, ours
+from snellen.models.user_code import errors_as
+from snellen.models.vlmevalkit_messages import aside, build, load_class, ours
 from snellen.stats import Estimate
 from snellen.store import safe_name
 
@@ -45,9 +45,9 @@ def vlmevalkit_class(named: str, dataset: str | None = None) -> Benchmark:
             one turn.
     """
     title = f"{KIND}:{named}"
-    own = class_named(named, KIND)
-    dataset = _meant(own.made, title, dataset)
-    made = made_of(own, {"dataset": dataset}, title) if isinstance(own.made, type) else own.made
+    own = load_class(named, KIND)
+    dataset = _meant(own.value, title, dataset)
+    made = build(own, {"dataset": dataset}, title) if isinstance(own.value, type) else own.value
     for method in ("build_prompt", "evaluate"):
         if not callable(getattr(made, method, None)):
             raise UsageError(f"{title} has no method {method}: {made!r:.80} is no data set.")
@@ -132,7 +132,7 @@ class _Rows:
         """
         data = self._made.data
         what = f"{self._title}: build_prompt of row {place + 1} failed"
-        with aside(), told_as(UsageError, what, self._source):
+        with aside(), errors_as(UsageError, what, self._source):
             said = self._made.build_prompt(
                 data.iloc[place] if hasattr(data, "iloc") else data[place]
             )
@@ -214,7 +214,7 @@ class _Evaluated:
         if report := getattr(self._made, "report_primary_metric", None):
             with (
                 aside(),
-                told_as(UsageError, f"{self._title}: report_primary_metric", self._source),
+                errors_as(UsageError, f"{self._title}: report_primary_metric", self._source),
             ):
                 said = next(iter((report(dict(self._found)) or {}).values()), None)
             if said is not None and (said := _number(said)) is None:
@@ -252,7 +252,7 @@ class _Evaluated:
     def _evaluated(self, replies: Mapping[str, str | None]) -> object:
         with TemporaryDirectory(prefix="snellen-") as folder:
             path = _written(Path(folder, f"model_{self._dataset}.xlsx"), self._made.data, replies)
-            with aside(), told_as(UsageError, f"{self._title}: evaluate failed", self._source):
+            with aside(), errors_as(UsageError, f"{self._title}: evaluate failed", self._source):
                 return self._made.evaluate(str(path), **JUDGE)
 
 

@@ -1,8 +1,8 @@
 """Runs a server for as long as standard input is open: `python _watch.py COMMAND…`.
 
-A program of its own, since a run that is killed can end nothing any more; the pipe that it holds
-closes by itself. The server, and what it starts, are of this process's group and end together.
-What it writes goes to standard error; its exit code to standard output.
+A separate program, since a killed run cannot end its server, but its pipe closes by itself. The
+server and its child processes are in this process's group and end together. The server's output
+goes to standard error, and its exit code to standard output.
 """
 
 import os
@@ -12,11 +12,11 @@ import sys
 from threading import Thread
 
 GRACE = 10.0
-"""Seconds that a server has to end by itself."""
+"""Seconds for a server to end by itself."""
 
 
 def main(command: list[str]) -> None:
-    # The group is told to end, and this process is of it. A handler, unlike SIG_IGN, is not
+    # SIGTERM goes to the whole group, this process included. Unlike SIG_IGN, a handler is not
     # inherited by the server.
     signal.signal(signal.SIGTERM, lambda *_: None)
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sys.stderr)

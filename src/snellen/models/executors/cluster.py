@@ -1,4 +1,4 @@
-"""The Ray cluster that this process is in: one that is joined, or one of this machine alone.
+"""The Ray cluster of this process: an existing one, or a new one on this machine alone.
 
 Ray: ray-project/ray@ray-2.60.0, python/ray/scripts/scripts.py#start.
 """
@@ -26,25 +26,25 @@ SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
     "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": "0",
-    # What it has to say it prints to standard output, where a report, or JSON, is to be read.
+    # Ray prints logs to standard output, which is for reports and JSON.
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
 }
-"""What Ray is told by the environment, before it is imported."""
+"""Ray's settings in the environment, set before its import."""
 WATCH = Path(__file__).with_name("_watch.py")
 CONNECTING = 10.0
 STARTING = 120.0
-"""Seconds until a cluster of our own must be there."""
+"""Maximum seconds for the start of a cluster of our own."""
 STORE = 100 << 20
-"""Bytes for Ray's objects in a cluster of our own, which holds next to none."""
+"""Bytes for Ray's objects in a cluster of our own, which has few objects."""
 RAYS_OWN = (":job_id:", ":actor_name:", ":task_name:")
-"""Lines of a worker's log that Ray finds its place by."""
+"""Marker lines of Ray's own in a worker's log."""
 LAST_WORDS = 1000
-"""Characters of a log that are quoted."""
+"""Characters of a log that messages quote."""
 
 
 class Cluster:
-    """Ray, for as long as somebody holds it: the one that this process is in already, one that is
-    joined, or one of this machine alone, which ends with this process, however that ends."""
+    """Ray, for as long as it has holders: the cluster that this process is already in, an existing
+    cluster to join, or a new one on this machine, which ends with this process in any case."""
 
     held: ClassVar[Cluster | None] = None
 
@@ -62,7 +62,7 @@ class Cluster:
             self.address = ray.get_runtime_context().gcs_address
             return
         handler = signal.getsignal(signal.SIGTERM)
-        with ExitStack() as stack:  # of Ctrl-C, too
+        with ExitStack() as stack:  # also runs after Ctrl-C
             stack.callback(self._stop)
             if address is None:
                 self.is_own = True
@@ -72,10 +72,10 @@ class Cluster:
             stack.callback(ray.shutdown)
             try:
                 ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-            except Exception as error:  # no common class for what can be wrong with an address
+            except Exception as error:  # Ray's errors about addresses have no common class
                 why = f"the Ray cluster {address} cannot be joined: {error}"
                 if not self.is_own:
-                    # It says so itself to standard error only, among other lines.
+                    # Ray says this only on standard error, among other lines.
                     why += " If it asks for a token, RAY_AUTH_MODE=token must be set here too."
                 raise UsageError(why) from error
             stack.pop_all()
@@ -84,20 +84,20 @@ class Cluster:
 
     @classmethod
     def hold(cls, address: str | None) -> Cluster:
-        """The cluster, with one more holder.
+        """The cluster, with another holder.
 
         Raises:
-            UsageError: there is another already, or none can be had.
+            UsageError: this process is in another cluster, or cannot join or start one.
         """
-        found = cls.held or cls(address)
-        if address not in (None, "auto", found.address):
+        cluster = cls.held or cls(address)
+        if address not in (None, "auto", cluster.address):
             raise UsageError(
-                f"this process is in the Ray cluster {found.address}, and cannot be in "
+                f"this process is in the Ray cluster {cluster.address}, and cannot be in "
                 f"{address} too."
             )
-        cls.held = found
-        found._holders += 1
-        return found
+        cls.held = cluster
+        cluster._holders += 1
+        return cluster
 
     def release(self) -> None:
         self._holders -= 1
@@ -109,22 +109,22 @@ class Cluster:
         self._stop()
 
     def resources(self) -> Mapping[str, float]:
-        found: Mapping[str, float] = self.ray.cluster_resources()
-        return found
+        resources: Mapping[str, float] = self.ray.cluster_resources()
+        return resources
 
     def last_words(self, pid: int) -> str:
-        """The end of what a worker wrote, where the cluster is of our own."""
+        """The end of a worker's output, in a cluster of our own."""
         if self.folder is None:
             return ""
         logs = self.folder / "session_latest/logs"
-        found = [*logs.glob(f"worker-*-{pid}.out"), *logs.glob(f"worker-*-{pid}.err")]
-        lines = [line for log in found for line in log.read_text(errors="replace").splitlines()]
-        said = "\n".join(line for line in lines if not line.startswith(RAYS_OWN)).strip()
-        return f" Its log ends in:\n{said[-LAST_WORDS:]}" if said else ""
+        files = [*logs.glob(f"worker-*-{pid}.out"), *logs.glob(f"worker-*-{pid}.err")]
+        lines = [line for log in files for line in log.read_text(errors="replace").splitlines()]
+        text = "\n".join(line for line in lines if not line.startswith(RAYS_OWN)).strip()
+        return f" Its log ends in:\n{text[-LAST_WORDS:]}" if text else ""
 
     def _started(self) -> str:
-        """Start one, and give its address."""
-        # Ray's sockets lie in it, whose paths may not be long.
+        """Start a cluster, and return its address."""
+        # A short path, since the folder holds Ray's sockets.
         self.folder = Path(tempfile.mkdtemp(prefix="snellen-ray-", dir="/tmp"))
         log, address = self.folder / "start.log", self.folder / "ray_current_cluster"
         command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block"]
@@ -133,26 +133,26 @@ class Cluster:
         command += ["--include-dashboard=false", "--include-log-monitor=false", "--no-monitor"]
         command += ["--disable-usage-stats"]
         command += [f"--object-store-memory={STORE}", f"--temp-dir={self.folder}"]
-        with log.open("wb") as told:
+        with log.open("wb") as log_file:
             self._watch = subprocess.Popen(
                 [sys.executable, "-I", str(WATCH), *command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
-                stderr=told,
-                start_new_session=True,  # Ctrl-C is the run's, which ends the cluster after itself
+                stderr=log_file,
+                start_new_session=True,  # Ctrl-C goes to the run, which then ends the cluster
             )
         until = time.monotonic() + STARTING
-        while not (address.exists() and (found := address.read_text().strip())):
+        while not (address.exists() and (started := address.read_text().strip())):
             ended = self._watch.poll() is not None
             if ended or time.monotonic() > until:
-                said = log.read_text(errors="replace").strip()[-LAST_WORDS:]
-                how = "it ended" if ended else f"it was not there within {STARTING:g} s"
-                raise UsageError(f"a Ray cluster cannot be started here: {how}.\n{said}")
+                tail = log.read_text(errors="replace").strip()[-LAST_WORDS:]
+                how = "it ended" if ended else f"it was not ready within {STARTING:g} s"
+                raise UsageError(f"a Ray cluster cannot be started here: {how}.\n{tail}")
             time.sleep(0.05)
-        return found
+        return started
 
     def _stop(self) -> None:
-        """End what was started here. Nothing in it is worth a farewell."""
+        """Kill the cluster that was started here. It has nothing to save."""
         if self._watch is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self._watch.pid, signal.SIGKILL)
@@ -164,10 +164,10 @@ class Cluster:
 
 
 def _check_listens(address: str) -> None:
-    """That somebody listens at HOST:PORT: Ray would try for minutes.
+    """Check that HOST:PORT accepts connections, since Ray would try for minutes.
 
     Raises:
-        UsageError: nobody does.
+        UsageError: it does not, or is not such an address.
     """
     host, _, port = address.rpartition(":")
     if not host or not port.isascii() or not port.isdigit():
@@ -176,6 +176,6 @@ def _check_listens(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), CONNECTING).close()
     except (OSError, OverflowError) as error:
         raise UsageError(
-            f"there is no Ray cluster at {address}: {error}. `ray start` says its address; it is "
-            "given as --ray-address, else as RAY_ADDRESS."
+            f"there is no Ray cluster at {address}: {error}. `ray start` prints the cluster's "
+            "address. Pass it as --ray-address, or set RAY_ADDRESS."
         ) from error

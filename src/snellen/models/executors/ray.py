@@ -1,8 +1,8 @@
-"""Several replicas of a model, each in a process of its own, on one machine or many: Ray actors.
+"""Several replicas of a model, as Ray actors in separate processes, on one machine or many.
 
-The pool is a model like any other. It asks the replica that has least to do; what a worker had when
-it died is `Overloaded`, so that the runner, which alone asks again, does. Ray repeats nothing
-itself. Pictures and videos go as references and are read where the model is.
+The pool is a model like any other. It sends a request to the least busy replica. When a worker
+dies, its requests raise `Overloaded`, so that the runner retries them. Ray itself retries nothing.
+Pictures and videos are sent as references and read where the model is.
 
 Ray: ray-project/ray@ray-2.60.0, python/ray/actor.py.
 """
@@ -42,23 +42,23 @@ from snellen.models.executors.sending import referred, videos_of, with_frames
 Method = Literal["generate", "rank"]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 PLACING = 600.0
-"""Seconds until a worker's process must run: others may have the cluster's devices."""
+"""Maximum seconds for the start of a worker's process: the cluster's devices may be in use."""
 OPENING = 3600.0
-"""Seconds until its model must be open: weights may have to be fetched first."""
+"""Maximum seconds to open its model: weights may have to be downloaded first."""
 CLOSING = 15.0
 AHEAD = 1
-"""Questions that a worker has beyond those that its model takes at once: the next one is there, and
-its media are read, when an answer is given."""
+"""Questions that a worker has beyond its model's concurrency, so that the next question's media are
+already read when the model is free."""
 DEATHS = 3
-"""So many deaths of a worker in a row, without an answer between them, and it stays dead."""
+"""After this many deaths in a row without an answer, a worker is not started again."""
 PAUSES = (1.0, 5.0, 30.0, 0.0)
 """Seconds between attempts to start a worker again."""
 TOGETHER = 64
-"""Videos of which it is remembered what else is asked about them, and who has decoded them."""
+"""Videos whose other windows, and whose workers that decoded them, are remembered."""
 
 
 class _Worker:
-    """One replica's place in the pool; `actor` is None while it is dead."""
+    """A replica in the pool. `actor` is None while it is dead."""
 
     def __init__(self, number: int, actor: Any) -> None:
         self.number = number
@@ -67,21 +67,21 @@ class _Worker:
         self.busy = 0
         self.deaths = 0
         self.lost: str | None = None
-        """Why it is not started any more."""
+        """The reason why it is not started again."""
 
     @property
-    def place(self) -> str:
+    def description(self) -> str:
         return f"worker {self.number} (process {self.hello.pid} on {self.hello.node})"
 
 
 class Pool:
-    """Replicas of a model, asked as one.
+    """Replicas of a model, used as a single model.
 
-    `opening` gives what opens the model in a worker, for so many replicas; `devices` says that it
-    can use GPUs.
+    `opening`, called with the number of replicas, returns the function that opens the model in a
+    worker. `devices` says that the model can use GPUs.
 
     Raises:
-        UsageError: the replicas cannot be had, or are not alike.
+        UsageError: the replicas cannot be started, or differ.
     """
 
     wants_frames = False
@@ -98,13 +98,13 @@ class Pool:
     ) -> None:
         self.name = spec
         self.listeners: list[Callable[[str], object]] = []
-        """Are told what a person wants to know while it is asked."""
+        """Called with messages for the user during a run."""
         self._cluster = Cluster.hold(replicas.address)
         self._ray: Any = self._cluster.ray
         self._workers: list[_Worker] = []
         self._again: set[asyncio.Task[None]] = set()
         self._without: set[str] = set()
-        self._beside: dict[Path, tuple[Video, ...]] = {}
+        self._companions: dict[Path, tuple[Video, ...]] = {}
         self._seen_by: dict[Path, _Worker] = {}
         self._changed = asyncio.Event()
         with ExitStack() as stack:
@@ -122,29 +122,29 @@ class Pool:
         there = self._cluster.resources()
         n, gpus = shares(there, replicas, devices=devices, is_own=self._cluster.is_own)
         cores = (os.cpu_count() or 1) if self._cluster.is_own else int(there.get("CPU", 1))
-        each = threads or str(max(1, cores // n))
+        thread_count = threads or str(max(1, cores // n))
         self._options = {
             "num_cpus": 0 if self._cluster.is_own else 1,
             "num_gpus": gpus,
             "max_restarts": 0,
             "max_task_retries": 0,
             "scheduling_strategy": "SPREAD",
-            "runtime_env": {"env_vars": dict.fromkeys(THREADS, each)},
+            "runtime_env": {"env_vars": dict.fromkeys(THREADS, thread_count)},
         }
         self._opening = opening(n)
         self._workers = [_Worker(number, self._actor()) for number in range(1, n + 1)]
         for worker, hello in zip(self._workers, self._hellos(), strict=True):
             worker.hello = hello
-        self.model = self._told()
+        self.model = self._model_info()
         if self.model.generates:
             self.generate = self._generate
         if self.model.ranks:
             self.rank = self._rank
         self.takes_tools = self.model.takes_tools
         self.notes = self.model.notes
-        one = self.model.concurrency
-        self.concurrency = None if one is None else n * (one + AHEAD)
-        self.told = {
+        per_replica = self.model.concurrency
+        self.concurrency = None if per_replica is None else n * (per_replica + AHEAD)
+        self.facts = {
             "executor": "ray",
             "ray": self._ray.__version__,
             "replicas": n,
@@ -154,22 +154,24 @@ class Pool:
         }
 
     def expect(self, videos: Sequence[Video]) -> None:
-        """These are asked about together."""
-        for source in dict.fromkeys(one.source for one in videos):
-            beside = tuple(one for one in videos if one.source == source)
-            _keep(self._beside, source, beside)
+        """Announce videos with questions that belong together."""
+        for source in dict.fromkeys(video.source for video in videos):
+            companions = tuple(video for video in videos if video.source == source)
+            _keep(self._companions, source, companions)
 
     async def close(self) -> None:
-        """End the workers, and the cluster if it is of our own."""
+        """End the workers, and the cluster if it is our own."""
         for task in self._again:
             task.cancel()
         await asyncio.gather(*self._again, return_exceptions=True)
-        closing = [one.actor.close.remote() for one in self._workers if one.actor is not None]
+        closing = [
+            worker.actor.close.remote() for worker in self._workers if worker.actor is not None
+        ]
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSING):
-                for one in closing:
-                    with suppress(self._ray.exceptions.RayError):  # it died: the others go on
-                        await one
+                for call in closing:
+                    with suppress(self._ray.exceptions.RayError):  # it died; close the others
+                        await call
         self._end()
 
     def _end(self) -> None:
@@ -186,13 +188,14 @@ class Pool:
 
     def _hellos(self) -> list[Hello]:
         refs = [worker.actor.hello.remote() for worker in self._workers if worker.actor is not None]
-        found, late = self._ray.wait(refs, num_returns=len(refs), timeout=PLACING)
+        ready, late = self._ray.wait(refs, num_returns=len(refs), timeout=PLACING)
         if late:
             raise UsageError(
-                f"only {len(found)} of {len(refs)} workers were started within {PLACING:g} s. The "
-                f"cluster has {_said(self._cluster.resources())}, of which "
-                f"{_said(self._ray.available_resources())} are free. Ask for fewer (--replicas) or "
-                "less each (--gpus-per-replica), or wait until others are done."
+                f"only {len(ready)} of {len(refs)} workers started within {PLACING:g} s. The "
+                f"cluster has {_shown_resources(self._cluster.resources())}, of which "
+                f"{_shown_resources(self._ray.available_resources())} are free. Request fewer "
+                "replicas (--replicas) or fewer GPUs per replica (--gpus-per-replica), or wait "
+                "until others are done."
             )
         try:
             hellos: list[Hello] = self._ray.get(refs)
@@ -202,41 +205,43 @@ class Pool:
             _check_alike(hello)
         return hellos
 
-    def _told(self) -> ReplicaInfo:
-        """What the workers' model is, which all say alike."""
+    def _model_info(self) -> ReplicaInfo:
+        """The description of the workers' model, on which all must agree."""
         opening = [(worker, self._open(worker)) for worker in self._workers]
         until = time.monotonic() + OPENING
-        told: list[ReplicaInfo] = []
+        infos: list[ReplicaInfo] = []
         for worker, ref in opening:
             try:
-                one = self._ray.get(ref, timeout=max(0.0, until - time.monotonic()))
+                info = self._ray.get(ref, timeout=max(0.0, until - time.monotonic()))
             except self._ray.exceptions.GetTimeoutError as error:
                 raise UsageError(
-                    f"{self.name} was not open in {worker.place} within {OPENING:g} s."
+                    f"{self.name} was not open in {worker.description} within {OPENING:g} s."
                 ) from error
             except self._ray.exceptions.RayError as error:
                 words = self._cluster.last_words(worker.hello.pid)
                 raise UsageError(
-                    f"{worker.place} died while it opened {self.name}: {_last_line(error)}{words}"
+                    f"{worker.description} died while it opened {self.name}: "
+                    f"{_last_line(error)}{words}"
                 ) from error
-            if isinstance(one, ReplicaFailure):
-                raise one.error()
-            told.append(one)
-        for worker, one in zip(self._workers, told, strict=True):
-            if other := _differ(told[0], one):
+            if isinstance(info, ReplicaFailure):
+                raise info.error()
+            infos.append(info)
+        for worker, info in zip(self._workers, infos, strict=True):
+            if other := _differ(infos[0], info):
                 first = self._workers[0].hello.node
                 raise UsageError(
                     f"{self.name} is not the same model on every node: its {other} on "
-                    f"{worker.hello.node} is not that on {first}. Give all nodes the same files."
+                    f"{worker.hello.node} differs from that on {first}. Give all nodes the same "
+                    "files."
                 )
-        return told[0]
+        return infos[0]
 
     def _open(self, worker: _Worker) -> Any:
         assert worker.actor is not None
         return worker.actor.open.remote(self.name, self._opening, os.getcwd())
 
     async def _start_again(self, worker: _Worker) -> None:
-        """Start a dead worker anew, or say why it stays dead."""
+        """Start a dead worker again, or report why it stays dead."""
         for pause in PAUSES:
             actor = self._actor()
             try:
@@ -246,28 +251,28 @@ class Pool:
                 raise
             except TimeoutError:
                 self._ray.kill(actor)
-                said = "no place was found for it, or its model was not open, in time"
+                reason = "it found no free resources, or its model was not open, in time"
                 break
             except self._ray.exceptions.RayError as error:  # a lost node may not be noticed yet
-                said = _last_line(error)
-            except SnellenError as error:  # its device may not be free yet of the dead one
-                said = str(error)
+                reason = _last_line(error)
+            except SnellenError as error:  # the dead worker may still hold its device
+                reason = str(error)
             else:
                 worker.actor, worker.hello = actor, hello
                 self._changed.set()
                 return
             self._ray.kill(actor)
             await asyncio.sleep(pause)
-        worker.lost = f"worker {worker.number} was not started again: {said}"
+        worker.lost = f"worker {worker.number} was not started again: {reason}"
         self._say(worker.lost)
         self._changed.set()
 
     def _ended(self, worker: _Worker, task: asyncio.Task[None]) -> None:
-        """Say of a start that failed as none was expected to, for which all would wait."""
+        """Report a restart that failed unexpectedly. Otherwise all would wait for it."""
         self._again.discard(task)
         if not task.cancelled() and (fault := task.exception()) is not None:
-            said = f"{type(fault).__name__}: {fault}"
-            worker.lost = f"worker {worker.number} was not started again: {said}"
+            reason = f"{type(fault).__name__}: {fault}"
+            worker.lost = f"worker {worker.number} was not started again: {reason}"
             self._say(worker.lost)
             self._changed.set()
 
@@ -276,18 +281,18 @@ class Pool:
             hello: Hello = await actor.hello.remote()
         _check_alike(hello)
         async with asyncio.timeout(OPENING):
-            told: ReplicaInfo | ReplicaFailure = await actor.open.remote(
+            info: ReplicaInfo | ReplicaFailure = await actor.open.remote(
                 self.name, self._opening, os.getcwd()
             )
-        if isinstance(told, ReplicaFailure):
-            raise told.error()
-        if other := _differ(self.model, told):
-            raise UsageError(f"the {other} of its model on {hello.node} is another now")
+        if isinstance(info, ReplicaFailure):
+            raise info.error()
+        if other := _differ(self.model, info):
+            raise UsageError(f"the {other} of its model on {hello.node} has changed")
         return hello
 
     def _died(self, worker: _Worker, actor: Any, error: Exception) -> Overloaded:
-        """A worker's death, as the one question sees it that it had."""
-        said = f"{worker.place} of {self.name} died while it had the question"
+        """The error for a question whose worker died. The first such question restarts it."""
+        message = f"{worker.description} of {self.name} died while it had the question"
         if worker.actor is actor:  # the first question to see it
             worker.actor = None
             worker.deaths += 1
@@ -296,38 +301,40 @@ class Pool:
             words = self._cluster.last_words(worker.hello.pid)
             if worker.deaths >= DEATHS:
                 worker.lost = (
-                    f"{worker.place} of {self.name} died {DEATHS} times in a row without an answer "
-                    f"in between.{words}"
+                    f"{worker.description} of {self.name} died {DEATHS} times in a row without "
+                    f"an answer in between.{words}"
                 )
                 self._say(worker.lost)
             else:
-                self._say(f"{worker.place} died, and is started again: {_last_line(error)}")
+                self._say(f"{worker.description} died, and is started again: {_last_line(error)}")
                 task = asyncio.get_running_loop().create_task(self._start_again(worker))
                 self._again.add(task)
                 task.add_done_callback(partial(self._ended, worker))
             self._changed.set()
-        return Overloaded(said)
+        return Overloaded(message)
 
     # -- asking
 
     async def _generate(self, request: Request) -> Reply:
-        answer = await self._asked("generate", request)
+        answer = await self._request("generate", request)
         return replace(answer.reply, shown=answer.shown, frame_sizes=answer.frame_sizes)
 
     async def _rank(self, request: Request) -> Ranking:
-        answer = await self._asked("rank", request)
+        answer = await self._request("rank", request)
         ranking = Ranking(answer.reply.choices)
         ranking.shown, ranking.frame_sizes = answer.shown, answer.frame_sizes
         ranking.sizes = answer.reply.sizes
         return ranking
 
-    async def _asked(self, method: Method, request: Request) -> ReplicaAnswer:
-        """The answer of the worker that has least to do.
+    async def _request(self, method: Method, request: Request) -> ReplicaAnswer:
+        """The answer of the least busy worker.
 
         Raises:
-            Overloaded: it died. Rejected: there is none, and will be none. What the model raises.
+            Overloaded: the worker died.
+            Rejected: no worker is left.
+            SnellenError: whatever the model raises.
         """
-        watched = next((one.source for one in videos_of(request)), None)
+        watched = next((video.source for video in videos_of(request)), None)
         worker = await self._free(watched)
         worker.busy += 1
         try:
@@ -343,8 +350,8 @@ class Pool:
         self, worker: _Worker, method: Method, request: Request, watched: Path | None
     ) -> ReplicaAnswer | ReplicaFailure:
         if worker.hello.node not in self._without:
-            beside = () if watched is None else self._beside.get(watched, ())
-            sent = ReplicaRequest(request=referred(request), beside=beside)
+            companions = () if watched is None else self._companions.get(watched, ())
+            sent = ReplicaRequest(request=referred(request), companions=companions)
             answer = await self._call(worker, method, sent)
             if not isinstance(answer, MediaMissing):
                 return answer
@@ -353,26 +360,28 @@ class Pool:
             worker, method, ReplicaRequest(request=await with_frames(request))
         )
         if isinstance(answer, MediaMissing):
-            raise Rejected(f"{worker.place} cannot read what it was sent: {answer.reason}")
+            raise Rejected(f"{worker.description} cannot read what it was sent: {answer.reason}")
         return answer
 
     async def _call(
-        self, worker: _Worker, method: Method, asked: ReplicaRequest
+        self, worker: _Worker, method: Method, sent: ReplicaRequest
     ) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
         failed = self._ray.exceptions
         actor = worker.actor
         if actor is None:
-            raise Overloaded(f"{worker.place} of {self.name} died before it had the question")
-        ref = getattr(actor, method).remote(asked)
+            raise Overloaded(f"{worker.description} of {self.name} died before it had the question")
+        ref = getattr(actor, method).remote(sent)
         try:
             answer: ReplicaAnswer | MediaMissing | ReplicaFailure = await ref
         except asyncio.CancelledError:  # nobody waits for it any more
             self._ray.cancel(ref)
             raise
         except failed.TaskCancelledError as error:
-            raise Overloaded(f"{worker.place} of {self.name} gave the question up") from error
+            raise Overloaded(f"{worker.description} of {self.name} gave the question up") from error
         except failed.RayTaskError as error:
-            raise SnellenError(f"{worker.place} of {self.name}: {_last_line(error)}") from error
+            raise SnellenError(
+                f"{worker.description} of {self.name}: {_last_line(error)}"
+            ) from error
         except failed.RayError as error:
             raise self._died(worker, actor, error) from error
         if worker.actor is actor:
@@ -380,36 +389,41 @@ class Pool:
         return answer
 
     async def _free(self, watched: Path | None) -> _Worker:
-        """The worker with least to do that has room for one more; one that has decoded the video,
-        where it has not much more to do than others.
+        """The least busy worker with room for another question. A worker that has decoded the video
+        is preferred if it is not much busier.
 
         Raises:
-            Rejected: all have died for good.
+            Rejected: no worker is left.
         """
         while True:
             if all(worker.lost for worker in self._workers):
                 lost = self._workers[-1].lost
                 raise Rejected(f"no worker of {self.name} is left: {lost}", hopeless=True)
             most = math.inf if self.model.concurrency is None else self.model.concurrency + AHEAD
-            free = [one for one in self._workers if one.actor is not None and one.busy < most]
+            free = [
+                worker
+                for worker in self._workers
+                if worker.actor is not None and worker.busy < most
+            ]
             if not free:
                 self._changed.clear()
                 await self._changed.wait()
                 continue
-            found = min(free, key=lambda one: one.busy)
+            chosen = min(free, key=lambda worker: worker.busy)
             if watched is not None:
                 seen_by = self._seen_by.get(watched)
                 more = 1 if math.isinf(most) else max(1, most // 2)
-                if seen_by in free and seen_by.busy <= found.busy + more:
-                    found = seen_by
-                _keep(self._seen_by, watched, found)
-            return found
+                if seen_by in free and seen_by.busy <= chosen.busy + more:
+                    chosen = seen_by
+                _keep(self._seen_by, watched, chosen)
+            return chosen
 
     def _cannot_read(self, worker: _Worker, answer: MediaMissing) -> None:
         node = worker.hello.node
         if not self.model.decodes:
             raise Rejected(
-                f"{node}: {answer.reason} {self.name} reads files itself: they must lie there too.",
+                f"{node}: {answer.reason} {self.name} reads files itself, so they must be there, "
+                "too.",
                 hopeless=True,
             )
         if node not in self._without:
@@ -432,18 +446,18 @@ def _keep(kept: dict[Path, Any], key: Path, value: Any) -> None:
 
 
 def _check_alike(hello: Hello) -> None:
-    """That a worker runs what we do.
+    """Check that a worker has our versions.
 
     Raises:
-        UsageError: it does not; says what differs.
+        UsageError: it does not. The message says what differs.
     """
     here = {"snellen": __version__, "Python": _minor(platform.python_version())}
     theirs = {"snellen": hello.snellen, "Python": _minor(hello.python)}
     for what, mine in here.items():
         if theirs[what] != mine:
             raise UsageError(
-                f"{hello.node} has {what} {theirs[what]}, and here it is {mine}: install the same "
-                "on every node."
+                f"{hello.node} has {what} {theirs[what]}, and this machine has {mine}. Install the "
+                "same version on every node."
             )
 
 
@@ -451,11 +465,11 @@ def _minor(version: str) -> str:
     return ".".join(version.split(".")[:2])
 
 
-def _differ(one: ReplicaInfo, other: ReplicaInfo) -> str | None:
-    """What of two models is not alike."""
-    if one.revision != other.revision:
+def _differ(first: ReplicaInfo, other: ReplicaInfo) -> str | None:
+    """The property in which two models differ, if any."""
+    if first.revision != other.revision:
         return "revision"
-    can = [(told.generates, told.ranks, told.decodes) for told in (one, other)]
+    can = [(info.generates, info.ranks, info.decodes) for info in (first, other)]
     return "methods" if can[0] != can[1] else None
 
 
@@ -467,12 +481,12 @@ def _not_started(error: Exception) -> str:
 
 
 def _last_line(error: Exception) -> str:
-    """The last line of what Ray says, which is what happened; the others say where."""
+    """The last line of a Ray error, which has the cause. The other lines have the location."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:
         return type(error).__name__
     return lines[-1].partition(" Some common causes")[0][:300]
 
 
-def _said(resources: Mapping[str, float]) -> str:
+def _shown_resources(resources: Mapping[str, float]) -> str:
     return f"{resources.get('CPU', 0):g} CPUs and {resources.get('GPU', 0):g} GPUs"

@@ -1,8 +1,8 @@
-"""What runs in a worker of `executors.ray`: one replica, and the media of its requests.
+"""A replica in a worker of `executors.ray`, and the media of its requests.
 
-Nothing here knows of Ray. What goes between the processes are the dataclasses below and those of
-`model` and `content`; an error goes as its name and its words, since a stranger's class may not be
-there on the other side.
+Nothing here depends on Ray. The processes exchange the dataclasses below and those of `model` and
+`content`. An error is sent as its class name and message, since the other side may not have a
+user's class.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST_BYTES = 300 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Hello:
-    """Which process a worker is, and what it runs."""
+    """A worker's process and its versions."""
 
     snellen: str
     python: str
@@ -43,7 +43,7 @@ class Hello:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaInfo:
-    """What a worker's model is and can do."""
+    """A description of a worker's model and its abilities."""
 
     revision: str | None
     concurrency: int | None
@@ -58,10 +58,10 @@ class ReplicaInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaRequest:
-    """A request with its media as references, and the videos that are asked about beside it."""
+    """A request with its media as references, and the videos of related questions."""
 
     request: Request
-    beside: tuple[Video, ...] = ()
+    companions: tuple[Video, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,14 +73,14 @@ class ReplicaAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class MediaMissing:
-    """A medium cannot be read where the worker is; says why."""
+    """A medium cannot be read where the worker is. `reason` says why."""
 
     reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaFailure:
-    """An error as the name of a class of ours, its words, and its fields."""
+    """An error as the name of our class, its message, and its fields."""
 
     kind: str
     message: str
@@ -89,23 +89,27 @@ class ReplicaFailure:
     @classmethod
     def of(cls, error: Exception, name: str) -> ReplicaFailure:
         if isinstance(error, SnellenError):
-            kind = next(one for one in type(error).__mro__ if one.__module__ == errors.__name__)
+            kind = next(
+                ancestor
+                for ancestor in type(error).__mro__
+                if ancestor.__module__ == errors.__name__
+            )
             known = ("retry_after", "throttled", "hopeless")
             held = {key: value for key, value in vars(error).items() if key in known}
             return cls(kind=kind.__name__, message=message_of(error), fields=held)
         last = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(last.filename).name}, line {last.lineno}"
-        said = f"{name}: {type(error).__name__}: {message_of(error)} ({where})"
-        return cls(kind="SnellenError", message=said)
+        message = f"{name}: {type(error).__name__}: {message_of(error)} ({where})"
+        return cls(kind="SnellenError", message=message)
 
     def error(self) -> SnellenError:
-        made: SnellenError = getattr(errors, self.kind)(self.message, **self.fields)
-        return made
+        error: SnellenError = getattr(errors, self.kind)(self.message, **self.fields)
+        return error
 
 
 class Replica:
-    """One replica. `hello` first, then `open`, which gives what the model is. Of what it is asked
-    beyond what the model takes at once it reads the media meanwhile."""
+    """A replica. Call `hello` first, then `open`, which returns the model's description. While
+    requests wait for the model, their media are read."""
 
     _room: AbstractAsyncContextManager[object] = nullcontext()
 
@@ -120,8 +124,8 @@ class Replica:
     def open(
         self, spec: str, opening: Callable[[], Any], folder: str
     ) -> ReplicaInfo | ReplicaFailure:
-        """Open the model by `opening`, which gives a `registry.Opened`, in the folder of whoever
-        asks, where this machine has it."""
+        """Open the model with `opening`, which returns a `registry.Opened`, in the caller's folder
+        if this machine has it."""
         try:
             os.chdir(folder)
             there = ""
@@ -153,72 +157,71 @@ class Replica:
             notes=tuple(getattr(opened.model, "notes", ())),
         )
 
-    async def generate(
-        self, asked: ReplicaRequest
-    ) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
+    async def generate(self, sent: ReplicaRequest) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
         async def answer(request: Request) -> Reply:
-            # Plain values: a stranger's classes could not be read on the other side.
+            # Plain values, since the other side could not read a user's classes.
             return check_reply(await self._model.generate(request), self._name)
 
-        return await self._answered(asked, answer)
+        return await self._answered(sent, answer)
 
-    async def rank(self, asked: ReplicaRequest) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
+    async def rank(self, sent: ReplicaRequest) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
         async def answer(request: Request) -> Reply:
             ranking = check_ranking(await self._model.rank(request), request, self._name)
             return Reply(choices=tuple(ranking), sizes=ranking.sizes)
 
-        return await self._answered(asked, answer)
+        return await self._answered(sent, answer)
 
     async def close(self) -> None:
         if close := getattr(self._model, "close", None):
             await close()
 
     async def _answered(
-        self, asked: ReplicaRequest, answer: Callable[[Request], Awaitable[Reply]]
+        self, sent: ReplicaRequest, answer: Callable[[Request], Awaitable[Reply]]
     ) -> ReplicaAnswer | MediaMissing | ReplicaFailure:
         try:
-            request = await self._there(asked)
+            request = await self._there(sent)
             if isinstance(request, MediaMissing):
                 return request
             async with self._room:
                 reply = await answer(request)
-        except Exception as error:  # no class of an error but ours is there on the other side
+        except Exception as error:  # the other side has only our classes of errors
             return ReplicaFailure.of(error, self._name)
-        found = [one for message in request.messages for one in message.videos]
-        if not found:
+        videos = [film for message in request.messages for film in message.videos]
+        if not videos:
             return ReplicaAnswer(reply=reply)
         return ReplicaAnswer(
             reply=reply,
-            shown=tuple(tuple(frame.time for frame in one.frames) for one in found),
+            shown=tuple(tuple(frame.time for frame in film.frames) for film in videos),
             frame_sizes=tuple(
-                (one.size, one.original_size) if one.size and one.original_size else None
-                for one in found
+                (film.size, film.original_size) if film.size and film.original_size else None
+                for film in videos
             ),
         )
 
-    async def _there(self, asked: ReplicaRequest) -> Request | MediaMissing:
-        """The request with its media read here, and found to be what they are where it was made.
+    async def _there(self, sent: ReplicaRequest) -> Request | MediaMissing:
+        """The request with its media read here and their digests checked.
 
         Raises:
-            Rejected: one is another. MediaError: a video cannot be decoded.
+            Rejected: a medium differs from that of the sender.
+            MediaError: a video cannot be decoded.
         """
         messages = []
-        for message in asked.request.messages:
+        for message in sent.request.messages:
             parts: list[Part] = []
             for part in message.content:
                 if not isinstance(part, str):
                     try:
-                        found = await self._load(part)
+                        medium = await self._load(part)
                     except MediaError as error:
                         return MediaMissing(reason=str(error))
-                    if part.digest not in (None, found.digest):
+                    if part.digest not in (None, medium.digest):
                         raise Rejected(_another(part))
-                    part = found
+                    part = medium
                 if isinstance(part, Video) and self._decodes and not part.frames:
-                    part = await self._films.shown(part, asked.beside)
+                    part = await self._films.shown(part, sent.companions)
                 parts.append(part)
             messages.append(replace(message, content=tuple(parts)))
-        return replace(asked.request, messages=tuple(messages))
+        return replace(sent.request, messages=tuple(messages))
 
     async def _load(self, part: Image | Video) -> Image | Video:
         if isinstance(part, Video):
@@ -234,68 +237,71 @@ def _another(medium: Image | Video) -> str:
     name = medium.place or (str(medium.source) if isinstance(medium.source, Path) else "a picture")
     return (
         f"{name} is another file on {socket.gethostname()} than where the run was started: its "
-        "bytes differ. Give every node the same files; where there are none, bytes are sent."
+        "bytes differ. Give every node the same files, or remove them to have the bytes sent."
     )
 
 
 class Films:
-    """Videos decoded in this process. What is asked about one video is decoded in one pass, as far
-    as it is known by then; the frames are kept for the next question, up to `MOST_BYTES`."""
+    """Videos decoded in this process. The known windows of a video are decoded in a single pass.
+    Frames are kept for later questions, up to `MOST_BYTES`."""
 
     def __init__(self, threads: int) -> None:
         self._threads = ThreadPoolExecutor(threads, "decode")
-        self._made: OrderedDict[Video, asyncio.Future[tuple[Frame, ...]]] = OrderedDict()
+        self._frames: OrderedDict[Video, asyncio.Future[tuple[Frame, ...]]] = OrderedDict()
         self._held: dict[Video, int] = {}
         self.passes = 0
 
-    async def shown(self, asked: Video, beside: Sequence[Video]) -> Video:
+    async def shown(self, clip: Video, companions: Sequence[Video]) -> Video:
         """The video with its frames.
 
         Raises:
-            MediaError: it cannot be decoded. UsageError: the extra is missing.
+            MediaError: the video cannot be decoded.
+            UsageError: the extra is missing.
         """
-        key = _bare(asked)
-        if key not in self._made:
+        key = _bare(clip)
+        if key not in self._frames:
             loop = asyncio.get_running_loop()
-            same = (_bare(one) for one in beside if one.source == asked.source)
-            windows = [one for one in dict.fromkeys((key, *same)) if one not in self._made]
-            self._made.update((one, loop.create_future()) for one in windows)
+            same = (_bare(window) for window in companions if window.source == clip.source)
+            windows = [
+                window for window in dict.fromkeys((key, *same)) if window not in self._frames
+            ]
+            self._frames.update((window, loop.create_future()) for window in windows)
             self.passes += 1
             loop.run_in_executor(self._threads, self._decode, windows, loop)
-        self._made.move_to_end(key)
-        return replace(asked, frames=await asyncio.shield(self._made[key]))
+        self._frames.move_to_end(key)
+        return replace(clip, frames=await asyncio.shield(self._frames[key]))
 
     def _decode(self, windows: Sequence[Video], loop: asyncio.AbstractEventLoop) -> None:
         wanted = [
-            video.Window(start=one.start, end=one.end, policy=one.policy or video.DEFAULT)
-            for one in windows
+            video.Window(start=window.start, end=window.end, policy=window.policy or video.DEFAULT)
+            for window in windows
         ]
-        found: tuple[Frame, ...] | Exception
+        frames: tuple[Frame, ...] | Exception
         try:
-            for number, found in video.decoded(windows[0], wanted):
-                loop.call_soon_threadsafe(self._tell, windows[number], found)
-        except Exception as error:  # for all who wait
-            for one in windows:
-                loop.call_soon_threadsafe(self._tell, one, error)
+            for number, frames in video.decoded(windows[0], wanted):
+                loop.call_soon_threadsafe(self._tell, windows[number], frames)
+        except Exception as error:  # every waiting question gets it
+            for window in windows:
+                loop.call_soon_threadsafe(self._tell, window, error)
 
-    def _tell(self, one: Video, found: tuple[Frame, ...] | Exception) -> None:
-        made = self._made.get(one)
-        if made is None or made.done():
+    def _tell(self, window: Video, frames: tuple[Frame, ...] | Exception) -> None:
+        future = self._frames.get(window)
+        if future is None or future.done():
             return
-        if isinstance(found, Exception):
-            made.set_exception(found)
-            made.exception()  # it is no crash that nobody waits for it
+        if isinstance(frames, Exception):
+            future.set_exception(frames)
+            future.exception()  # avoids a warning if nothing waits for it
             return
-        made.set_result(found)
-        sources = (frame.image.source for frame in found)
-        self._held[one] = sum(len(source) for source in sources if isinstance(source, bytes))
-        for other in [*self._made]:
+        future.set_result(frames)
+        sources = (frame.image.source for frame in frames)
+        self._held[window] = sum(len(source) for source in sources if isinstance(source, bytes))
+        for other in [*self._frames]:
             if sum(self._held.values()) <= MOST_BYTES:
                 break
-            if other is not one and self._made[other].done():
-                del self._made[other]
+            if other is not window and self._frames[other].done():
+                del self._frames[other]
                 self._held.pop(other, None)
 
 
-def _bare(one: Video) -> Video:
-    return replace(one, digest=None, frames=())
+def _bare(clip: Video) -> Video:
+    return replace(clip, digest=None, frames=())

@@ -1,4 +1,4 @@
-"""What is asked for where a model is to have replicas. Ray is not imported to say it."""
+"""Settings of a model's replicas, without an import of Ray."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from snellen.errors import UsageError, install
 
 @dataclass(frozen=True, kw_only=True)
 class Replicas:
-    """How many replicas (None: as many as there are GPUs, or one), in which cluster (None: one of
-    our own), with how many GPUs each (None: an equal share).
+    """The number of replicas (None: one per GPU, at least one), the cluster's address (None: a
+    cluster of our own), and the number of GPUs per replica (None: an equal share).
 
     Raises:
-        UsageError: one is not a number that it may be.
+        UsageError: a value is not allowed.
     """
 
     n: int | None = None
@@ -24,29 +24,29 @@ class Replicas:
     gpus: float | None = None
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.n, int) and not isinstance(self.n, bool)
-        if self.n is not None and not (whole and self.n >= 1):
-            raise UsageError(f"replicas is a whole number from 1 on, not {self.n!r}.")
+        is_int = isinstance(self.n, int) and not isinstance(self.n, bool)
+        if self.n is not None and not (is_int and self.n >= 1):
+            raise UsageError(f"replicas must be a whole number, at least 1, not {self.n!r}.")
         if self.gpus is not None and not (
             math.isfinite(self.gpus)
             and (0 <= self.gpus <= 1 or (self.gpus > 1 and self.gpus == int(self.gpus)))
         ):
             raise UsageError(
-                f"gpus_per_replica is a part of one GPU, or a whole number of them, not "
+                "gpus_per_replica must be a fraction of a GPU, or a whole number of GPUs, not "
                 f"{self.gpus:g}."
             )
         if self.address is not None and "://" in self.address:
             raise UsageError(
-                f"{self.address}: give the cluster's own address, HOST:PORT or auto, on a machine "
-                "of its own; Ray's client is not used."
+                f"{self.address}: Ray's client is not supported. On a machine of the cluster, pass "
+                "the cluster's own address, HOST:PORT or auto."
             )
 
 
 def check_installed() -> None:
-    """That there is Ray, without importing it.
+    """Check that Ray is installed, without importing it.
 
     Raises:
-        UsageError: there is none.
+        UsageError: it is not installed.
     """
     if importlib.util.find_spec("ray") is None:
         raise UsageError(f"replicas need ray: {install('ray')}.")
@@ -55,8 +55,8 @@ def check_installed() -> None:
 def shares(
     there: Mapping[str, float], replicas: Replicas, *, devices: bool, is_own: bool
 ) -> tuple[int, float]:
-    """How many replicas, and how many GPUs each. A part of one is of one device: two of 0.6 need
-    two.
+    """The number of replicas, and the number of GPUs per replica. A fraction is of a single device:
+    two replicas with 0.6 GPUs need two devices.
 
     Raises:
         UsageError: the cluster is too small.
@@ -73,17 +73,17 @@ def shares(
     if gpus and n > (most := _hold(has, gpus)):
         raise UsageError(
             f"{n} replicas with {gpus:g} GPUs each do not fit: the cluster has {has:g} GPUs for "
-            f"them, which hold {most}. Ask for fewer (--replicas) or less each "
-            "(--gpus-per-replica)."
+            f"them, which hold {most}. Request fewer replicas (--replicas) or fewer GPUs per "
+            "replica (--gpus-per-replica)."
         )
     if not is_own and n > cores:
         raise UsageError(
-            f"{n} replicas take a CPU each, and the cluster has {cores:g}. Ask for fewer "
+            f"{n} replicas take a CPU each, and the cluster has {cores:g}. Request fewer "
             "(--replicas)."
         )
     return n, gpus
 
 
 def _hold(has: float, gpus: float) -> int:
-    """How many replicas with so many GPUs each have a place in so many GPUs."""
+    """The number of replicas with `gpus` GPUs each that fit into `has` GPUs."""
     return int(has // gpus) if gpus >= 1 else int(has) * int(1 / gpus + 1e-9)

@@ -1,4 +1,5 @@
-"""Requests as they are sent to a worker: media as references, or decoded for one without files."""
+"""Prepares requests for a worker: media become references, or are decoded for workers without
+files."""
 
 from __future__ import annotations
 
@@ -12,18 +13,20 @@ from snellen.media.content import Image, Part, Video
 
 
 def referred(request: Request) -> Request:
-    """The request with references in the place of bytes, where pictures were read from files."""
+    """The request with references instead of bytes for pictures that were read from files."""
 
     def reference(part: Part) -> Part:
         if isinstance(part, Image) and part.read_from is not None:
             return replace(part, source=part.read_from)
         return part
 
-    return _with_parts(request, [[*map(reference, one.content)] for one in request.messages])
+    return _with_parts(
+        request, [[*map(reference, message.content)] for message in request.messages]
+    )
 
 
 async def with_frames(request: Request) -> Request:
-    """The request as one who has no files needs it: its videos' frames decoded here."""
+    """The request for a worker without files: the frames of its videos are decoded here."""
     parts: list[list[Part]] = []
     for message in request.messages:
         parts.append([])
@@ -35,7 +38,7 @@ async def with_frames(request: Request) -> Request:
 
 
 def _with_parts(request: Request, parts: Sequence[Sequence[Part]]) -> Request:
-    """Without its origin, which back ends that are copied do not read."""
+    """The request with new parts, without its origin, which replicated back ends do not read."""
     messages = tuple(
         replace(message, content=tuple(content))
         for message, content in zip(request.messages, parts, strict=True)
@@ -44,4 +47,4 @@ def _with_parts(request: Request, parts: Sequence[Sequence[Part]]) -> Request:
 
 
 def videos_of(request: Request) -> list[Video]:
-    return [one for message in request.messages for one in message.videos]
+    return [film for message in request.messages for film in message.videos]

@@ -1,7 +1,7 @@
-"""A model behind a server that is started for it, and stopped with it.
+"""A model behind a server that Snellen starts and stops.
 
-The server starts with the first question, so that a run with nothing left to ask starts none. It
-listens on this machine alone, and ends with the process that asks, however that ends (`_watch`).
+The server starts with the first question, so a run without open questions starts none. It listens
+only on this machine, and ends with this process in any case (`_watch`).
 
 Commands: `vllm serve` (vllm-project/vllm, vllm/entrypoints/cli/serve.py), `sglang serve`
 (sgl-project/sglang@4a55fdb:python/pyproject.toml#L188 and docs.sglang.io), `transformers serve`
@@ -35,27 +35,27 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "sglang": ("serve", "--model-path"),
     "transformers": ("serve",),
 }
-"""What stands between the program's name and the model's."""
+"""The arguments between the program's name and the model's."""
 INSTALL = {"vllm": "vllm", "sglang": "sglang", "transformers": "transformers[serving]"}
 HOST = "127.0.0.1"
 SHARED_BY_LISTENING = sys.platform == "linux"
-"""Whether a server may listen on a port that another has, who does not listen, if both allow it
-(SO_REUSEADDR, as servers do to be started anew)."""
+"""Whether a server may listen on a port that another process has bound without listening, if both
+set SO_REUSEADDR (servers do, for restarts)."""
 PATIENCE = 3600.0
-"""Seconds until a server must be ready: weights may have to be fetched first."""
+"""Maximum seconds until a server is ready: weights may have to be downloaded first."""
 EVERY = 0.25
-"""Seconds between two looks at whether it is."""
+"""Seconds between checks of a starting server."""
 ENDING = 1.0
-"""Seconds for which a server that answered with an error is suspected to end."""
+"""Seconds to wait for the end of a server after an error."""
 STOPPING = 15.0
-"""Seconds until a server is ended by force; more than `_watch` takes."""
+"""Seconds until a server is killed, more than `_watch` takes."""
 LAST_WORDS = 1000
-"""Characters of a server's log that are quoted."""
+"""Characters of a server's log that messages quote."""
 WATCH = Path(__file__).with_name("_watch.py")
 
 
 class ModelServer:
-    """A server of one model on a port of this machine, not yet started.
+    """A server of a model on a port of this machine, not yet started.
 
     Raises:
         UsageError: its program is not installed.
@@ -72,7 +72,7 @@ class ModelServer:
         patience: float = PATIENCE,
     ) -> None:
         program = _program(serve.kind)
-        # Kept: nobody else is to get this port while the server starts, and be asked in its place.
+        # Reserved, so that no other process gets this port, and our requests, during the start.
         self._port = socket.socket()
         if SHARED_BY_LISTENING:
             self._port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -83,7 +83,7 @@ class ModelServer:
         self.command += ["--host", HOST, "--port", str(port), *serve.args]
         self.command += ["--trust-remote-code"] * trust_remote_code
         self.log = logs / "served" / f"{serve.kind}-{safe_name(model)}.log"
-        self.told = {
+        self.facts = {
             "kind": serve.kind,
             "version": _version(program, serve.kind),
             "command": [serve.kind, *self.command[1:]],
@@ -99,10 +99,11 @@ class ModelServer:
         self._over: asyncio.Task[bytes] | None = None
 
     async def ready(self) -> None:
-        """Wait until it answers; the first to ask starts it.
+        """Wait until the server answers. The first caller starts it.
 
         Raises:
-            UsageError: it did not get so far. Rejected: it has ended since.
+            UsageError: the server did not become ready.
+            Rejected: the server has ended since.
         """
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())
@@ -111,13 +112,13 @@ class ModelServer:
             raise Rejected(self._died(), hopeless=True)
 
     async def ends(self) -> bool:
-        """Whether it has ended, or does now: a connection breaks before its process is gone."""
+        """Whether the server has ended or is ending. Connections break before the process ends."""
         assert self._over is not None
         await asyncio.wait({self._over}, timeout=ENDING)
         return self._over.done()
 
     async def stop(self) -> None:
-        """End it, and all that it started."""
+        """End the server and its child processes."""
         self._port.close()
         if self._starting is not None:
             self._starting.cancel()
@@ -132,7 +133,7 @@ class ModelServer:
                 await self._process.wait()
         except TimeoutError:
             code = b""
-        if not code:  # `_watch` did not see the end: it was killed itself, or is stuck
+        if not code:  # `_watch` reported no exit code: it was killed itself, or is stuck
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
 
@@ -151,7 +152,7 @@ class ModelServer:
                 stdout=pipe,
                 stderr=log,
                 env=self._environment,
-                start_new_session=True,  # Ctrl-C is the run's, which ends the server after itself
+                start_new_session=True,  # Ctrl-C goes to the run, which then ends the server
             )
         assert self._process.stdout is not None
         self._over = asyncio.create_task(self._process.stdout.read())
@@ -160,7 +161,7 @@ class ModelServer:
                 while not await self._is_healthy():
                     await asyncio.wait({self._over}, timeout=EVERY)
                     if self._over.done():
-                        raise UsageError(f"{self._died()}\nIt never was ready.")
+                        raise UsageError(f"{self._died()}\nIt was never ready.")
         except TimeoutError:
             raise UsageError(
                 f"{self._what} was not ready within {self._patience:g} s.{self._last_words()}"
@@ -177,7 +178,7 @@ class ModelServer:
             ) from error
 
     async def _is_healthy(self) -> bool:
-        """Whether it says on /health that it is."""
+        """Whether /health answers with status 200."""
         try:
             async with asyncio.timeout(5):
                 reader, writer = await asyncio.open_connection(*self._address)
@@ -196,16 +197,16 @@ class ModelServer:
         return f"{self._what} ended{with_code}.{self._last_words()}"
 
     def _last_words(self) -> str:
-        """The end of what this server wrote; a log may hold earlier ones'."""
+        """The end of this server's output. The log can hold that of earlier servers."""
         with self.log.open("rb") as log:
             size = log.seek(0, os.SEEK_END)
             log.seek(max(self._written, size - LAST_WORDS))
-            said = log.read().decode(errors="replace").strip()
-        return f" {self.log} ends in:\n{said}" if said else f" {self.log} is empty."
+            tail = log.read().decode(errors="replace").strip()
+        return f" {self.log} ends in:\n{tail}" if tail else f" {self.log} is empty."
 
 
 class Served:
-    """Answers and ranks as far as `model` does, whose server it starts and stops; `Rejected` once
+    """Answers and ranks if `model` does, and starts and stops its server. Raises `Rejected` after
     the server has ended."""
 
     def __init__(self, model: Model, server: ModelServer) -> None:
@@ -213,7 +214,7 @@ class Served:
         copy_traits(model, self)
         self._model = model
         self._server = server
-        # What a model can do is told by its methods: only those are here that it has.
+        # A model's methods show what it can do, so the wrapper has only those of the model.
         if isinstance(model, Generates):
             self.generate = self._there(model.generate)
         if isinstance(model, Ranks):
@@ -227,32 +228,33 @@ class Served:
             await self._server.stop()
 
     def _there(self, ask: Ask[T]) -> Ask[T]:
-        async def asked(request: Request) -> T:
+        async def ask_server(request: Request) -> T:
             await self._server.ready()
             try:
                 return await ask(request)
             except Overloaded as error:
                 if not error.throttled and await self._server.ends():
-                    await self._server.ready()  # says so
+                    await self._server.ready()  # raises the reason
                 raise
 
-        return asked
+        return ask_server
 
 
 def _program(kind: str) -> str:
-    """Where a server's program is: in PATH, or beside this Python, whose environment may not be in
+    """The path of a server's program: in PATH, or in the folder of this Python, which may not be in
     PATH."""
-    found = shutil.which(kind) or shutil.which(kind, path=str(Path(sys.executable).parent))
-    if found is None:
+    program = shutil.which(kind) or shutil.which(kind, path=str(Path(sys.executable).parent))
+    if program is None:
         raise UsageError(
-            f"--serve {kind}: there is no program {kind}, neither in PATH nor beside this Python. "
-            f"Install {INSTALL[kind]}, here or in an environment whose programs are in PATH."
+            f"--serve {kind}: there is no program {kind}, neither in PATH nor in the folder of "
+            f"this Python. Install {INSTALL[kind]}, here or in an environment whose programs are "
+            "in PATH."
         )
-    return found
+    return program
 
 
 def _version(program: str, kind: str) -> str | None:
-    """A program's version, as the environment that it lies in says."""
+    """A program's version, from the metadata of its environment."""
     places = Path(program).parent.resolve().parent.glob("lib/python3*/site-packages")
-    found = metadata.distributions(name=kind, path=[str(place) for place in places])
-    return next((one.version for one in found), None)
+    distributions = metadata.distributions(name=kind, path=[str(folder) for folder in places])
+    return next((distribution.version for distribution in distributions), None)
