@@ -52,7 +52,7 @@ from snellen.benchmarks.families.tasks import (
     is_target,
     parse_letter,
     parse_letter_as_vlmevalkit,
-    parse_whole,
+    parse_verbatim,
     wrong_letter,
 )
 from snellen.benchmarks.families.vqa import blip_question
@@ -120,8 +120,8 @@ def a_okvqa(
         sheets = ["A-OKVQA.tsv", "a-okvqa.tsv"]
         names = [*sheets, *names] if prompt == "vlmevalkit" else [*names, *sheets]
     spec = f"a-okvqa:setting={setting},split={split},prompt={prompt}"
-    found = find(data, "a-okvqa", names, published(split, prompt), spec)
-    table, files = authors_files.table(found, lambda path: iter(json_list(path)), REVISION)
+    data_file = find(data, "a-okvqa", names, published(split, prompt), spec)
+    table, files = authors_files.table(data_file, lambda path: iter(json_list(path)), REVISION)
     in_words = (setting, prompt) not in HEADLINES
     scorings = direct_answer() if setting == "da" else multiple_choice()
     headline = HEADLINES.get((setting, prompt), "official")
@@ -129,13 +129,13 @@ def a_okvqa(
         name="a-okvqa",
         asks=1,
         data=table,
-        sample=lambda _, row: to_sample(row, found, setting, split),
+        sample=lambda _, row: to_sample(row, data_file, setting, split),
         prompt=lambda sample, _: (user(*sample.media, PROMPTS[setting, prompt](sample)),),
         scorings={headline: scorings.pop(headline), **scorings},
         max_answer_tokens=128,
         cluster_by=image_of,
         check=Check(
-            says=said_in_words if setting == "mc" and in_words else lambda _, answer: answer,
+            says=choice_text if setting == "mc" and in_words else lambda _, answer: answer,
             wrong=wrong_answer,
             expect=EXPECT[setting, in_words],
         ),
@@ -187,7 +187,7 @@ def published(split: Split = "val", prompt: Preset = "llava", **_: object) -> tu
     )
 
 
-def to_sample(row: Row, found: DataFile, setting: Setting, split: Split) -> Sample:
+def to_sample(row: Row, data_file: DataFile, setting: Setting, split: Split) -> Sample:
     if "A" in row:  # VLMEvalKit's sheet
         if setting == "da":
             raise ValueError("it has choices alone, as for setting=mc")
@@ -197,7 +197,7 @@ def to_sample(row: Row, found: DataFile, setting: Setting, split: Split) -> Samp
         choices = authors_files.texts(row["choices"])
         right = row.get("correct_choice_idx")
         target = None if right is None else ascii_uppercase[int(right)]
-    given = next((row[key] for key in ANSWERS if row.get(key)), ())
+    answers = next((row[key] for key in ANSWERS if row.get(key)), ())
     if "difficult_direct_answer" in row:
         difficulty = "easy" if row["difficult_direct_answer"] is False else "difficult"
     else:
@@ -206,14 +206,14 @@ def to_sample(row: Row, found: DataFile, setting: Setting, split: Split) -> Samp
     if not isinstance(file, str) and "image_id" in row:
         file = f"{split}2017/{row['image_id']:012d}.jpg"
     names = (file, f"coco/{file}", f"coco/images/{file}", f"images/{file}") if file else ()
-    image, shared = questions.picture(row, found, names)
+    image, shared = questions.picture(row, data_file, names)
     return Sample(
         id=str(row["index"] if "index" in row else row["question_id"]),
         question=row["question"],
         choices=choices if setting == "mc" else (),
         media=(image,),
         target=target if setting == "mc" else None,
-        references=authors_files.texts(given) if setting == "da" else (),
+        references=authors_files.texts(answers) if setting == "da" else (),
         tags={"difficult_direct_answer": difficulty},
         data={"image": shared},
     )
@@ -298,7 +298,7 @@ def direct_answer() -> dict[str, Scoring]:
         "official": Scoring(
             version=1,
             source=SOURCE,
-            parse=parse_whole,
+            parse=parse_verbatim,
             score=agreement,
             metrics=easy,
             missing="wrong",
@@ -307,7 +307,7 @@ def direct_answer() -> dict[str, Scoring]:
         "lavis": Scoring(
             version=1,
             source=LAVIS,
-            parse=parse_whole,
+            parse=parse_verbatim,
             score=agreement,
             metrics={"accuracy": mean},
             partial=True,
@@ -315,7 +315,7 @@ def direct_answer() -> dict[str, Scoring]:
         "mmpretrain": Scoring(
             version=1,
             source=MMPRETRAIN,
-            parse=parse_whole,
+            parse=parse_verbatim,
             score=mmpretrain_agreement,
             metrics={"accuracy": mean},
             partial=True,
@@ -427,7 +427,7 @@ def is_right_choice(reading: Reading, sample: Sample) -> float:
 # -- check
 
 
-def said_in_words(sample: Sample, letter: str) -> str:
+def choice_text(sample: Sample, letter: str) -> str:
     return sample.choices[ascii_uppercase.index(letter)]
 
 

@@ -91,16 +91,16 @@ def coco_captions(
     split: Split = "karpathy-test", prompt: Preset = "lmms-eval", data: Path | None = None
 ) -> Benchmark:
     files = published(split)
-    found = find(data, "coco-captions", names(split), files, f"coco-captions:split={split}")
-    table, file = authors_files.table(found, lambda path: rows(path, split))
-    asked = BRIEFLY if prompt == "lmms-eval" and "karpathy" in split else PROMPTS[prompt]
+    data_file = find(data, "coco-captions", names(split), files, f"coco-captions:split={split}")
+    table, file = authors_files.table(data_file, lambda path: rows(path, split))
+    text = BRIEFLY if prompt == "lmms-eval" and "karpathy" in split else PROMPTS[prompt]
     wrong = {"wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
         name="coco-captions",
         asks=1,
         data=table,
-        sample=lambda place, row: to_sample(place, row, found),
-        prompt=lambda sample, _: (user(*sample.media, asked),),
+        sample=lambda row_index, row: to_sample(row_index, row, data_file),
+        prompt=lambda sample, _: (user(*sample.media, text),),
         scorings={
             "official": Scoring(
                 version=1,
@@ -195,12 +195,12 @@ def rows(path: Path, split: Split) -> Iterator[dict[str, Any]]:
 
 
 def of_coco(content: dict[str, Any], folder: str) -> Iterator[dict[str, Any]]:
-    said: dict[int, list[str]] = {}
-    for one in content.get("annotations", ()):
-        said.setdefault(one["image_id"], []).append(one["caption"])
+    by_image: dict[int, list[str]] = {}
+    for annotation in content.get("annotations", ()):
+        by_image.setdefault(annotation["image_id"], []).append(annotation["caption"])
     for image in content["images"]:
         name = image["id"]
-        captions = said.get(name, [])
+        captions = by_image.get(name, [])
         yield {"id": name, "image": f"{folder}/{image['file_name']}", "captions": captions}
 
 
@@ -220,14 +220,14 @@ def of_lavis(images: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield {"id": number, "image": image["image"], "captions": image["caption"]}
 
 
-def to_sample(place: int, row: Row, found: DataFile) -> Sample:
+def to_sample(row_index: int, row: Row, data_file: DataFile) -> Sample:
     """In a TSV the id is the index."""
-    named = isinstance(row.get("image"), str)
+    has_path = isinstance(row.get("image"), str)
     captions = row["captions"] if "captions" in row else row.get("answer")
     return Sample(
-        id=str(row.get("index", row.get("id", place))),
+        id=str(row.get("index", row.get("id", row_index))),
         question="",
-        media=(found.image(row["image"]) if named else authors_files.picture(row),),
+        media=(data_file.image(row["image"]) if has_path else authors_files.picture(row),),
         references=authors_files.texts(captions),
     )
 

@@ -64,13 +64,13 @@ def docvqa(
     folders = ("", "spdocvqa_qas/", f"{split}/")
     names = [f"{folder}{name}" for folder in folders for name in NAMES[split]]
     spec = f"docvqa:split={split}"
-    found = find(data, "docvqa", [*names, *(file.name for file in files)], files, spec)
-    table, file = authors_files.table(found, documents.questions)
+    data_file = find(data, "docvqa", [*names, *(file.name for file in files)], files, spec)
+    table, file = authors_files.table(data_file, documents.questions)
     return Benchmark(
         name="docvqa",
         asks=1,
         data=table,
-        sample=lambda _, row: to_sample(row, found, split),
+        sample=lambda _, row: to_sample(row, data_file, split),
         prompt=lambda sample, _: documents.message(sample, prompt),
         scorings=documents.scorings(),
         max_answer_tokens=100,
@@ -96,10 +96,10 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
     return (File(name=name, url=f"{HOST}/{name}", md5=MD5[split]),)
 
 
-def to_sample(row: Row, found: DataFile, split: Split) -> Sample:
+def to_sample(row: Row, data_file: DataFile, split: Split) -> Sample:
     name = row["image"] if isinstance(row["image"], str) else ""
     folders = ("documents/", f"{split}/documents/", "spdocvqa_images/")
-    image, shared = documents.picture_of(row, found, name, folders)
+    image, shared = documents.picture_of(row, data_file, name, folders)
     page = row.get("ucsf_document_page_no", "") if not name else ""
     return Sample(
         id=documents.id_of(row),

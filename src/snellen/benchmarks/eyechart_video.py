@@ -114,7 +114,9 @@ def eyechart_video(
         ),
         procedure=Procedure(
             kind="generate" if mode == "offline" else "session",
-            streaming=None if mode == "offline" else Streaming(when=_asked_at, session=_clip_of),
+            streaming=None
+            if mode == "offline"
+            else Streaming(when=_question_time, session=_clip_of),
             group_by=_clip_of,
             frames="fps:2",
         ),
@@ -142,13 +144,13 @@ def _kinds(tasks: str) -> list[str]:
 
 def _rows(seed: int, clips: int, tasks: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     kinds = [kind for task in tasks for kind in CLIP_KINDS if kind == task]
-    for place in range(clips):
-        number, turn = divmod(place, len(kinds))
+    for row_index in range(clips):
+        number, turn = divmod(row_index, len(kinds))
         kind = kinds[turn]
         script = clip_script(kind, f"{seed} {number}")
-        for asked, question in enumerate(script.questions):
+        for question_index, question in enumerate(script.questions):
             yield {
-                "id": f"{kind}-{number}-{asked}",
+                "id": f"{kind}-{number}-{question_index}",
                 "task": kind,
                 "time": question.time,
                 "question": question.text,
@@ -188,7 +190,7 @@ def _clip_of(sample: Sample) -> str:
     return sample.id.rpartition("-")[0]
 
 
-def _asked_at(sample: Sample) -> float:
+def _question_time(sample: Sample) -> float:
     (video,) = sample.media
     assert isinstance(video, Video) and video.end is not None
     return video.end

@@ -77,13 +77,13 @@ def info_vqa(
     files = published(split)
     names = [f"{folder}{name}" for folder in ("", "infographicsvqa_qas/") for name in NAMES[split]]
     spec = f"info-vqa:split={split}"
-    found = find(data, "info-vqa", [*names, *(file.name for file in files)], files, spec)
-    table, file = authors_files.table(found, documents.questions)
+    data_file = find(data, "info-vqa", [*names, *(file.name for file in files)], files, spec)
+    table, file = authors_files.table(data_file, documents.questions)
     return Benchmark(
         name="info-vqa",
         asks=1,
         data=table,
-        sample=lambda _, row: to_sample(row, found),
+        sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: documents.message(sample, prompt),
         scorings=documents.scorings(),
         max_answer_tokens=100,
@@ -109,11 +109,11 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
     return (File(name=name, url=f"{HOST}/{name}", md5=MD5[split]),)
 
 
-def to_sample(row: Row, found: DataFile) -> Sample:
+def to_sample(row: Row, data_file: DataFile) -> Sample:
     folders = ("infographicsvqa_images/", "images/")
     name = row.get("image_local_name", "")
-    image, shared = documents.picture_of(row, found, name, folders)
-    named = [
+    image, shared = documents.picture_of(row, data_file, name, folders)
+    kinds = [
         kind
         for column in ("answer_type", "evidence", "operation/reasoning")
         for kind in row.get(column) or ()
@@ -123,7 +123,7 @@ def to_sample(row: Row, found: DataFile) -> Sample:
         question=row["question"],
         media=(image,),
         references=documents.answers_of(row),
-        tags=documents.kinds(named, KINDS),
+        tags=documents.kinds(kinds, KINDS),
         data={
             "questionId": str(row.get("questionId") or documents.id_of(row)),
             "image": shared,

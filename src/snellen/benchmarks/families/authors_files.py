@@ -19,22 +19,22 @@ Rows = Callable[[Path], Iterator[dict[str, Any]]]
 
 
 def table(
-    found: DataFile, rows: Rows, revision: str | None = None
+    data_file: DataFile, rows: Rows, revision: str | None = None
 ) -> tuple[Table, DataFile | None]:
     """The rows, and the file that they are read from, if it is one: by its ending a TSV, parquet,
     or else the authors' JSON, whose rows `rows` gives.
 
     A folder that the user names may hold the parts of one parquet file, under any name.
     """
-    folder = found.data
+    folder = data_file.data
     if folder is not None and folder.is_dir() and any(folder.glob("*.parquet")):
         return parquet(folder), None
-    kind = Path(str(found)).suffix
+    kind = Path(str(data_file)).suffix
     if kind == ".tsv":
-        return vlmevalkit_tsv(found), found
+        return vlmevalkit_tsv(data_file), data_file
     if kind == ".parquet":
-        return parquet(found), found
-    return Drawn(str(found), lambda: _own(found.path, rows), revision), found
+        return parquet(data_file), data_file
+    return Drawn(str(data_file), lambda: _own(data_file.path, rows), revision), data_file
 
 
 def of_json(path: Path) -> Any:

@@ -73,8 +73,8 @@ def matching(read: Callable[[Reply, Sample], Reading]) -> Judge:
     """Which choice a reply means, where `read` finds none; its words are read by `read`, too."""
 
     def parse(words: str, sample: Sample) -> Reading:
-        found = read(Reply(text=words), sample)
-        return Reading(answer=found.answer, rule=f"judge: {found.rule}")
+        reading = read(Reply(text=words), sample)
+        return Reading(answer=reading.answer, rule=f"judge: {reading.rule}")
 
     return Judge(
         name="option matching",
@@ -117,13 +117,13 @@ def _grading_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:
 
 def _fenced(text: str) -> str:
     """The text between fences that are longer than any in it."""
-    longest = max((len(found) for found in FENCE.findall(text)), default=2)
+    longest = max((len(ticks) for ticks in FENCE.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}\n{text}\n{fence}"
 
 
 def _grade(words: str, _: Sample) -> Reading:
-    found = GRADED.fullmatch(words.strip())
-    if found is None:
+    match = GRADED.fullmatch(words.strip())
+    if match is None:
         return Reading(answer=None, rule="not of the form asked for")
-    return Reading(answer=int(found[1]) / 10, rule="grade")
+    return Reading(answer=int(match[1]) / 10, rule="grade")

@@ -52,17 +52,17 @@ class Guess:
     why: str
 
 
-def first_rows(path: Path, given: Mapping[str, str]) -> list[dict[str, Any]]:
+def first_rows(path: Path, column_map: Mapping[str, str]) -> list[dict[str, Any]]:
     """The first rows, and in the place of one with turns a row for each; long cells cut and
     pictures left out: a thousand may be gigabytes."""
-    spelled = {**FIELDS, **{field: (column,) for column, field in given.items()}}
+    spelled = {**FIELDS, **{field: (column,) for column, field in column_map.items()}}
     head = []
     size = 0
     for row in islice(rows_of(path), LOOKED_AT):
         turns = turn_rows(row, spelled, f"row {row.place + 1} of {path.name}")
-        named = {name: None for name in row}  # turns and answers are columns too
-        for one in turns or [row]:
-            head.append({**named, **{name: _cut(value) for name, value in one.items()}})
+        blank = {name: None for name in row}  # turns and answers are columns too
+        for turn in turns or [row]:
+            head.append({**blank, **{name: _cut(value) for name, value in turn.items()}})
         size += sum(len(value) for value in row.values() if isinstance(value, str))
         if size > MOST_LOOKED_AT:
             break
@@ -98,10 +98,10 @@ def turn_rows(
     if cell_of(row, columns, "question") is not None:
         raise DataError(f"{where} has a question beside its turns. Make it one of them.")
     answer = columns.get("answer", FIELDS["answer"])[0]
-    given = cell_of(row, columns, "answer")
-    listed = as_list(given)
-    if given is None or listed == [given]:
-        listed = [None] * (len(turns) - 1) + [given]
+    answer_cell = cell_of(row, columns, "answer")
+    listed = as_list(answer_cell)
+    if answer_cell is None or listed == [answer_cell]:
+        listed = [None] * (len(turns) - 1) + [answer_cell]
     if len(listed) != len(turns):
         raise DataError(
             f"{where} has {len(turns)} turns and {len(listed)} answers. Give one for each turn, "
@@ -109,7 +109,7 @@ def turn_rows(
         )
     apart = {name for field in ("turns", "answer") for name in columns.get(field, ())}
     once = {name for field in OF_FIRST_TURN for name in columns.get(field, ())}
-    made = []
+    rows = []
     for number, (turn, right) in enumerate(zip(turns, listed, strict=True), 1):
         if isinstance(turn, str):
             turn = {columns.get("question", FIELDS["question"])[0]: turn}
@@ -124,8 +124,8 @@ def turn_rows(
             turn = {**turn, answer: right}
         left_out = apart if number == 1 else apart | once
         shared = {name: value for name, value in row.items() if name not in left_out}
-        made.append({**shared, **turn})
-    return made
+        rows.append({**shared, **turn})
+    return rows
 
 
 def column_names(head: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -134,12 +134,12 @@ def column_names(head: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def field_columns(
-    path: Path, head: Sequence[Mapping[str, Any]], given: Mapping[str, str]
+    path: Path, head: Sequence[Mapping[str, Any]], column_map: Mapping[str, str]
 ) -> dict[str, list[str]]:
     """For each field the column that the user mapped to it, else those of its names, in order."""
     names = column_names(head)
-    found: dict[str, list[str]] = {}
-    for column, field in given.items():
+    columns: dict[str, list[str]] = {}
+    for column, field in column_map.items():
         if column not in names:
             raise DataError(
                 f"{path.name} has no column {column!r} (--map {column}={field}). "
@@ -150,62 +150,62 @@ def field_columns(
             raise UsageError(
                 f"--map {column}={field}: there is no field {field!r}. {_near(field, list(FIELDS))}"
             )
-        if known in found:
-            raise UsageError(f"--map gives both {found[known][0]!r} and {column!r} to {known}.")
-        found[known] = [column]
+        if known in columns:
+            raise UsageError(f"--map gives both {columns[known][0]!r} and {column!r} to {known}.")
+        columns[known] = [column]
     for field, spellings in FIELDS.items():
-        here = [name for name in spellings if name in names and name not in given]
+        here = [name for name in spellings if name in names and name not in column_map]
         if here:
-            found.setdefault(field, here)
-    if "video" not in found:
-        for column, field in given.items():
+            columns.setdefault(field, here)
+    if "video" not in columns:
+        for column, field in column_map.items():
             if field in ("start", "end"):
                 raise UsageError(
                     f"--map {column}={field} says which part of a video is shown, and "
                     f"{path.name} has no column 'video'. Say which it is with --map COLUMN=video."
                 )
         # `start` and `end` alone are of anything.
-        found = {field: here for field, here in found.items() if field not in ("start", "end")}
-    if "choices" in found or not {"A", "B"} <= set(found):
+        columns = {field: here for field, here in columns.items() if field not in ("start", "end")}
+    if "choices" in columns or not {"A", "B"} <= set(columns):
         # A column `A` alone is an answer to `Q`, or anything; two letters are choices.
-        found = {field: here for field, here in found.items() if field not in ascii_uppercase}
-    return found
+        columns = {field: here for field, here in columns.items() if field not in ascii_uppercase}
+    return columns
 
 
 def check_columns(
-    path: Path, head: Sequence[Mapping[str, Any]], found: Mapping[str, Sequence[str]], task: Task
+    path: Path, head: Sequence[Mapping[str, Any]], columns: Mapping[str, Sequence[str]], task: Task
 ) -> None:
     """Raise a DataError if the file lacks a column that the task needs."""
     names = column_names(head)
     needed = set() if task == "caption" else {"question"}
-    taken = {column for here in found.values() for column in here}
+    taken = {column for here in columns.values() for column in here}
     lower = {name.lower(): name for name in names if name not in taken}
     # Closer than 0.8 are misspellings; `answer_type`, 0.71, says nothing of hidden answers.
     close = get_close_matches("answer", lower, n=1, cutoff=0.8)
-    if "answer" not in found and close:
+    if "answer" not in columns and close:
         column = lower[close[0]]
         raise DataError(
             f"{path.name} has no column 'answer', but {column!r}. Rename it, or say what it is "
             f"with --map {column}=answer."
         )
-    if not {"image", "video"} & set(found):
+    if not {"image", "video"} & set(columns):
         # Rows may be text alone, but a misspelt column must not be asked about without its
         # pictures.
         if any(_VIDEO_LIKE.search(name) for name in names):
             needed.add("video")
         elif task == "caption" or any(_IMAGE_LIKE.search(name) for name in names):
             needed.add("image")
-    if task == "caption" and "image" in needed and "question" not in found:
+    if task == "caption" and "image" in needed and "question" not in columns:
         raise DataError(
             f"{path.name} has neither a column 'question' nor one of pictures, 'image' or 'video'. "
             f"{_near('question', names)} Say which they are with --map COLUMN=question."
         )
-    for field in sorted(needed - set(found)):
+    for field in sorted(needed - set(columns)):
         raise DataError(
             f"{path.name} has no column {' or '.join(map(repr, FIELDS[field]))}, which {task} "
             f"needs. {_near(field, names)} Say which it is with --map COLUMN={field}."
         )
-    if task == "mcq" and not {"choices", "A"} & set(found):
+    if task == "mcq" and not {"choices", "A"} & set(columns):
         raise DataError(
             f"{path.name} has no choices, which mcq needs: columns 'A', 'B', ... or 'choices'. "
             f"{_near('choices', names)} Say which it is with --map COLUMN=choices."
@@ -213,22 +213,22 @@ def check_columns(
 
 
 def _near(name: str, names: Sequence[str]) -> str:
-    lower = {one.lower(): one for one in names}
-    close = [lower[one] for one in get_close_matches(name.lower(), lower, n=1, cutoff=0.5)]
+    lower = {known.lower(): known for known in names}
+    close = [lower[known] for known in get_close_matches(name.lower(), lower, n=1, cutoff=0.5)]
     hint = f"Did you mean {close[0]!r}? " if close else ""
     return f"{hint}There are {', '.join(names)}."
 
 
-def guess_task(head: Sequence[Mapping[str, Any]], found: Mapping[str, Sequence[str]]) -> Guess:
+def guess_task(head: Sequence[Mapping[str, Any]], columns: Mapping[str, Sequence[str]]) -> Guess:
     """The task that the fields and the answers in these rows look like."""
-    if "choices" in found:
-        return Guess(task="mcq", why=f"the column {found['choices'][0]!r}")
-    if "A" in found:
-        letters = sorted(set(found) & set(ascii_uppercase))
+    if "choices" in columns:
+        return Guess(task="mcq", why=f"the column {columns['choices'][0]!r}")
+    if "A" in columns:
+        letters = sorted(set(columns) & set(ascii_uppercase))
         return Guess(task="mcq", why=f"the columns {letters[0]} to {letters[-1]}")
-    if "question" not in found:
+    if "question" not in columns:
         return Guess(task="caption", why="there is no question in the rows")
-    answers = [answer for row in head for answer in answers_in(cell_of(row, found, "answer"))]
+    answers = [answer for row in head for answer in answers_in(cell_of(row, columns, "answer"))]
     seen = f"of the first {len(head):,} rows"
     if not answers:
         return Guess(task="vqa", why=f"a question, and no answers in any {seen}")

@@ -89,35 +89,35 @@ def own_data(
             f"{data} is no folder; --data names the folder that images and videos lie in."
         )
     head = first_rows(path, columns or {})
-    found = field_columns(path, head, columns or {})
+    fields = field_columns(path, head, columns or {})
     notes = []
     if task is None:
-        guessed = guess_task(head, found)
+        guessed = guess_task(head, fields)
         task = guessed.task
         notes.append(f"asked as --task {task}, guessed from {guessed.why}")
     chosen = cast(Task, task)
-    check_columns(path, head, found, chosen)
-    if not {"image", "video"} & set(found):
+    check_columns(path, head, fields, chosen)
+    if not {"image", "video"} & set(fields):
         notes.append("the rows have no column of images or videos: asked as text alone")
-    elif "turns" not in found and (bare := sum(not has_media(row, found) for row in head)):
+    elif "turns" not in fields and (bare := sum(not has_media(row, fields) for row in head)):
         notes.append(
             f"{bare:,} of the first {len(head):,} rows have no image or video: asked as text alone"
         )
-    if "answer" not in found:
+    if "answer" not in fields:
         notes.append("the rows have no column of answers: asked and stored, not scored")
-    elif without := sum(cell_of(row, found, "answer") is None for row in head):
-        which = "turns" if "turns" in found else "rows"
+    elif without := sum(cell_of(row, fields, "answer") is None for row in head):
+        which = "turns" if "turns" in fields else "rows"
         notes.append(f"{without:,} of the first {len(head):,} {which} have no answer: in no mean")
     folder = data or (path if path.is_dir() else path.parent)
-    known = {column for here in found.values() for column in here}
+    known = {column for here in fields.values() for column in here}
     if unused := [name for name in column_names(head) if name not in known]:
         more = f" and {len(unused) - 8} more" if len(unused) > 8 else ""
         notes.append(f"columns that mean nothing here: {', '.join(unused[:8])}{more}")
-    reader = RowReader(name=path.name, folder=folder, task=chosen, columns=found)
+    reader = RowReader(name=path.name, folder=folder, task=chosen, columns=fields)
     # Pictures in the rows of a TSV are known by where they lie, and not read with them.
-    kit = is_vlmevalkit(path, head) and found.get("image") == ["image"]
+    kit = is_vlmevalkit(path, head) and fields.get("image") == ["image"]
     table = vlmevalkit_tsv(path) if kit else rows_of(path)
-    return _benchmark(_safe_name(path), chosen, found, table, reader.sample, tuple(notes))
+    return _benchmark(_safe_name(path), chosen, fields, table, reader.sample, tuple(notes))
 
 
 def guess(path: Path, columns: Mapping[str, str] | None = None) -> Guess:
@@ -148,7 +148,7 @@ def _benchmark(
     notes: tuple[str, ...] = (),
 ) -> Benchmark:
     in_turns = "turns" in columns
-    made = Benchmark(
+    benchmark = Benchmark(
         name=name,
         asks=2,
         data=data,
@@ -175,7 +175,7 @@ def _benchmark(
         ),
     )
     stored_columns = {field: [*here] for field, here in columns.items()}
-    return vary(made, options={"task": task, "columns": stored_columns})
+    return vary(benchmark, options={"task": task, "columns": stored_columns})
 
 
 def _shown_by(sample: Sample) -> str:
@@ -192,7 +192,7 @@ def prompt(task: Task, sample: Sample) -> tuple[Message, ...]:
     lines = [sample.question]
     if task == "mcq":
         lines.append(lettered(sample.choices))
-    is_video = any(isinstance(one, Video) for one in sample.media)
+    is_video = any(isinstance(medium, Video) for medium in sample.media)
     lines.append(OF_VIDEO if task == "caption" and is_video else ASK[task])
     return (user(*interleaved_media(sample.media, "\n".join(filter(None, lines)), sample.id)),)
 
@@ -202,11 +202,11 @@ def _conversation(task: Task, sample: Sample, history: History) -> tuple[Message
     turns = by_turn(sample)
     if len(history) == len(turns):
         return ()
-    asked = prompt(task, turns[len(history)])
+    messages = prompt(task, turns[len(history)])
     if not history:
-        return asked
+        return messages
     sent, reply = history[-1]
-    return (*sent, assistant(reply.text), *asked)
+    return (*sent, assistant(reply.text), *messages)
 
 
 def by_turn(sample: Sample) -> tuple[Sample, ...]:

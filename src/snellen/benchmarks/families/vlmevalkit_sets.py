@@ -36,18 +36,18 @@ def sets() -> Mapping[str, PublishedSheet]:
     }
 
 
-def named(name: str) -> PublishedSheet:
+def published_set(name: str) -> PublishedSheet:
     """The set of this name.
 
     Raises:
         CatalogError: there is none, or it is not asked here; says why, or which are alike.
     """
-    if found := sets().get(name):
-        return found
+    if sheet := sets().get(name):
+        return sheet
     if reason := elsewhere(name):
         raise CatalogError(f"vlmevalkit does not ask {name}, a set of VLMEvalKit's: {reason}")
     by_lower = {known.lower(): known for known in sets()}
-    close = [by_lower[one] for one in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)]
+    close = [by_lower[key] for key in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)]
     hint = f"Did you mean {' or '.join(close)}? " if close else ""
     raise CatalogError(
         f"vlmevalkit knows no set {name!r}. {hint}`snellen show vlmevalkit` names all of them. "
