@@ -410,7 +410,7 @@ def chosen(reply: Reply, sample: Sample) -> Reading:
 
 
 def normalized_choice(reply: Reply, sample: Sample) -> Reading:
-    """The choice that says what the reply says, both normalized; unparsed where two do."""
+    """The choice that equals the reply after both are normalized; unparsed if two do."""
     text = questions.plain(reply.text)
     matches = {choice for choice in sample.choices if questions.plain(choice) == text}
     if len(matches) == 1:

@@ -369,7 +369,7 @@ def choices_of(data_file: DataFile, file: str) -> Choices | None:
         if path.is_file():
             known: Any = authors_files.of_json(path)
             if not isinstance(known, dict):
-                raise DataError(f"{path} is no object of choices by question id.")
+                raise DataError(f"{path} is not an object with choices by question id.")
             return known
     return None
 
@@ -393,7 +393,7 @@ def trimmed(text: str) -> str:
 
 
 def cut(text: str) -> str:
-    """What Qwen-VL's script leaves of a reply; "banana tree" becomes "tree"."""
+    """The part of a reply that Qwen-VL's script keeps: "banana tree" becomes "tree"."""
     text = text.strip()
     for mark in ".,!":
         text = text.partition(mark)[0]

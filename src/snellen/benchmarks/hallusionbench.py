@@ -286,7 +286,7 @@ def judge_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:
 
 
 def verdict(words: str, sample: Sample) -> Reading:
-    """What a judge said; unclear where it says neither of the two others, whatever it says."""
+    """The judge's verdict. Any text without "correct" or "incorrect" means unclear."""
     if not words.strip():
         return Reading(answer=None, rule="nothing said")
     if words == OTHERWISE:
@@ -296,7 +296,7 @@ def verdict(words: str, sample: Sample) -> Reading:
 
 
 def robust_or_unclear(reply: Reply, sample: Sample) -> Reading:
-    """yes or no; unclear where the reply says that it cannot tell."""
+    """Yes or no; unclear if the reply says that it cannot tell."""
     reading = robust_answer(reply, sample)
     if reading.rule == UNKNOWN:
         return Reading(answer="unclear", rule=UNKNOWN)
@@ -518,7 +518,7 @@ def results(path: Path) -> Published | None:
 
 
 def rows_of(file: Path) -> list[Row]:
-    """The rows of such a file; none if it is another."""
+    """The rows of such a file; empty for any other file."""
     try:
         rows = list(json_list(file))
     except DataError:

@@ -196,7 +196,7 @@ def questions(path: Path, split: Split) -> Iterator[dict[str, Any]]:
 
 
 def in_words(picture: Mapping[str, Any]) -> str:
-    """What a picture shows, as the judge is told; of coco the boxes too."""
+    """The description of a picture that the judge sees; for coco, with the boxes."""
     captions = picture["captions"] if "captions" in picture else picture["caption"]
     text = captions if isinstance(captions, str) else "\n".join(captions)
     if "instances" not in picture:
@@ -226,7 +226,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
 
 
 def picture(name: str, data_file: DataFile) -> Image:
-    """COCO's files have a longer name than LLaVA's rows give them."""
+    """A row's picture. COCO's file names are longer than those in LLaVA's rows."""
     paths = [f"images/{name}", f"val2014/COCO_val2014_{name}", f"val2014/{name}"]
     there = (path for path in paths if (data_file.folder / path).is_file())
     return data_file.image(next(there, paths[0]))

@@ -38,25 +38,25 @@ SUBMISSION = ("questionId", "answer")
 
 
 def questions(path: Path) -> Iterator[dict[str, Any]]:
-    """The questions of the organisers' file, one object that has them in a list, `data`."""
+    """The questions of the organizers' file, an object with a list `data`."""
     for row in of_json(path)["data"]:
         yield {**row}
 
 
 def id_of(row: Row) -> str:
-    """VLMEvalKit's index where there is one, since its files of predictions have that alone."""
+    """VLMEvalKit's index if there is one: its prediction files have no other id."""
     return str(row["index"] if "index" in row else row["questionId"])
 
 
 def answers_of(row: Row) -> tuple[str, ...]:
-    """The right answers; none where they are hidden."""
+    """The right answers; empty if they are hidden."""
     return texts(row["answer"] if "answer" in row else row.get("answers"))
 
 
 def picture_of(
     row: Row, data_file: DataFile, name: str, folders: Sequence[str]
 ) -> tuple[Image, str]:
-    """A row's picture, in one of the folders or in the row, and what tells it from others."""
+    """A row's picture, in one of the folders or in the row, and its key."""
     if name:
         last = Path(name).name
         paths = [*(f"{folder}{last}" for folder in folders), name]

@@ -89,7 +89,7 @@ def looked_for(
     published: Sequence[File],
     spec: str,
 ) -> DataFile:
-    """The parquet files of these patterns, as many as there are, or else the first of the names."""
+    """All parquet files that match the patterns, or else the first of the names that exists."""
     root = home() / "data" / benchmark if data is None else data
     there = [
         path.relative_to(root).as_posix()
@@ -182,7 +182,7 @@ def choices_of(row: Row) -> tuple[str, ...]:
 
 
 def pictures_of(row: Row) -> tuple[list[int], tuple[Image, ...]]:
-    """The pictures, and by which number a mark calls each."""
+    """The numbers by which marks refer to the pictures, and the pictures."""
     if "image" in row:
         image = row["image"]
         images = image if isinstance(image, tuple) else (image,)
@@ -207,10 +207,10 @@ def numbered(sample: Sample) -> Mapping[int, Part]:
 
 
 def shown(sample: Sample, number: int) -> Part:
-    """The picture that a mark calls.
+    """The picture that a mark refers to.
 
     Raises:
-        MediaError: there is none.
+        MediaError: the row has no such picture.
     """
     pictures = numbered(sample)
     if number not in pictures:

@@ -34,14 +34,14 @@ FIELDS: Mapping[str, Sequence[str]] = {
 OF_FIRST_TURN = ("image", "video", "start", "end", "hint")
 """Fields of a row that its first turn alone has."""
 LOOKED_AT, MOST_LOOKED_AT = 1_000, 4_000_000
-"""How many rows, of how many characters in all, the task is guessed from."""
+"""The task is guessed from this many rows, up to this many characters in total."""
 _VIDEO_LIKE = re.compile(r"video|(?:^|[^a-z])(?:vid|clip|movie|film)|mp4|webm|mkv", re.IGNORECASE)
 _IMAGE_LIKE = re.compile(r"im(a)?g|pic|photo|figure|file|path|url|jpe?g|png", re.IGNORECASE)
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]+")
 _PICTURE = "(a picture)"
-"""Stands for a picture in the rows that the task is guessed from."""
+"""Replaces a picture in the rows that the task is guessed from."""
 SMALL = 200
-"""Cells of columns without a meaning here are kept with the sample up to so many characters."""
+"""Cells of unknown columns are stored with the sample if they have at most this many characters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +53,8 @@ class Guess:
 
 
 def first_rows(path: Path, column_map: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The first rows, and in the place of one with turns a row for each; long cells cut and
-    pictures left out: a thousand may be gigabytes."""
+    """The first rows, with one row for each turn of a conversation. Long cells are cut and pictures
+    are left out: a thousand rows may hold gigabytes."""
     spelled = {**FIELDS, **{field: (column,) for column, field in column_map.items()}}
     head = []
     size = 0
@@ -80,11 +80,11 @@ def _cut(value: Any) -> Any:
 def turn_rows(
     row: Mapping[str, Any], columns: Mapping[str, Sequence[str]], where: str
 ) -> list[dict[str, Any]] | None:
-    """For each turn of a conversation the row that it would be alone; None for another row.
+    """One row for each turn of a conversation; None if the row has no turns.
 
     Raises:
-        DataError: the turns are no list of questions or objects, or there are not as many answers,
-            or answers in both places.
+        DataError: the turns are not a list of questions or objects, the number of answers differs,
+            or both the row and a turn have an answer.
     """
     cell = cell_of(row, columns, "turns")
     if cell is None:
@@ -92,11 +92,11 @@ def turn_rows(
     turns = as_list(cell)
     if turns == [cell] or not turns:
         raise DataError(
-            f"{where} has turns that are no list. Write them as a JSON list of questions, or of "
+            f"{where} has turns that are not a list. Write them as a JSON list of questions, or of "
             'objects: [{"question": "What is it?", "answer": "a cat"}, ...].'
         )
     if cell_of(row, columns, "question") is not None:
-        raise DataError(f"{where} has a question beside its turns. Make it one of them.")
+        raise DataError(f"{where} has both a question and turns. Move the question into the turns.")
     answer = columns.get("answer", FIELDS["answer"])[0]
     answer_cell = cell_of(row, columns, "answer")
     listed = as_list(answer_cell)
@@ -104,8 +104,8 @@ def turn_rows(
         listed = [None] * (len(turns) - 1) + [answer_cell]
     if len(listed) != len(turns):
         raise DataError(
-            f"{where} has {len(turns)} turns and {len(listed)} answers. Give one for each turn, "
-            "null where there is none, or one alone, which is the last turn's."
+            f"{where} has {len(turns)} turns and {len(listed)} answers. Give an answer for "
+            "each turn, null where there is none, or a single answer for the last turn."
         )
     apart = {name for field in ("turns", "answer") for name in columns.get(field, ())}
     once = {name for field in OF_FIRST_TURN for name in columns.get(field, ())}
@@ -129,14 +129,14 @@ def turn_rows(
 
 
 def column_names(head: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns that any of the rows has, in order."""
+    """The columns of all rows, in order of appearance."""
     return list(dict.fromkeys(name for row in head for name in row))
 
 
 def field_columns(
     path: Path, head: Sequence[Mapping[str, Any]], column_map: Mapping[str, str]
 ) -> dict[str, list[str]]:
-    """For each field the column that the user mapped to it, else those of its names, in order."""
+    """The columns of each field: the one that the user mapped to it, or those with its names."""
     names = column_names(head)
     columns: dict[str, list[str]] = {}
     for column, field in column_map.items():
@@ -180,7 +180,7 @@ def check_columns(
     needed = set() if task == "caption" else {"question"}
     taken = {column for here in columns.values() for column in here}
     lower = {name.lower(): name for name in names if name not in taken}
-    # Closer than 0.8 are misspellings; `answer_type`, 0.71, says nothing of hidden answers.
+    # Closer than 0.8 are misspellings; `answer_type`, at 0.71, is not one.
     close = get_close_matches("answer", lower, n=1, cutoff=0.8)
     if "answer" not in columns and close:
         column = lower[close[0]]
@@ -189,8 +189,8 @@ def check_columns(
             f"with --map {column}=answer."
         )
     if not {"image", "video"} & set(columns):
-        # Rows may be text alone, but a misspelt column must not be asked about without its
-        # pictures.
+        # Rows may be text alone, but rows with a misspelled column must not be sent without
+        # their pictures.
         if any(_VIDEO_LIKE.search(name) for name in names):
             needed.add("video")
         elif task == "caption" or any(_IMAGE_LIKE.search(name) for name in names):
@@ -245,7 +245,7 @@ def has_media(row: Mapping[str, Any], columns: Mapping[str, Sequence[str]]) -> b
 
 
 def cell_of(row: Mapping[str, Any], columns: Mapping[str, Sequence[str]], field: str) -> Any:
-    """The first of a field's columns that is not empty in this row; None where all are."""
+    """The first nonempty cell among a field's columns in this row; None if all are empty."""
     for column in columns.get(field, ()):
         value = row.get(column)
         if value is not None and value != "":

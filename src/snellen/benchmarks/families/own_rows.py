@@ -71,14 +71,14 @@ def own_data(
     columns: Mapping[str, str] | None = None,
     data: Path | None = None,
 ) -> Benchmark:
-    """The benchmark that a file of rows is; where no task is given, it is what `guess` says.
+    """The benchmark for a file of rows. Without a task, `guess` chooses it.
 
     `columns` maps the file's columns to our fields; `data` is the folder that images and videos are
     named relative to, if it is not the file's own.
 
     Raises:
         DataError: a column is missing or unknown, or the first rows cannot be read.
-        UsageError: there is no such task, or no such field in `columns`.
+        UsageError: the task, or a field in `columns`, does not exist.
     """
     if task is not None and task not in get_args(Task):
         close = get_close_matches(task, get_args(Task), n=1)
@@ -86,7 +86,7 @@ def own_data(
         raise UsageError(f"no task {task!r}; there are {', '.join(get_args(Task))}.{hint}")
     if data is not None and not data.is_dir():
         raise DataError(
-            f"{data} is no folder; --data names the folder that images and videos lie in."
+            f"{data} is not a folder. --data takes the folder that holds the images and videos."
         )
     head = first_rows(path, columns or {})
     fields = field_columns(path, head, columns or {})
@@ -179,7 +179,7 @@ def _benchmark(
 
 
 def _shown_by(sample: Sample) -> str:
-    """What samples about the same video, else the same image, have in common."""
+    """A key that samples about the same video, or else the same image, share."""
     return str(sample.data.get("video") or sample.data.get("image") or sample.id)
 
 
@@ -187,8 +187,8 @@ OF_VIDEO = "Describe the video in one sentence."
 
 
 def prompt(task: Task, sample: Sample) -> tuple[Message, ...]:
-    """Images first, but for those that have a mark in the text, then the video, then all text, a
-    line each."""
+    """Images without a mark in the text, then the video, then the lines of text with the marked
+    images in their positions."""
     lines = [sample.question]
     if task == "mcq":
         lines.append(lettered(sample.choices))
@@ -198,7 +198,7 @@ def prompt(task: Task, sample: Sample) -> tuple[Message, ...]:
 
 
 def _conversation(task: Task, sample: Sample, history: History) -> tuple[Message, ...]:
-    """The next turn behind those that were asked and what the model said to them."""
+    """The conversation so far, with the model's replies, followed by the next turn."""
     turns = by_turn(sample)
     if len(history) == len(turns):
         return ()
@@ -210,7 +210,7 @@ def _conversation(task: Task, sample: Sample, history: History) -> tuple[Message
 
 
 def by_turn(sample: Sample) -> tuple[Sample, ...]:
-    """What each turn of a row asks, as a sample; the row's own where it is no conversation."""
+    """A sample for each turn of a row; the row's own sample if it is not a conversation."""
     turns: Any = sample.data.get("turns")
     if turns is None:
         return (sample,)

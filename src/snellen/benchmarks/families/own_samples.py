@@ -26,7 +26,7 @@ _MARK = re.compile(r"<image(?: (\d{1,3}))?>")
 
 @dataclass(frozen=True, kw_only=True)
 class RowReader:
-    """Makes samples of rows; knows where images lie and which column is which field."""
+    """Makes samples from rows, with the folder of the images and the columns of each field."""
 
     name: str
     folder: Path
@@ -145,7 +145,7 @@ class RowReader:
             return None
         label = f"{where}, video"
         if len(cells) > 1:
-            raise DataError(f"{label} is a list of {len(cells)}: a row may name one.")
+            raise DataError(f"{label} is a list of {len(cells)}. A row may have only one video.")
         (name,) = cells
         if not isinstance(name, str | Mapping):
             raise DataError(f"{label} is a {type(name).__name__}, not a file's name.")
@@ -170,8 +170,8 @@ class RowReader:
             seconds = math.nan
         if not 0 <= seconds < math.inf:
             raise DataError(
-                f"{where} has the {field} {str(value)[:40]!r}, which is no time in a video. Write "
-                "seconds from its first frame, such as 83.5, or leave the cell empty."
+                f"{where} has the {field} {str(value)[:40]!r}, which is not a time in a video. "
+                "Write seconds from its first frame, such as 83.5, or leave the cell empty."
             )
         return seconds
 
@@ -205,7 +205,7 @@ class RowReader:
     def _right(
         self, answers: Sequence[str], choices: Sequence[str], where: str
     ) -> tuple[str | None, tuple[str, ...]]:
-        """What is right: one target or several people's answers; None and () where hidden."""
+        """One target, or several people's answers as references; None and () if they are hidden."""
         if not answers:
             return None, ()
         if self.task == "caption" or (self.task == "vqa" and len(answers) > 1):
@@ -311,7 +311,7 @@ def interleaved_media(media: Sequence[Image | Video], text: str, where: str) -> 
     """Media and text, with each image that has a mark in the text in its place.
 
     Raises:
-        DataError: a mark calls an image that is not there.
+        DataError: a mark refers to an image that the row does not have.
     """
     pictures = [medium for medium in media if isinstance(medium, Image)]
     if not pictures or not _MARK.search(text):

@@ -40,8 +40,7 @@ class Unfolded:
 
 
 def picture(row: Row, data_file: DataFile, names: Sequence[str]) -> tuple[Image, str]:
-    """A row's picture, in the row or the first of the files that is there, and what tells it from
-    others."""
+    """A row's picture, in the row or in the first of the files that exists, and its key."""
     if isinstance(row.get("image"), Image | tuple):
         image = authors_files.picture(row)
         return image, authors_files.picture_key(image)
@@ -58,5 +57,5 @@ def phrase(reply: Reply, _: Sample) -> Reading:
 
 
 def plain(text: str) -> str:
-    """A text as VQA's evaluation writes answers; where nothing is left of it ("A"), as it is."""
+    """A text normalized as in VQA's evaluation. A text that this would empty ("A") is kept."""
     return normalise(on_one_line(text)) or text.strip().lower()

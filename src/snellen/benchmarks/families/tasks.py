@@ -69,7 +69,7 @@ def as_reading(result: Letter | YesNo | Phrase | Value) -> Reading:
 
 
 def parse_verbatim(reply: Reply, _: Sample) -> Reading:
-    """All of it, with the blanks at its ends."""
+    """The full reply, with leading and trailing blanks."""
     return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
 
 
@@ -84,7 +84,7 @@ def parse_value(reply: Reply, _: Sample) -> Reading:
 
 
 def wrong_letter(sample: Sample) -> str:
-    """The letter before the right one; before A the last."""
+    """The letter before the right one; for A, the last letter."""
     letters = ascii_uppercase[: len(sample.choices)]
     return letters[letters.index(sample.target or "A") - 1]
 
@@ -160,7 +160,7 @@ def is_target(reading: Reading, sample: Sample) -> float:
 
 
 def _agreement(reading: Reading, sample: Sample) -> float:
-    """One answer or two: equal to any; three and more: how many it equals, by three, at most 1."""
+    """With one or two answers, 1 if any matches. With more, min(1, matches / 3)."""
     right = sample.references or ((sample.target,) if sample.target is not None else ())
     equal = sum(plain_words(answer) == reading.answer for answer in right)
     return min(1.0, equal / 3) if len(right) >= 3 else float(equal > 0)
@@ -244,6 +244,6 @@ EXPECT: Mapping[Task, Mapping[str, Mapping[str, float]]] = {
 
 
 def verdict(sample: Sample, reply: Reply) -> str:
-    """What a judge that is right says: 10 to an answer as it is given, 0 to any other."""
+    """The reply of a perfect judge: 10 for an exact answer, 0 for any other."""
     right = reply.text in (sample.target, *sample.references)
     return f"Score: {10 if right else 0}/10\nReason: it is {'' if right else 'not '}as given"

@@ -40,7 +40,8 @@ def published_set(name: str) -> PublishedSheet:
     """The set of this name.
 
     Raises:
-        CatalogError: there is none, or it is not asked here; says why, or which are alike.
+        CatalogError: there is no such set, or this package does not run it. The message says why,
+            or lists similar names.
     """
     if sheet := sets().get(name):
         return sheet
@@ -56,7 +57,7 @@ def published_set(name: str) -> PublishedSheet:
 
 
 def elsewhere(name: str) -> str | None:
-    """Why a set of VLMEvalKit's is not asked here; None where it has no such set."""
+    """Why a set of VLMEvalKit's is not run here; None if the set is unknown."""
     reasons = [
         (len(known), reason)
         for reason, names in ELSEWHERE.items()

@@ -159,12 +159,12 @@ def _decoded(raw: bytes, kind: type[Decoded], path: Path) -> Decoded:
     except msgspec.ValidationError as error:
         raise _of_no_form(path, error) from error
     except msgspec.DecodeError as error:
-        raise DataError(f"{path} is not whole JSON: {error}. Get it again, whole.") from error
+        raise DataError(f"{path} is not whole JSON: {error}. Download it again.") from error
 
 
 def _of_no_form(path: Path, error: Exception) -> DataError:
     return DataError(
-        f"{path} is no file of VQA's questions or annotations, nor BLIP's list of them: {error}."
+        f"{path} is neither a file of VQA's questions or annotations nor BLIP's list: {error}."
     )
 
 
@@ -179,7 +179,7 @@ class SplitPictures:
         self._last: tuple[object, Image, str] | None = None
 
     def of(self, row: Row) -> tuple[Image, str]:
-        """A row's picture, and what tells it from others."""
+        """A row's picture, and its key."""
         image = row.get("image")
         if isinstance(image, Image):  # parquet has it in the row
             return image, str(row.get("image_id") or authors_files.picture_key(image))
@@ -206,7 +206,7 @@ def picture_of(sample: Sample) -> str:
 
 
 def answers_of(row: Row) -> tuple[str, ...]:
-    """What people answered; parquet has objects with an `answer` each, or texts."""
+    """People's answers. Parquet has texts, or objects with an `answer`."""
     answers = row["answers"] or ()
     if isinstance(answers, tuple):
         return answers
@@ -234,7 +234,7 @@ Rule = Callable[[str, Sequence[str]], float]
 
 
 def full_reply(reply: Reply, _: Sample) -> Reading:
-    """All of it; an empty one is worth what the rule makes of "" all the same."""
+    """The full reply. The rule scores an empty reply as ""."""
     return _full(reply.text)
 
 
@@ -243,7 +243,7 @@ def phrase(reply: Reply, _: Sample) -> Reading:
 
 
 def kept(read: Callable[[str], Reading]) -> Callable[[str], Reading]:
-    """A reading of short replies that is made once for all equal ones: most come again."""
+    """Cache the readings of short replies, since most replies occur several times."""
     known = lru_cache(maxsize=1 << 16)(read)
     return lambda text: known(text) if len(text) <= LONGEST_KEPT else read(text)
 
@@ -273,7 +273,7 @@ def scoring(source: str, rule: Rule, missing: Missing = "excluded") -> Scoring:
 
 
 def robust(rule: Rule) -> Scoring:
-    """A scoring of the phrase that a reply settles on; unparsed is worth nothing."""
+    """A scoring of the phrase that a reply settles on. An unparsed reply scores 0."""
 
     def score(reading: Reading, sample: Sample) -> float:
         return 0.0 if reading.answer is None else rule(str(reading.answer), sample.references)

@@ -26,8 +26,8 @@ def robust_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def vlmevalkit_answer(reply: Reply, sample: Sample) -> Reading:
-    """The one of the two that is a word of the reply; unparsed, where VLMEvalKit asks a judge if it
-    has one, if both are, or none."""
+    """Yes or no, whichever alone is a word of the reply. With both or neither it is unparsed.
+    VLMEvalKit then asks a judge, if it has one."""
     words = without_signs(reply.text.strip().lower()).split()
     matches = tuple(word for word in YES_NO if word in words)
     if len(matches) == 1:
