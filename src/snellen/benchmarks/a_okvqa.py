@@ -16,11 +16,11 @@ Prompt   none is prescribed for models that see. llava: LLaVA-1.5's short answer
          (blip_processors.py#L88-L101). vlmevalkit (setting=mc): open-compass/VLMEvalKit@
          e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_mcq.py#L212-L247. Picture
          first. 128 tokens: LLaVA's llava/eval/model_vqa_loader.py#L141; gpt3 had 10
-Scoring  official, evaluation/eval_predictions.py#L9-L50, strict=False: nothing is normalised. da:
-         min(1, how many of ten people said just that / 3), not leaving one of them out; questions
-         with a difficult direct answer are left out, and all but `false` is difficult. mc: the
-         reply is the right choice's text, not its letter; all questions. A question without a reply
-         is wrong. lavis (da), lavis/tasks/vqa.py#L262-L291: the same on all questions, the
+Scoring  official, evaluation/eval_predictions.py#L9-L50, strict=False: nothing is normalized. da:
+         min(1, how many of ten people gave exactly this answer / 3), without leaving one out.
+         Questions with a difficult direct answer are excluded; any value but `false` is difficult.
+         mc: the reply is the right choice's text, not its letter; all questions. A question without
+         a reply is wrong. lavis (da), lavis/tasks/vqa.py#L262-L291: the same on all questions, the
          difficult ones too, but not on those without a reply; BLIP's figures. mmpretrain (da):
          open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90:
          mmpretrain/evaluation/metrics/vqa.py#L242-L268, on the same questions as lavis; both sides
@@ -28,14 +28,14 @@ Scoring  official, evaluation/eval_predictions.py#L9-L50, strict=False: nothing 
          normalized: ours, official with both sides (mc: reply and choices) written as VQA's
          evaluation writes answers: "A dog." is "dog". official-2022: the authors' until
          42e8c44ff40d13cf272776a3197365f582137772, which left the difficult ones out of mc instead
-         of da. vlmevalkit (mc): the letter by its rules; what these leave open it asks a judge,
-         here it is wrong. robust: ours; da the phrase that a reply settles on,
-         normalised as VQA's evaluation does, mc the letter. Under a prompt that asks for a letter
+         of da. vlmevalkit (mc): the letter by its rules. It asks a judge for other
+         replies; here they are wrong. robust: ours; da the phrase that a reply settles on,
+         normalized as in VQA's evaluation, mc the letter. Under a prompt that asks for a letter
          one of these two is the headline: the authors map replies to choices before they score,
          evaluation/remap_predictions.py. The file for the leaderboard (`snellen export --to
          submission`) has the text of the choice that a letter names
-Proof    1,500 made questions with the authors' verdicts in both settings (tests/parity); no outputs
-         are published with their answers. The others: by hand
+Proof    1,500 constructed questions with the authors' verdicts in both settings (tests/parity).
+         No outputs are published with their answers. The others: by hand
 """
 
 from __future__ import annotations
@@ -342,7 +342,7 @@ def direct_answer() -> dict[str, Scoring]:
 
 
 def agreement(reading: Reading, sample: Sample) -> float:
-    """min(1, how many people said just that / 3)."""
+    """min(1, how many people gave exactly this answer / 3)."""
     return min(1.0, sample.references.count(str(reading.answer or "")) / 3)
 
 

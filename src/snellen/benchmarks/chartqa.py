@@ -6,8 +6,8 @@ Data     vis-nlp/ChartQA@3dab8e83b6ac559b847b7c6e2f24d1faa95a4507:ChartQA Datase
          <split>_{human,augmented}.json and png/; GPL-3.0. test has 1,250 questions of either kind,
          val 960. The same test split with its pictures in the rows: VLMEvalKit's ChartQA_TEST.tsv;
          parquet, of lmms-lab/ChartQA, HuggingFaceM4/ChartQA or ahmed-masry/ChartQA on the hub (name
-         the file, or the folder of one split). An id is the kind and the place in its file, from 0;
-         in a TSV the index, in parquet the place
+         the file, or the folder of one split). An id is the kind and the position in its file,
+         from 0. In a TSV it is the index, in parquet the position
 Prompt   none is prescribed. vlmevalkit: open-compass/VLMEvalKit@
          e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69. lmms-eval:
          EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
@@ -22,8 +22,8 @@ Scoring  The authors published no scorer. official: what published figures use, 
          #L253-L278. robust: ours; the value or phrase that a reply settles on, with signs of
          thousands, per cent and money, zero as a number, and years to the year. A question without
          a reply is wrong
-Proof    1,500 made pairs that three scorers scored (tests/parity); no outputs are published.
-         robust: by hand
+Proof    1,500 constructed pairs, scored by the three scorers (tests/parity). No outputs are
+         published. robust: by hand
 """
 
 import re

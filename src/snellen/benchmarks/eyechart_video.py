@@ -9,8 +9,8 @@ Data     drawn from `seed`, no download: `clips` of 10 to 40 seconds, 320 x 240 
          count   two letters, again and again, 1.2 to 2 seconds each: how many times was it there?
          order   different letters, 1.5 to 3 seconds each: which one came first, second, third?
          flash   letters for 0.1 to 1.6 seconds, a ladder: which one came last?
-         Ten letters: who names one blindly is right one time in ten, and in flash who names the
-         one before too. Of counts 1 is the commonest answer, to about one question in four
+         There are ten letters: a blind guess is right 10 % of the time, and so is, in flash, naming
+         the previous letter. For count, 1 is the most frequent answer, to about 25 % of questions
 Prompt   ours: the video up to the time of the question, half-way between two frames and at least
          half a second from any change; the question, and the form of the answer. Frames: fps:2,
          which shows all that is no flash, and flashes of the ladder's middle every other time.

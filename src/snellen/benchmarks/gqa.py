@@ -22,21 +22,21 @@ Scoring  official: eval.py 1.1 of the authors' evaluation package, which is in n
          also of the larger `_all` splits: all, binary, open, by structural and semantic type, steps
          and words; validity, plausibility ({tier}_choices.json beside the questions, without which
          the script says 0 %; that of 1.1 lacks questions of 1.2), consistency (an `_all` split),
-         distribution (chi-square). No grounding: replies have no attention maps. The script takes
-         no file that lacks a question; here such a question is wrong. llava: the same on replies
-         without the full stops at their end, in small letters, scripts/convert_gqa_for_eval.py#L14:
-         LLaVA's figures, and so others'. lavis, mmpretrain: both sides as VQA's evaluation writes
-         answers. lavis-2023: the reply alone, before 71a2da90c9fcb64039a4892f37785724e24ba805;
-         BLIP-2's 43.98. vlmevalkit: without case and blanks; a question without a reply is wrong,
-         as a failed one in its files, which have all rows (inference.py#L180-L187 and #L246).
-         lmms-eval: without case and punctuation. qwen-vl: evaluate_vqa.py#L401-L420, Qwen-VL's
-         figures: what follows "is ", "are ", "a ", "an ", "the ", be it in a word, up to " of".
-         robust: ours, the phrase that a reply settles on. The headline is the scoring that belongs
-         to the prompt. A picture has several questions
+         distribution (chi-square). No grounding: replies have no attention maps. The script
+         rejects a file that lacks a question. Here a missing question is wrong. llava: the same on
+         replies without the full stops at their end, in small letters,
+         scripts/convert_gqa_for_eval.py#L14: LLaVA's figures, and so others'. lavis, mmpretrain:
+         both sides as VQA's evaluation writes answers. lavis-2023: the reply alone, before
+         71a2da90c9fcb64039a4892f37785724e24ba805; BLIP-2's 43.98. vlmevalkit: without case and
+         blanks; a question without a reply is wrong, as a failed one in its files, which have all
+         rows (inference.py#L180-L187 and #L246). lmms-eval: without case and punctuation. qwen-vl:
+         evaluate_vqa.py#L401-L420, Qwen-VL's figures: what follows "is ", "are ", "a ", "an ",
+         "the ", even inside a word, up to " of". robust: ours, the phrase that a reply settles on.
+         The headline is the scoring that belongs to the prompt. A picture has several questions
 Proof    lavis, mmpretrain: 1,500 made pairs with their verdicts (tests/parity). official and its
-         further metrics: the authors' script run on made questions. LLaVA-1.5-13B's answers are
-         published, the questions' are not at hand. vlmevalkit, lmms-eval, qwen-vl: their code on
-         7,500 made pairs. robust: by hand
+         further metrics: the authors' script run on made questions. LLaVA-1.5-13B's answers
+         are published; we do not have the questions' answers. vlmevalkit, lmms-eval, qwen-vl: their
+         code on 7,500 made pairs. robust: by hand
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ Data     tianyi-lab/HallusionBench@744007c232c292942c7f80eb61edb2465482da31:Hall
          the picture (original, edited), VS do not (none, original, edited). VLMEvalKit's
          HallusionBench.tsv is read too: 951 rows, those with a picture. An id is category,
          subcategory, set, figure and question, with _ between, or the sheet's index
-Prompt   official, vlmevalkit, lmms-eval: the question alone, behind the picture. 512 tokens: none
-         is named by the authors, and a judge reads what is said. lmms-eval has 128:
+Prompt   official, vlmevalkit, lmms-eval: the question alone, behind the picture. 512 tokens: the
+         authors give no limit, and a judge reads the reply. lmms-eval has 128:
          EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
          lmms_eval/tasks/hallusion_bench/hallusion_bench_image.yaml#L18
 Scoring  official: a judge (GPT-4) holds the reply against the reference, utils.py#L26-L73: correct,
@@ -23,8 +23,8 @@ Scoring  official: a judge (GPT-4) holds the reply against the reference, utils.
          question to the judge, is read from published files alone). vlmevalkit: one of the two
          words in the reply, 951 questions. robust: ours, a reply that says it does not know is
          unclear
-Proof    the official script on seven made sets of verdicts: every figure (tests/parity). No judged
-         file of the leaderboard is at hand. The others' rules: their code, by hand
+Proof    the official script on seven constructed sets of verdicts: every figure (tests/parity). We
+         have no judged file of the leaderboard. The others' rules: their code, by hand
 """
 
 from __future__ import annotations

@@ -13,15 +13,15 @@ Prompt   none is prescribed. lmms-eval and, the default, in the same words vlmev
          vlmeval/dataset/image_vqa.py#L64-L69. qwen-vl:
          QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281.
          Picture first; 100 tokens as for DocVQA, #L66
-Scoring  official: ANLS at 0.5 by the organisers' infographicsvqa_eval.py; the copy in Qwen-VL,
+Scoring  official: ANLS at 0.5 by the organizers' infographicsvqa_eval.py; the copy in Qwen-VL,
          eval_mm/infographicsvqa_eval.py#L80-L194, with its break-down by where the answer comes
          from, what shows it and what is to be done (#L9-L11 names them). A question may be of
-         several kinds; of the same twice it counts once here, there twice. A file that lacks an
-         answer is not taken there; here such a question is worth 0. pix2struct, which Pix2Struct's
-         published figures used, mmpretrain and m4c: as for DocVQA. robust: ours, the phrase that a
-         reply settles on, with ANLS as in the paper
-Proof    1,500 made pairs that the code of each named scoring scored (tests/parity);
-         no outputs are published. Kinds of questions and robust: by hand
+         several kinds; of the same twice it counts once here, there twice. Their script rejects a
+         file that lacks an answer. Here a question without a reply scores 0. pix2struct, which
+         Pix2Struct's published figures used, mmpretrain and m4c: as for DocVQA. robust: ours, the
+         phrase that a reply settles on, with ANLS as in the paper
+Proof    1,500 constructed pairs, scored by the code of each scoring's authors (tests/parity).
+         No outputs are published. Kinds of questions and robust: by hand
 """
 
 from pathlib import Path

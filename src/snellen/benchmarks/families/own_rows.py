@@ -7,16 +7,16 @@ Data     the file that the user names. Columns: id | index (else the row's numbe
          to the file), with start and end: frames from the one and before the other, in seconds
          from the first frame; question; hint (put before it); A, B, C, ... or choices; answer |
          answers | caption | captions; category and split (results are broken down by them). `--map
-         COLUMN=FIELD` gives a column another
-         meaning. turns, in the place of question: a list of questions, or of objects with fields
-         as a row has them (question, image, choices, answer); the row's answers are a list with one
-         for each turn (null: it is asked and not scored), or one that is the last turn's; its
-         images, video and hint are the first turn's, its choices all turns'
+         COLUMN=FIELD` gives a column another meaning. turns replaces question: a list of
+         questions, or of objects with a row's fields (question, image, choices, answer). The row's
+         answers are then a list with one for each turn, or a single answer for the last turn. A
+         turn whose answer is null is asked but not scored. The row's images, video and hint belong
+         to the first turn. Its choices apply to all turns
 Prompt   images, the video, hint, question, choices, and a line on the form of the answer (ASK
          below). mcq and vqa have LLaVA-1.5's, haotian-liu/LLaVA:docs/Evaluation.md; the others are
-         ours. Where the text has marks, `<image>` (the next picture) or `<image 2>` (that one),
-         pictures stand in their places, and those without one in front. Of a video uniform:64,
-         unless --frames says another. In a conversation the model's own replies stand between the
+         ours. The text may have marks: `<image>` (the next picture) or `<image 2>` (that one). A
+         marked picture replaces its mark; the others come first. A video is sampled as uniform:64,
+         unless --frames changes it. In a conversation, the model's own replies stand between the
          turns
 Scoring  default, ours. mcq: the letter that the reply commits to. yesno: the word it begins with,
          or the only one of the two in it. count: the only number in it, in digits or words. vqa:
