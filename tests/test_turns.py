@@ -351,9 +351,9 @@ def test_a_model_that_knows_all_is_right_in_every_turn(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"turns": "What is it?"}, "row 1 of mine.jsonl has turns that are no list"),
+        ({"turns": "What is it?"}, "row 1 of mine.jsonl has turns that are not a list"),
         ({"turns": [3]}, "turn 1 of row 1 of mine.jsonl is a int, not a question"),
-        ({"turns": ["One?"], "question": "Two?"}, "has a question beside its turns"),
+        ({"turns": ["One?"], "question": "Two?"}, "has both a question and turns"),
         ({"turns": ["1?", "2?"], "answers": ["a", "b", "c"]}, "has 2 turns and 3 answers"),
         (
             {"turns": [{"question": "1?", "answer": "a"}], "answer": ["b"]},

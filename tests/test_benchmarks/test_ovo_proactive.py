@@ -16,7 +16,7 @@ from snellen.benchmarks.families.ovo_proactive import (
     blind_history,
     commonest_totals,
     eager,
-    number_said,
+    number_in,
     oracle,
     parse,
     projected_replies,
@@ -246,7 +246,7 @@ def test_the_models_own_forms_of_silence_are_taken_out() -> None:
     ],
 )
 def test_the_number_that_a_message_says(task: str, text: str, number: int | None) -> None:
-    assert number_said(task, text, ["wash the leaves", "cut the tomatoes"]) == number
+    assert number_in(task, text, ["wash the leaves", "cut the tomatoes"]) == number
 
 
 @pytest.mark.parametrize(

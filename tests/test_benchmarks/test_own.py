@@ -461,7 +461,7 @@ def test_a_part_of_a_video_is_given_in_seconds(
 @pytest.mark.parametrize(
     ("cells", "words"),
     [
-        ({"start": -1}, "has the start '-1', which is no time in a video.*leave the cell empty"),
+        ({"start": -1}, "has the start '-1', which is not a time in a video.*leave the cell empty"),
         ({"end": "-0.5"}, "has the end '-0.5', which"),
         ({"end": "1:23"}, "has the end '1:23', which.*Write seconds .* such as 83.5"),
         ({"start": "begin"}, "has the start 'begin', which"),
@@ -473,7 +473,7 @@ def test_a_part_of_a_video_is_given_in_seconds(
         ({"start": 7.5, "end": 2}, "begins at 7.5 s and ends at 2 s: there is nothing in it"),
         ({"end": 0}, "begins at the video's start and ends at 0 s: there is nothing in it"),
         ({"video": "", "end": 3}, "has no video to show a part of, 3 s"),
-        ({"video": ["1.mp4", "2.mp4"]}, "video is a list of 2: a row may name one"),
+        ({"video": ["1.mp4", "2.mp4"]}, "video is a list of 2. A row may have only one video"),
         ({"video": 3}, "video is a int, not a file's name"),
         ({"video": "data:video/mp4;base64,AAAA"}, "is the content of a video.*Save it as a file"),
         ({"video": "https://example.org/1.mp4"}, "is the URL of a video.*Download the v"),

@@ -160,8 +160,11 @@ def test_answers_to_other_questions_are_refused(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ('{"questions": [{"ques', "not whole JSON"),
-        ('{"data": []}', "no file of VQA's questions or annotations"),
-        ('{"questions": [7], "annotations": [7]}', "no file of VQA's questions or annotations"),
+        ('{"data": []}', "neither a file of VQA's questions or annotations"),
+        (
+            '{"questions": [7], "annotations": [7]}',
+            "neither a file of VQA's questions or annotations",
+        ),
     ],
 )
 def test_a_file_that_is_none_of_vqas_is_said_to_be_none(

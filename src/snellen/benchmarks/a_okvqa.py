@@ -16,11 +16,11 @@ Prompt   none is prescribed for models that see. llava: LLaVA-1.5's short answer
          (blip_processors.py#L88-L101). vlmevalkit (setting=mc): open-compass/VLMEvalKit@
          e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_mcq.py#L212-L247. Picture
          first. 128 tokens: LLaVA's llava/eval/model_vqa_loader.py#L141; gpt3 had 10
-Scoring  official, evaluation/eval_predictions.py#L9-L50, strict=False: nothing is normalised. da:
-         min(1, how many of ten people said just that / 3), not leaving one of them out; questions
-         with a difficult direct answer are left out, and all but `false` is difficult. mc: the
-         reply is the right choice's text, not its letter; all questions. A question without a reply
-         is wrong. lavis (da), lavis/tasks/vqa.py#L262-L291: the same on all questions, the
+Scoring  official, evaluation/eval_predictions.py#L9-L50, strict=False: nothing is normalized. da:
+         min(1, how many of ten people gave exactly this answer / 3), without leaving one out.
+         Questions with a difficult direct answer are excluded; any value but `false` is difficult.
+         mc: the reply is the right choice's text, not its letter; all questions. A question without
+         a reply is wrong. lavis (da), lavis/tasks/vqa.py#L262-L291: the same on all questions, the
          difficult ones too, but not on those without a reply; BLIP's figures. mmpretrain (da):
          open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90:
          mmpretrain/evaluation/metrics/vqa.py#L242-L268, on the same questions as lavis; both sides
@@ -28,14 +28,14 @@ Scoring  official, evaluation/eval_predictions.py#L9-L50, strict=False: nothing 
          normalized: ours, official with both sides (mc: reply and choices) written as VQA's
          evaluation writes answers: "A dog." is "dog". official-2022: the authors' until
          42e8c44ff40d13cf272776a3197365f582137772, which left the difficult ones out of mc instead
-         of da. vlmevalkit (mc): the letter by its rules; what these leave open it asks a judge,
-         here it is wrong. robust: ours; da the phrase that a reply settles on,
-         normalised as VQA's evaluation does, mc the letter. Under a prompt that asks for a letter
+         of da. vlmevalkit (mc): the letter by its rules. It asks a judge for other
+         replies; here they are wrong. robust: ours; da the phrase that a reply settles on,
+         normalized as in VQA's evaluation, mc the letter. Under a prompt that asks for a letter
          one of these two is the headline: the authors map replies to choices before they score,
          evaluation/remap_predictions.py. The file for the leaderboard (`snellen export --to
          submission`) has the text of the choice that a letter names
-Proof    1,500 made questions with the authors' verdicts in both settings (tests/parity); no outputs
-         are published with their answers. The others: by hand
+Proof    1,500 constructed questions with the authors' verdicts in both settings (tests/parity).
+         No outputs are published with their answers. The others: by hand
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from snellen.benchmarks.families.tasks import (
     is_target,
     parse_letter,
     parse_letter_as_vlmevalkit,
-    parse_whole,
+    parse_verbatim,
     wrong_letter,
 )
 from snellen.benchmarks.families.vqa import blip_question
@@ -120,8 +120,8 @@ def a_okvqa(
         sheets = ["A-OKVQA.tsv", "a-okvqa.tsv"]
         names = [*sheets, *names] if prompt == "vlmevalkit" else [*names, *sheets]
     spec = f"a-okvqa:setting={setting},split={split},prompt={prompt}"
-    found = find(data, "a-okvqa", names, published(split, prompt), spec)
-    table, files = authors_files.table(found, lambda path: iter(json_list(path)), REVISION)
+    data_file = find(data, "a-okvqa", names, published(split, prompt), spec)
+    table, files = authors_files.table(data_file, lambda path: iter(json_list(path)), REVISION)
     in_words = (setting, prompt) not in HEADLINES
     scorings = direct_answer() if setting == "da" else multiple_choice()
     headline = HEADLINES.get((setting, prompt), "official")
@@ -129,13 +129,13 @@ def a_okvqa(
         name="a-okvqa",
         asks=1,
         data=table,
-        sample=lambda _, row: to_sample(row, found, setting, split),
+        sample=lambda _, row: to_sample(row, data_file, setting, split),
         prompt=lambda sample, _: (user(*sample.media, PROMPTS[setting, prompt](sample)),),
         scorings={headline: scorings.pop(headline), **scorings},
         max_answer_tokens=128,
         cluster_by=image_of,
         check=Check(
-            says=said_in_words if setting == "mc" and in_words else lambda _, answer: answer,
+            says=choice_text if setting == "mc" and in_words else lambda _, answer: answer,
             wrong=wrong_answer,
             expect=EXPECT[setting, in_words],
         ),
@@ -187,7 +187,7 @@ def published(split: Split = "val", prompt: Preset = "llava", **_: object) -> tu
     )
 
 
-def to_sample(row: Row, found: DataFile, setting: Setting, split: Split) -> Sample:
+def to_sample(row: Row, data_file: DataFile, setting: Setting, split: Split) -> Sample:
     if "A" in row:  # VLMEvalKit's sheet
         if setting == "da":
             raise ValueError("it has choices alone, as for setting=mc")
@@ -197,7 +197,7 @@ def to_sample(row: Row, found: DataFile, setting: Setting, split: Split) -> Samp
         choices = authors_files.texts(row["choices"])
         right = row.get("correct_choice_idx")
         target = None if right is None else ascii_uppercase[int(right)]
-    given = next((row[key] for key in ANSWERS if row.get(key)), ())
+    answers = next((row[key] for key in ANSWERS if row.get(key)), ())
     if "difficult_direct_answer" in row:
         difficulty = "easy" if row["difficult_direct_answer"] is False else "difficult"
     else:
@@ -206,14 +206,14 @@ def to_sample(row: Row, found: DataFile, setting: Setting, split: Split) -> Samp
     if not isinstance(file, str) and "image_id" in row:
         file = f"{split}2017/{row['image_id']:012d}.jpg"
     names = (file, f"coco/{file}", f"coco/images/{file}", f"images/{file}") if file else ()
-    image, shared = questions.picture(row, found, names)
+    image, shared = questions.picture(row, data_file, names)
     return Sample(
         id=str(row["index"] if "index" in row else row["question_id"]),
         question=row["question"],
         choices=choices if setting == "mc" else (),
         media=(image,),
         target=target if setting == "mc" else None,
-        references=authors_files.texts(given) if setting == "da" else (),
+        references=authors_files.texts(answers) if setting == "da" else (),
         tags={"difficult_direct_answer": difficulty},
         data={"image": shared},
     )
@@ -298,7 +298,7 @@ def direct_answer() -> dict[str, Scoring]:
         "official": Scoring(
             version=1,
             source=SOURCE,
-            parse=parse_whole,
+            parse=parse_verbatim,
             score=agreement,
             metrics=easy,
             missing="wrong",
@@ -307,7 +307,7 @@ def direct_answer() -> dict[str, Scoring]:
         "lavis": Scoring(
             version=1,
             source=LAVIS,
-            parse=parse_whole,
+            parse=parse_verbatim,
             score=agreement,
             metrics={"accuracy": mean},
             partial=True,
@@ -315,7 +315,7 @@ def direct_answer() -> dict[str, Scoring]:
         "mmpretrain": Scoring(
             version=1,
             source=MMPRETRAIN,
-            parse=parse_whole,
+            parse=parse_verbatim,
             score=mmpretrain_agreement,
             metrics={"accuracy": mean},
             partial=True,
@@ -342,7 +342,7 @@ def direct_answer() -> dict[str, Scoring]:
 
 
 def agreement(reading: Reading, sample: Sample) -> float:
-    """min(1, how many people said just that / 3)."""
+    """min(1, how many people gave exactly this answer / 3)."""
     return min(1.0, sample.references.count(str(reading.answer or "")) / 3)
 
 
@@ -410,7 +410,7 @@ def chosen(reply: Reply, sample: Sample) -> Reading:
 
 
 def normalized_choice(reply: Reply, sample: Sample) -> Reading:
-    """The choice that says what the reply says, both normalized; unparsed where two do."""
+    """The choice that equals the reply after both are normalized; unparsed if two do."""
     text = questions.plain(reply.text)
     matches = {choice for choice in sample.choices if questions.plain(choice) == text}
     if len(matches) == 1:
@@ -427,7 +427,7 @@ def is_right_choice(reading: Reading, sample: Sample) -> float:
 # -- check
 
 
-def said_in_words(sample: Sample, letter: str) -> str:
+def choice_text(sample: Sample, letter: str) -> str:
     return sample.choices[ascii_uppercase.index(letter)]
 
 

@@ -6,8 +6,8 @@ Data     vis-nlp/ChartQA@3dab8e83b6ac559b847b7c6e2f24d1faa95a4507:ChartQA Datase
          <split>_{human,augmented}.json and png/; GPL-3.0. test has 1,250 questions of either kind,
          val 960. The same test split with its pictures in the rows: VLMEvalKit's ChartQA_TEST.tsv;
          parquet, of lmms-lab/ChartQA, HuggingFaceM4/ChartQA or ahmed-masry/ChartQA on the hub (name
-         the file, or the folder of one split). An id is the kind and the place in its file, from 0;
-         in a TSV the index, in parquet the place
+         the file, or the folder of one split). An id is the kind and the position in its file,
+         from 0. In a TSV it is the index, in parquet the position
 Prompt   none is prescribed. vlmevalkit: open-compass/VLMEvalKit@
          e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69. lmms-eval:
          EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
@@ -22,8 +22,8 @@ Scoring  The authors published no scorer. official: what published figures use, 
          #L253-L278. robust: ours; the value or phrase that a reply settles on, with signs of
          thousands, per cent and money, zero as a number, and years to the year. A question without
          a reply is wrong
-Proof    1,500 made pairs that three scorers scored (tests/parity); no outputs are published.
-         robust: by hand
+Proof    1,500 constructed pairs, scored by the three scorers (tests/parity). No outputs are
+         published. robust: by hand
 """
 
 import re
@@ -33,7 +33,7 @@ from typing import Any, Literal
 
 from snellen.answers.value import cleaned, number
 from snellen.benchmarks.families import authors_files
-from snellen.benchmarks.families.tasks import parse_phrase, parse_value, parse_whole
+from snellen.benchmarks.families.tasks import parse_phrase, parse_value, parse_verbatim
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -88,8 +88,8 @@ def chartqa(
         for folder in (f"{split}/", f"ChartQA Dataset/{split}/", "")
     ]
     spec = f"chartqa:split={split}"
-    found = find(data, "chartqa", [*names, *(file.name for file in files)], files, spec)
-    table, file = authors_files.table(found, lambda path: charts(path, kinds), REVISION)
+    data_file = find(data, "chartqa", [*names, *(file.name for file in files)], files, spec)
+    table, file = authors_files.table(data_file, lambda path: charts(path, kinds), REVISION)
     perfect = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
         name="chartqa",
@@ -97,7 +97,7 @@ def chartqa(
         data=table
         if questions == "all"
         else Filtered(table, lambda row: kind_of(row) == questions),
-        sample=lambda place, row: to_sample(place, row, found),
+        sample=lambda row_index, row: to_sample(row_index, row, data_file),
         prompt=lambda sample, _: (
             user(*sample.media, PROMPTS[prompt].format(question=sample.question)),
         ),
@@ -129,7 +129,7 @@ def scorings() -> dict[str, Scoring]:
         "official": Scoring(
             version=1,
             source=SOURCE,
-            parse=parse_whole,
+            parse=parse_verbatim,
             score=official_score,
             metrics=metrics,
             missing="wrong",
@@ -137,7 +137,7 @@ def scorings() -> dict[str, Scoring]:
         "vlmevalkit": Scoring(
             version=1,
             source=f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L253-L278",
-            parse=parse_whole,
+            parse=parse_verbatim,
             score=kit_score,
             metrics=metrics,
             missing="wrong",
@@ -162,30 +162,30 @@ def charts(path: Path, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     stem = path.stem.removesuffix("_human").removesuffix("_augmented")
     for kind in kinds:
         of_kind = path.with_name(f"{stem}_{kind}.json")
-        for place, row in enumerate(authors_files.of_json(of_kind)):
-            yield {"id": f"{kind}-{place}", "type": kind, **row}
+        for index, row in enumerate(authors_files.of_json(of_kind)):
+            yield {"id": f"{kind}-{index}", "type": kind, **row}
 
 
 def kind_of(row: Row) -> str:
     """Whose question it is, in the words of any of the forms."""
-    said = str(row.get("type", row.get("split", row.get("human_or_machine"))))
-    if said == "0" or "human" in said:
+    origin = str(row.get("type", row.get("split", row.get("human_or_machine"))))
+    if origin == "0" or "human" in origin:
         return "human"
-    if said == "1" or "augmented" in said or "machine" in said:
+    if origin == "1" or "augmented" in origin or "machine" in origin:
         return "augmented"
-    raise ValueError(f"neither a human's question nor an augmented one: {said!r}")
+    raise ValueError(f"neither a human's question nor an augmented one: {origin!r}")
 
 
-def to_sample(place: int, row: Row, found: DataFile) -> Sample:
+def to_sample(row_index: int, row: Row, data_file: DataFile) -> Sample:
     name = row.get("imgname", "")
     if name and "image" not in row:
-        folder = found.path.parent
+        folder = data_file.path.parent
         image = Image(folder / "png" / name, place=f"png/{name}", within=folder)
     else:
         image = authors_files.picture(row)
     (label,) = as_list(row["label"] if "label" in row else row["answer"])
     return Sample(
-        id=str(row.get("id", row.get("index", place))),
+        id=str(row.get("id", row.get("index", row_index))),
         question=row["query"] if "query" in row else row["question"],
         media=(image,),
         target=label,
@@ -207,9 +207,10 @@ def official_score(reading: Reading, sample: Sample) -> float:
 
 
 def kit_score(reading: Reading, sample: Sample) -> float:
-    said = str(reading.answer or "").strip()
+    answer = str(reading.answer or "").strip()
     return max(
-        (relaxed_accuracy(said, one) for one in authors_files.texts(sample.target)), default=0.0
+        (relaxed_accuracy(answer, right) for right in authors_files.texts(sample.target)),
+        default=0.0,
     )
 
 
@@ -229,10 +230,10 @@ def robust_score(reading: Reading, sample: Sample) -> float:
     """Within 5 % for a number, to the year for a year, else the same words."""
     if reading.answer is None:
         return 0.0
-    said, right = str(reading.answer), cleaned(sample.target or "")
-    target, value = number(right), number(said)
+    answer, right = str(reading.answer), cleaned(sample.target or "")
+    target, value = number(right), number(answer)
     if target is None or value is None:
-        return float(words(said) == words(sample.target or ""))
+        return float(words(answer) == words(sample.target or ""))
     if YEAR.fullmatch(right) and ASKS_YEAR.search(sample.question):
         return float(value == target)
     return float(abs(value - target) <= 0.05 * abs(target))

@@ -19,15 +19,16 @@ Scoring  official: tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:p
          Penn Treebank tokens in small letters, punctuation dropped (snellen.text.ptb): BLEU,
          ROUGE-L and CIDEr of the images that have a caption, as its demo asks for. vlmevalkit: the
          same on words as they are written, with capitals and punctuation, image_caption.py#L61-L76.
-         CIDEr is 1 times, as the server gives it; papers print 100 times. It counts how rare a
-         phrase is in the references of the images that are scored: part of a split has another.
+         CIDEr is not multiplied by 100, as on the server; papers print 100 times the value. It
+         depends on how rare a phrase is in the references of the scored images, so a part of a
+         split has another value.
          METEOR and SPICE are not offered: both are Java programs with models of their own (a
          stemmer, WordNet and paraphrase tables; a dependency parser), of which no code but
          themselves gives the same values
 Proof    2,500 made captions: all metrics of the set and of every image equal coco-caption's to
          1e-9, and all 11,653 captions have its tokens (tests/parity). The published figures of the
-         demo's captions could not be had: its references are too large a file for where this was
-         made. Bundled rows: coco-caption's code
+         demo's captions are not checked: its reference file is too large. Bundled rows:
+         coco-caption's code
 """
 
 from collections.abc import Iterator
@@ -91,16 +92,16 @@ def coco_captions(
     split: Split = "karpathy-test", prompt: Preset = "lmms-eval", data: Path | None = None
 ) -> Benchmark:
     files = published(split)
-    found = find(data, "coco-captions", names(split), files, f"coco-captions:split={split}")
-    table, file = authors_files.table(found, lambda path: rows(path, split))
-    asked = BRIEFLY if prompt == "lmms-eval" and "karpathy" in split else PROMPTS[prompt]
+    data_file = find(data, "coco-captions", names(split), files, f"coco-captions:split={split}")
+    table, file = authors_files.table(data_file, lambda path: rows(path, split))
+    text = BRIEFLY if prompt == "lmms-eval" and "karpathy" in split else PROMPTS[prompt]
     wrong = {"wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
         name="coco-captions",
         asks=1,
         data=table,
-        sample=lambda place, row: to_sample(place, row, found),
-        prompt=lambda sample, _: (user(*sample.media, asked),),
+        sample=lambda row_index, row: to_sample(row_index, row, data_file),
+        prompt=lambda sample, _: (user(*sample.media, text),),
         scorings={
             "official": Scoring(
                 version=1,
@@ -195,12 +196,12 @@ def rows(path: Path, split: Split) -> Iterator[dict[str, Any]]:
 
 
 def of_coco(content: dict[str, Any], folder: str) -> Iterator[dict[str, Any]]:
-    said: dict[int, list[str]] = {}
-    for one in content.get("annotations", ()):
-        said.setdefault(one["image_id"], []).append(one["caption"])
+    by_image: dict[int, list[str]] = {}
+    for annotation in content.get("annotations", ()):
+        by_image.setdefault(annotation["image_id"], []).append(annotation["caption"])
     for image in content["images"]:
         name = image["id"]
-        captions = said.get(name, [])
+        captions = by_image.get(name, [])
         yield {"id": name, "image": f"{folder}/{image['file_name']}", "captions": captions}
 
 
@@ -220,14 +221,14 @@ def of_lavis(images: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield {"id": number, "image": image["image"], "captions": image["caption"]}
 
 
-def to_sample(place: int, row: Row, found: DataFile) -> Sample:
+def to_sample(row_index: int, row: Row, data_file: DataFile) -> Sample:
     """In a TSV the id is the index."""
-    named = isinstance(row.get("image"), str)
+    has_path = isinstance(row.get("image"), str)
     captions = row["captions"] if "captions" in row else row.get("answer")
     return Sample(
-        id=str(row.get("index", row.get("id", place))),
+        id=str(row.get("index", row.get("id", row_index))),
         question="",
-        media=(found.image(row["image"]) if named else authors_files.picture(row),),
+        media=(data_file.image(row["image"]) if has_path else authors_files.picture(row),),
         references=authors_files.texts(captions),
     )
 

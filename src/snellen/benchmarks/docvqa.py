@@ -2,7 +2,7 @@
 
 Paper    Mathew et al. 2021, DocVQA: A Dataset for VQA on Document Images,
          https://arxiv.org/abs/2007.00398 (WACV). Task 1, a single page
-Data     the organisers' {val,test}_v1.0*.json and pages, behind a registration:
+Data     the organizers' {val,test}_v1.0*.json and pages, behind a registration:
          https://rrc.cvc.uab.es/?ch=17. val has 5,349 questions on 1,286 pages, test 5,188 without
          answers. The same with their pages in the rows: VLMEvalKit's DocVQA_{VAL,TEST}.tsv and the
          hub's lmms-lab/DocVQA (parquet; name the file or the folder of one split)
@@ -13,16 +13,16 @@ Prompt   none is prescribed. lmms-eval and, the default, in the same words vlmev
          vlmeval/dataset/image_vqa.py#L64-L69. qwen-vl:
          QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281.
          Picture first; 100 tokens: #L66
-Scoring  official: ANLS at 0.5 by the organisers' infographicsvqa_eval.py, which is handed out for
+Scoring  official: ANLS at 0.5 by the organizers' infographicsvqa_eval.py, which is handed out for
          both of their data sets; the copy in Qwen-VL, eval_mm/infographicsvqa_eval.py#L118-L166.
-         VLMEvalKit's and lmms-eval's are the same. It takes no file that lacks an answer; here such
-         a question is worth 0, as an empty answer. pix2struct: Pix2Struct's published figures used
-         it, here in [0, 1]; mmpretrain: its own; m4c: mmf's for M4C, with ST-VQA's accuracy too.
-         They differ in what blanks count for, and in 1/2 itself, which pix2struct alone drops.
-         robust: ours, the phrase that a reply settles on, with ANLS as in the paper. A page has
-         several questions: intervals are clustered
-Proof    1,500 made pairs that the code of each named scoring scored (tests/parity);
-         no outputs are published. Question types and robust: by hand
+         VLMEvalKit's and lmms-eval's are the same. It rejects a file that lacks an answer. Here
+         a question without a reply scores 0, as an empty answer does. pix2struct: Pix2Struct's
+         published figures used it, here in [0, 1]; mmpretrain: its own; m4c: mmf's for M4C, with
+         ST-VQA's accuracy too. They differ in what blanks count for, and in 1/2 itself, which
+         pix2struct alone drops. robust: ours, the phrase that a reply settles on, with ANLS as in
+         the paper. A page has several questions: intervals are clustered
+Proof    1,500 constructed pairs, scored by the code of each scoring's authors (tests/parity).
+         No outputs are published. Question types and robust: by hand
 """
 
 from pathlib import Path
@@ -64,13 +64,13 @@ def docvqa(
     folders = ("", "spdocvqa_qas/", f"{split}/")
     names = [f"{folder}{name}" for folder in folders for name in NAMES[split]]
     spec = f"docvqa:split={split}"
-    found = find(data, "docvqa", [*names, *(file.name for file in files)], files, spec)
-    table, file = authors_files.table(found, documents.questions)
+    data_file = find(data, "docvqa", [*names, *(file.name for file in files)], files, spec)
+    table, file = authors_files.table(data_file, documents.questions)
     return Benchmark(
         name="docvqa",
         asks=1,
         data=table,
-        sample=lambda _, row: to_sample(row, found, split),
+        sample=lambda _, row: to_sample(row, data_file, split),
         prompt=lambda sample, _: documents.message(sample, prompt),
         scorings=documents.scorings(),
         max_answer_tokens=100,
@@ -96,10 +96,10 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
     return (File(name=name, url=f"{HOST}/{name}", md5=MD5[split]),)
 
 
-def to_sample(row: Row, found: DataFile, split: Split) -> Sample:
+def to_sample(row: Row, data_file: DataFile, split: Split) -> Sample:
     name = row["image"] if isinstance(row["image"], str) else ""
     folders = ("documents/", f"{split}/documents/", "spdocvqa_images/")
-    image, shared = documents.picture_of(row, found, name, folders)
+    image, shared = documents.picture_of(row, data_file, name, folders)
     page = row.get("ucsf_document_page_no", "") if not name else ""
     return Sample(
         id=documents.id_of(row),

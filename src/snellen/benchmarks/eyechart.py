@@ -17,8 +17,8 @@ Prompt   ours: the picture, a question, and the form of the answer (QUESTIONS be
 Scoring  official (ours): the whole reply is the answer, once case, spaces, quotes, asterisks, a
          final full stop and a leading "Answer:" are taken off. Ladders: the share of the five that
          stand in their place (letter by letter is the finer scale, Bailey et al. 1991, Invest.
-         Ophthalmol. Vis. Sci. 32, 422); of more or fewer than five nobody knows which stands
-         where: unparsed. All others: right or not.
+         Ophthalmol. Vis. Sci. 32, 422); a reply with more or fewer than five letters is
+         unparsed, since their positions are unknown. All others: right or not.
          accuracy is the mean score, acuity the height in pixels at which 55 % of the letters are
          read, half-way between chance and always; rotation, noise, clutter and contrast are that
          point of their ladder
@@ -144,14 +144,14 @@ LADDERS = {
         harder="lower",
     ),
 }
-LETTERS_ASKED = (
+LETTERS_QUESTION = (
     "The picture shows one row of {n} letters{how}. Each of them is one of {alphabet}.\n"
     "Reply with the {n} letters from left to right and nothing else."
 )
 HOW = {"rotation": ", each turned by the same angle", "clutter": " among strokes"}
 QUESTIONS = {
     **{
-        task: LETTERS_ASKED.format(
+        task: LETTERS_QUESTION.format(
             n=PER_ROW, how=HOW.get(task, ""), alphabet=", ".join(ladder.alphabet)
         )
         for task, ladder in LADDERS.items()
@@ -297,8 +297,8 @@ class _Chart:
                 )
 
     def rows(self, n: int, tasks: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-        for place in range(n):
-            number, turn = divmod(place, len(tasks))
+        for row_index in range(n):
+            number, turn = divmod(row_index, len(tasks))
             task = tasks[turn]
             # Of all that Random offers, only random() is promised to be the same in every Python.
             draw = partial(_below, Random(f"{self.seed} {task} {number}"))
@@ -355,11 +355,11 @@ def _below(random: Random, limit: int) -> int:
 
 def _colours(draw: Draw, room: int) -> _Scene:
     """A disc or square of 8 to 80 pixels; each colour varies by 15 of 255 a channel."""
-    name = _one(draw, tuple(COLOURS))
+    name = _pick(draw, tuple(COLOURS))
     colour = [value - 15 + draw(31) for value in COLOURS[name]]
     side = (8 + draw(73)) * UNIT
     x, y = _inside(draw, room, side), _inside(draw, room, side)
-    return _Scene(answer=name, shapes=[_shape(_one(draw, ("disc", "square")), x, y, side, colour)])
+    return _Scene(answer=name, shapes=[_shape(_pick(draw, ("disc", "square")), x, y, side, colour)])
 
 
 def _counts(draw: Draw, room: int) -> _Scene:
@@ -391,7 +391,7 @@ def _positions(draw: Draw, room: int) -> _Scene:
 
 def _relations(draw: Draw, room: int) -> _Scene:
     """A square and a disc of 12 to 40 pixels: a side of the square, and at most 27 degrees off."""
-    answer = _one(draw, tuple(SIDES))
+    answer = _pick(draw, tuple(SIDES))
     right, down = SIDES[answer]
     while True:
         square, disc = ((12 + draw(29)) * UNIT for _ in range(2))
@@ -419,7 +419,7 @@ def _inside(draw: Draw, room: int, length: int) -> int:
     return MARGIN * UNIT + draw((room - 2 * MARGIN) * UNIT - length + 1)
 
 
-def _one(draw: Draw, names: Sequence[str]) -> str:
+def _pick(draw: Draw, names: Sequence[str]) -> str:
     return names[draw(len(names))]
 
 

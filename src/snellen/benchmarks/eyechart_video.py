@@ -9,8 +9,8 @@ Data     drawn from `seed`, no download: `clips` of 10 to 40 seconds, 320 x 240 
          count   two letters, again and again, 1.2 to 2 seconds each: how many times was it there?
          order   different letters, 1.5 to 3 seconds each: which one came first, second, third?
          flash   letters for 0.1 to 1.6 seconds, a ladder: which one came last?
-         Ten letters: who names one blindly is right one time in ten, and in flash who names the
-         one before too. Of counts 1 is the commonest answer, to about one question in four
+         There are ten letters: a blind guess is right 10 % of the time, and so is, in flash, naming
+         the previous letter. For count, 1 is the most frequent answer, to about 25 % of questions
 Prompt   ours: the video up to the time of the question, half-way between two frames and at least
          half a second from any change; the question, and the form of the answer. Frames: fps:2,
          which shows all that is no flash, and flashes of the ladder's middle every other time.
@@ -114,7 +114,9 @@ def eyechart_video(
         ),
         procedure=Procedure(
             kind="generate" if mode == "offline" else "session",
-            streaming=None if mode == "offline" else Streaming(when=_asked_at, session=_clip_of),
+            streaming=None
+            if mode == "offline"
+            else Streaming(when=_question_time, session=_clip_of),
             group_by=_clip_of,
             frames="fps:2",
         ),
@@ -142,13 +144,13 @@ def _kinds(tasks: str) -> list[str]:
 
 def _rows(seed: int, clips: int, tasks: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     kinds = [kind for task in tasks for kind in CLIP_KINDS if kind == task]
-    for place in range(clips):
-        number, turn = divmod(place, len(kinds))
+    for row_index in range(clips):
+        number, turn = divmod(row_index, len(kinds))
         kind = kinds[turn]
         script = clip_script(kind, f"{seed} {number}")
-        for asked, question in enumerate(script.questions):
+        for question_index, question in enumerate(script.questions):
             yield {
-                "id": f"{kind}-{number}-{asked}",
+                "id": f"{kind}-{number}-{question_index}",
                 "task": kind,
                 "time": question.time,
                 "question": question.text,
@@ -188,7 +190,7 @@ def _clip_of(sample: Sample) -> str:
     return sample.id.rpartition("-")[0]
 
 
-def _asked_at(sample: Sample) -> float:
+def _question_time(sample: Sample) -> float:
     (video,) = sample.media
     assert isinstance(video, Video) and video.end is not None
     return video.end

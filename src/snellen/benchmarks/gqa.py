@@ -22,21 +22,21 @@ Scoring  official: eval.py 1.1 of the authors' evaluation package, which is in n
          also of the larger `_all` splits: all, binary, open, by structural and semantic type, steps
          and words; validity, plausibility ({tier}_choices.json beside the questions, without which
          the script says 0 %; that of 1.1 lacks questions of 1.2), consistency (an `_all` split),
-         distribution (chi-square). No grounding: replies have no attention maps. The script takes
-         no file that lacks a question; here such a question is wrong. llava: the same on replies
-         without the full stops at their end, in small letters, scripts/convert_gqa_for_eval.py#L14:
-         LLaVA's figures, and so others'. lavis, mmpretrain: both sides as VQA's evaluation writes
-         answers. lavis-2023: the reply alone, before 71a2da90c9fcb64039a4892f37785724e24ba805;
-         BLIP-2's 43.98. vlmevalkit: without case and blanks; a question without a reply is wrong,
-         as a failed one in its files, which have all rows (inference.py#L180-L187 and #L246).
-         lmms-eval: without case and punctuation. qwen-vl: evaluate_vqa.py#L401-L420, Qwen-VL's
-         figures: what follows "is ", "are ", "a ", "an ", "the ", be it in a word, up to " of".
-         robust: ours, the phrase that a reply settles on. The headline is the scoring that belongs
-         to the prompt. A picture has several questions
+         distribution (chi-square). No grounding: replies have no attention maps. The script
+         rejects a file that lacks a question. Here a missing question is wrong. llava: the same on
+         replies without the full stops at their end, in small letters,
+         scripts/convert_gqa_for_eval.py#L14: LLaVA's figures, and so others'. lavis, mmpretrain:
+         both sides as VQA's evaluation writes answers. lavis-2023: the reply alone, before
+         71a2da90c9fcb64039a4892f37785724e24ba805; BLIP-2's 43.98. vlmevalkit: without case and
+         blanks; a question without a reply is wrong, as a failed one in its files, which have all
+         rows (inference.py#L180-L187 and #L246). lmms-eval: without case and punctuation. qwen-vl:
+         evaluate_vqa.py#L401-L420, Qwen-VL's figures: what follows "is ", "are ", "a ", "an ",
+         "the ", even inside a word, up to " of". robust: ours, the phrase that a reply settles on.
+         The headline is the scoring that belongs to the prompt. A picture has several questions
 Proof    lavis, mmpretrain: 1,500 made pairs with their verdicts (tests/parity). official and its
-         further metrics: the authors' script run on made questions. LLaVA-1.5-13B's answers are
-         published, the questions' are not at hand. vlmevalkit, lmms-eval, qwen-vl: their code on
-         7,500 made pairs. robust: by hand
+         further metrics: the authors' script run on made questions. LLaVA-1.5-13B's answers
+         are published; we do not have the questions' answers. vlmevalkit, lmms-eval, qwen-vl: their
+         code on 7,500 made pairs. robust: by hand
 """
 
 from __future__ import annotations
@@ -147,29 +147,29 @@ def gqa(
     if split == "testdev_balanced":
         names.insert(0 if prompt == "vlmevalkit" else len(names), SHEET.name)
     spec = f"gqa:split={split},prompt={prompt}"
-    found = find(data, "gqa", names, published(split, prompt), spec)
-    table, files, pictures = rows_of(found, split)
-    made = scorings(found, split)
+    data_file = find(data, "gqa", names, published(split, prompt), spec)
+    table, files, pictures = rows_of(data_file, split)
+    by_name = scorings(data_file, split)
     headline = HEADLINES[prompt]
-    whole = () if split.endswith("_balanced") else ("balanced",)
+    subset_tags = () if split.endswith("_balanced") else ("balanced",)
     return Benchmark(
         name="gqa",
         asks=1,
         data=table,
-        sample=lambda _, row: to_sample(row, found, pictures),
-        prompt=lambda sample, _: (user(*sample.media, asked(sample, prompt)),),
-        scorings={headline: made.pop(headline), **made},
+        sample=lambda _, row: to_sample(row, data_file, pictures),
+        prompt=lambda sample, _: (user(*sample.media, prompt_text(sample, prompt)),),
+        scorings={headline: by_name.pop(headline), **by_name},
         max_answer_tokens=128,
         cluster_by=image_of,
         check=Check(
             says=lambda _, answer: answer,
             wrong=lambda _: _questions.WRONG,
-            expect={scoring: EXPECT.get(scoring, PERFECT) for scoring in (headline, *made)},
+            expect={scoring: EXPECT.get(scoring, PERFECT) for scoring in (headline, *by_name)},
         ),
         procedure=Procedure(group_by=image_of),
         presentation=Presentation(
-            break_down_by=("answer", "structural", "semantic", "steps", "words", *whole),
-            metric_tags=tuple(tag for tag in TAGS if tag not in whole),
+            break_down_by=("answer", "structural", "semantic", "steps", "words", *subset_tags),
+            metric_tags=tuple(tag for tag in TAGS if tag not in subset_tags),
             capabilities=Capabilities(
                 tag="types", leaves=LEAVES, source="https://arxiv.org/abs/1902.09506, section 3.2"
             ),
@@ -203,16 +203,16 @@ def published(
 Pictures = Callable[[], Mapping[str, Image]]
 
 
-def rows_of(found: DataFile, split: Split) -> tuple[Table, DataFile | None, Pictures]:
+def rows_of(data_file: DataFile, split: Split) -> tuple[Table, DataFile | None, Pictures]:
     """The questions, the file that they are read from, and pictures that lie in a file of their
     own, by name: in the hub's mirror."""
-    folder = found.data
-    asked_in = None if folder is None else folder / f"{split}_instructions"
-    if folder is None or asked_in is None or not asked_in.is_dir():
-        return *authors_files.table(found, questions), dict
-    shown_in = folder / f"{split}_images"
-    pictures = cache(lambda: {str(row["id"]): row["image"] for row in parquet(shown_in)})
-    return parquet(asked_in), None, pictures
+    folder = data_file.data
+    questions_folder = None if folder is None else folder / f"{split}_instructions"
+    if folder is None or questions_folder is None or not questions_folder.is_dir():
+        return *authors_files.table(data_file, questions), dict
+    pictures_folder = folder / f"{split}_images"
+    pictures = cache(lambda: {str(row["id"]): row["image"] for row in parquet(pictures_folder)})
+    return parquet(questions_folder), None, pictures
 
 
 def questions(path: Path) -> Iterator[dict[str, Any]]:
@@ -226,9 +226,9 @@ def questions(path: Path) -> Iterator[dict[str, Any]]:
         yield {"question_id": name, **row}
 
 
-def to_sample(row: Row, found: DataFile, pictures: Pictures) -> Sample:
+def to_sample(row: Row, data_file: DataFile, pictures: Pictures) -> Sample:
     name = str(next(row[key] for key in ("index", "question_id", "id") if key in row))
-    image, shared = picture_of(row, found, pictures)
+    image, shared = picture_of(row, data_file, pictures)
     types = row.get("types") or {}
     structural, semantic = (types.get(kind) or "" for kind in ("structural", "semantic"))
     steps = row.get("semantic")
@@ -257,13 +257,13 @@ def to_sample(row: Row, found: DataFile, pictures: Pictures) -> Sample:
     )
 
 
-def picture_of(row: Row, found: DataFile, pictures: Pictures) -> tuple[Image, str]:
+def picture_of(row: Row, data_file: DataFile, pictures: Pictures) -> tuple[Image, str]:
     shown = str(row.get("imageId") or "")
     if image := pictures().get(shown):
         return image, shown
-    given = row.get("image")
-    name = given if isinstance(given, str) else f"{shown}.jpg"
-    return _questions.picture(row, found, (f"images/{name}", name))
+    file_name = row.get("image")
+    name = file_name if isinstance(file_name, str) else f"{shown}.jpg"
+    return _questions.picture(row, data_file, (f"images/{name}", name))
 
 
 def steps_of(semantic: Sequence[Mapping[str, Any]]) -> int:
@@ -289,7 +289,7 @@ def image_of(sample: Sample) -> str:
 # -- prompt
 
 
-def asked(sample: Sample, prompt: Preset) -> str:
+def prompt_text(sample: Sample, prompt: Preset) -> str:
     question = blip_question(sample.question) if prompt == "blip2" else sample.question
     return PROMPTS[prompt].format(question=question)
 
@@ -299,11 +299,11 @@ def asked(sample: Sample, prompt: Preset) -> str:
 Written = Callable[[str], str]
 
 
-def scorings(found: DataFile, split: Split) -> dict[str, Scoring]:
+def scorings(data_file: DataFile, split: Split) -> dict[str, Scoring]:
     file = f"{split.partition('_')[0]}_choices.json"
-    choices = cache(lambda: choices_of(found, file))
-    whole = not split.endswith("_balanced")
-    accuracy = {"accuracy": among(mean, "balanced", ["balanced"]) if whole else mean}
+    choices = cache(lambda: choices_of(data_file, file))
+    is_all = not split.endswith("_balanced")
+    accuracy = {"accuracy": among(mean, "balanced", ["balanced"]) if is_all else mean}
     every: Mapping[str, Metric] = {
         **accuracy,
         "consistency": consistency,
@@ -314,7 +314,7 @@ def scorings(found: DataFile, split: Split) -> dict[str, Scoring]:
 
     def scoring(
         source: str,
-        said: Written,
+        write: Written,
         right: Written = str,
         metrics: Mapping[str, Metric] = accuracy,
         version: int = 1,
@@ -323,7 +323,7 @@ def scorings(found: DataFile, split: Split) -> dict[str, Scoring]:
         return Scoring(
             version=version,
             source=source,
-            parse=lambda reply, _: whole_reply(reply, said),
+            parse=lambda reply, _: full_reply(reply, write),
             score=lambda reading, sample: is_answer(reading, sample, right),
             metrics=metrics,
             **options,
@@ -361,21 +361,21 @@ def scorings(found: DataFile, split: Split) -> dict[str, Scoring]:
     }
 
 
-def choices_of(found: DataFile, file: str) -> Choices | None:
+def choices_of(data_file: DataFile, file: str) -> Choices | None:
     """What is valid and plausible by question, from the authors' file beside the questions or in
     `eval` beside their folder; None where there is none."""
-    folder = found.folder
-    for path in (folder / file, folder / "eval" / file, found.path.parent / file):
+    folder = data_file.folder
+    for path in (folder / file, folder / "eval" / file, data_file.path.parent / file):
         if path.is_file():
             known: Any = authors_files.of_json(path)
             if not isinstance(known, dict):
-                raise DataError(f"{path} is no object of choices by question id.")
+                raise DataError(f"{path} is not an object with choices by question id.")
             return known
     return None
 
 
-def whole_reply(reply: Reply, said: Written) -> Reading:
-    answer = said(reply.text)
+def full_reply(reply: Reply, write: Written) -> Reading:
+    answer = write(reply.text)
     return Reading(answer=answer or None, rule="whole reply" if answer else "nothing said")
 
 
@@ -393,7 +393,7 @@ def trimmed(text: str) -> str:
 
 
 def cut(text: str) -> str:
-    """What Qwen-VL's script leaves of a reply; "banana tree" becomes "tree"."""
+    """The part of a reply that Qwen-VL's script keeps: "banana tree" becomes "tree"."""
     text = text.strip()
     for mark in ".,!":
         text = text.partition(mark)[0]

@@ -9,8 +9,8 @@ Data     tianyi-lab/HallusionBench@744007c232c292942c7f80eb61edb2465482da31:Hall
          the picture (original, edited), VS do not (none, original, edited). VLMEvalKit's
          HallusionBench.tsv is read too: 951 rows, those with a picture. An id is category,
          subcategory, set, figure and question, with _ between, or the sheet's index
-Prompt   official, vlmevalkit, lmms-eval: the question alone, behind the picture. 512 tokens: none
-         is named by the authors, and a judge reads what is said. lmms-eval has 128:
+Prompt   official, vlmevalkit, lmms-eval: the question alone, behind the picture. 512 tokens: the
+         authors give no limit, and a judge reads the reply. lmms-eval has 128:
          EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
          lmms_eval/tasks/hallusion_bench/hallusion_bench_image.yaml#L18
 Scoring  official: a judge (GPT-4) holds the reply against the reference, utils.py#L26-L73: correct,
@@ -23,8 +23,8 @@ Scoring  official: a judge (GPT-4) holds the reply against the reference, utils.
          question to the judge, is read from published files alone). vlmevalkit: one of the two
          words in the reply, 951 questions. robust: ours, a reply that says it does not know is
          unclear
-Proof    the official script on seven made sets of verdicts: every figure (tests/parity). No judged
-         file of the leaderboard is at hand. The others' rules: their code, by hand
+Proof    the official script on seven constructed sets of verdicts: every figure (tests/parity). We
+         have no judged file of the leaderboard. The others' rules: their code, by hand
 """
 
 from __future__ import annotations
@@ -116,14 +116,14 @@ def hallusionbench(
     questions: Questions = "all", prompt: Preset = "official", data: Path | None = None
 ) -> Benchmark:
     files = published(questions)
-    found = find(
+    data_file = find(
         data, "hallusionbench", FILES[questions], files, f"hallusionbench:questions={questions}"
     )
     table: Table
-    if str(found).endswith(".tsv"):
-        table, sample = vlmevalkit_tsv(found), of_sheet
+    if str(data_file).endswith(".tsv"):
+        table, sample = vlmevalkit_tsv(data_file), of_sheet
     else:
-        table, sample = json_list(found, revision=REVISION), partial(to_sample, found)
+        table, sample = json_list(data_file, revision=REVISION), partial(to_sample, data_file)
         if questions == "image":
             table = Filtered(table, lambda row: row["visual_input"] != "0")
     return Benchmark(
@@ -155,7 +155,7 @@ def hallusionbench(
             ),
         ),
         interop=Interop(
-            files=found,
+            files=data_file,
             layout=results,
         ),
     )
@@ -172,7 +172,7 @@ def scorings() -> dict[str, Scoring]:
             metrics=OFFICIAL,
             judge=Judge(
                 name="official",
-                prompt=asked_of_judge,
+                prompt=judge_prompt,
                 parse=verdict,
                 when=lambda reading: reading.answer is None,
                 temperature=None,
@@ -200,12 +200,12 @@ def published(questions: Questions = "all", **_: object) -> tuple[File, ...]:
     return (PUBLISHED[questions],)
 
 
-def to_sample(found: DataFile, row: Row) -> Sample:
+def to_sample(data_file: DataFile, row: Row) -> Sample:
     media: tuple[Image, ...] = ()
     if row["filename"]:
-        inside = "hallusion_bench/" if (found.folder / "hallusion_bench").is_dir() else ""
-        media = (found.image(inside + row["filename"].removeprefix("./")),)
-    return made(name_of(row), row, f"{row['category']}_{row['subcategory']}", media)
+        inside = "hallusion_bench/" if (data_file.folder / "hallusion_bench").is_dir() else ""
+        media = (data_file.image(inside + row["filename"].removeprefix("./")),)
+    return sample_of(name_of(row), row, f"{row['category']}_{row['subcategory']}", media)
 
 
 def name_of(row: Mapping[str, Any]) -> str:
@@ -225,10 +225,12 @@ def of_sheet(row: Row) -> Sample:
         "gt_answer": {"yes": "1", "no": "0"}[row["answer"].strip().lower()],
         "visual_input": parts[2],
     }
-    return made(row["index"], fields, row["l2-category"], tuple(row["image"]))
+    return sample_of(row["index"], fields, row["l2-category"], tuple(row["image"]))
 
 
-def made(name: str, row: Mapping[str, Any], subcategory: str, media: tuple[Image, ...]) -> Sample:
+def sample_of(
+    name: str, row: Mapping[str, Any], subcategory: str, media: tuple[Image, ...]
+) -> Sample:
     return Sample(
         id=name,
         question=row["question"],
@@ -270,7 +272,7 @@ def for_the_judge(reply: Reply, sample: Sample) -> Reading:
     return Reading(answer=None, rule="for the judge")
 
 
-def asked_of_judge(sample: Sample, reply: Reply) -> tuple[Message, ...]:
+def judge_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:
     """Raises:
     DataError: the rows have no references, as VLMEvalKit's sheet has none.
     """
@@ -284,7 +286,7 @@ def asked_of_judge(sample: Sample, reply: Reply) -> tuple[Message, ...]:
 
 
 def verdict(words: str, sample: Sample) -> Reading:
-    """What a judge said; unclear where it says neither of the two others, whatever it says."""
+    """The judge's verdict. Any text without "correct" or "incorrect" means unclear."""
     if not words.strip():
         return Reading(answer=None, rule="nothing said")
     if words == OTHERWISE:
@@ -294,7 +296,7 @@ def verdict(words: str, sample: Sample) -> Reading:
 
 
 def robust_or_unclear(reply: Reply, sample: Sample) -> Reading:
-    """yes or no; unclear where the reply says that it cannot tell."""
+    """Yes or no; unclear if the reply says that it cannot tell."""
     reading = robust_answer(reply, sample)
     if reading.rule == UNKNOWN:
         return Reading(answer="unclear", rule=UNKNOWN)
@@ -348,13 +350,13 @@ def average(columns: Columns) -> Estimate:
 
 
 def of_groups(
-    columns: Columns, among: Columns, by: str, each: str
+    columns: Columns, reference: Columns, by: str, across: str
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """For each group its cluster, by its place in those of `among`, and whether all is right."""
     import numpy as np
 
-    found = groups(columns, by, each)
-    return np.searchsorted(np.unique(among.cluster), found.cluster), found.all_right
+    grouping = groups(columns, by, across)
+    return np.searchsorted(np.unique(reference.cluster), grouping.cluster), grouping.all_right
 
 
 @metric(better=None, unit="difference")
@@ -364,8 +366,8 @@ def yes_diff(columns: Columns) -> Estimate:
     import numpy as np
 
     right = (columns.target == "yes").astype(np.float64)
-    said = 1 - np.abs(scores(columns) - right)
-    return ratio(columns, said - right, np.ones(columns.n), unit="difference")
+    implied_yes = 1 - np.abs(scores(columns) - right)
+    return ratio(columns, implied_yes - right, np.ones(columns.n), unit="difference")
 
 
 @metric(better=None, unit="fraction")
@@ -386,8 +388,8 @@ def blame(kind: Literal["lh", "vi", "mixed"]) -> Metric:
         import numpy as np
 
         kinds = np.array(blamed(columns), dtype=object)
-        one = (kinds == kind).astype(np.float64)
-        return ratio(columns, one, (kinds != "").astype(np.float64))
+        is_kind = (kinds == kind).astype(np.float64)
+        return ratio(columns, is_kind, (kinds != "").astype(np.float64))
 
     return Metric(metric, unit="fraction", name=kind)
 
@@ -407,26 +409,26 @@ def blamed(columns: Columns) -> list[str]:
     for key, name, answer in zip(keys, figure, columns.answer, strict=True):
         if name == "figure 0":
             first.setdefault(key, answer)
-    found = []
-    for place, answer in enumerate(columns.answer):
+    kinds = []
+    for index, answer in enumerate(columns.answer):
         same = answer != OTHERWISE
         wrong, unclear = answer in ("incorrect", OTHERWISE), answer == "unclear"
-        before = first.get(keys[place])
+        before = first.get(keys[index])
         before_wrong = before in ("incorrect", OTHERWISE)
         if not wrong and not unclear:
-            found.append("")
-        elif category[place] == "VD":
-            mixed = figure[place] != "figure 0" and before == "correct" and wrong and same
-            found.append("mixed" if mixed else "vi")
-        elif figure[place] == "figure 0":
-            found.append("lh" if wrong else "")
+            kinds.append("")
+        elif category[index] == "VD":
+            mixed = figure[index] != "figure 0" and before == "correct" and wrong and same
+            kinds.append("mixed" if mixed else "vi")
+        elif figure[index] == "figure 0":
+            kinds.append("lh" if wrong else "")
         elif before_wrong:
-            found.append("lh" if wrong and same else "mixed")
-        elif before == "correct" and wrong and shown[place] == "edited":
-            found.append("lh" if same else "vi")
+            kinds.append("lh" if wrong and same else "mixed")
+        elif before == "correct" and wrong and shown[index] == "edited":
+            kinds.append("lh" if same else "vi")
         else:
-            found.append("vi" if before is not None else "")
-    return found
+            kinds.append("vi" if before is not None else "")
+    return kinds
 
 
 def scores(columns: Columns) -> NDArray[np.float64]:
@@ -438,7 +440,7 @@ def scores(columns: Columns) -> NDArray[np.float64]:
 def ratio(
     columns: Columns,
     part: NDArray[np.float64],
-    whole: NDArray[np.float64],
+    total: NDArray[np.float64],
     unit: str = "fraction",
 ) -> Estimate:
     """Σ part / Σ whole, (n,) each, with the interval of drawing clusters again."""
@@ -446,7 +448,7 @@ def ratio(
 
     clusters, cluster = np.unique(columns.cluster, return_inverse=True)
     sums = np.stack(
-        [np.bincount(cluster, weights=what).astype(np.float64) for what in (part, whole)], axis=1
+        [np.bincount(cluster, weights=what).astype(np.float64) for what in (part, total)], axis=1
     )
     return stats.bootstrap_sums(sums, stats.ratio, n=columns.n, unit=unit, clusters=clusters)
 
@@ -494,10 +496,10 @@ def results(path: Path) -> Published | None:
             name = name_of(row)
             if name in replies:
                 raise DataError(f"{where}: a second reply to {name}. Keep one.")
-            said = next((row[key] for key in REPLIES if key in row), None)
-            if said is not None and not isinstance(said, str):
-                raise DataError(f"{where}: the reply to {name} is {said!r}, and no text.")
-            replies[name] = said
+            reply = next((row[key] for key in REPLIES if key in row), None)
+            if reply is not None and not isinstance(reply, str):
+                raise DataError(f"{where}: the reply to {name} is {reply!r}, and no text.")
+            replies[name] = reply
             check = next((str(row[key]) for key in CHECKS if key in row), None)
             if check is None:
                 continue
@@ -516,13 +518,15 @@ def results(path: Path) -> Published | None:
 
 
 def rows_of(file: Path) -> list[Row]:
-    """The rows of such a file; none if it is another."""
+    """The rows of such a file; empty for any other file."""
     try:
         rows = list(json_list(file))
     except DataError:
         return []
-    asked = {*KEYS, "question"}
-    known = rows and all(asked <= row.keys() and not row.keys().isdisjoint(REPLIES) for row in rows)
+    fields = {*KEYS, "question"}
+    known = rows and all(
+        fields <= row.keys() and not row.keys().isdisjoint(REPLIES) for row in rows
+    )
     return rows if known else []
 
 

@@ -13,15 +13,15 @@ Prompt   none is prescribed. lmms-eval and, the default, in the same words vlmev
          vlmeval/dataset/image_vqa.py#L64-L69. qwen-vl:
          QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281.
          Picture first; 100 tokens as for DocVQA, #L66
-Scoring  official: ANLS at 0.5 by the organisers' infographicsvqa_eval.py; the copy in Qwen-VL,
+Scoring  official: ANLS at 0.5 by the organizers' infographicsvqa_eval.py; the copy in Qwen-VL,
          eval_mm/infographicsvqa_eval.py#L80-L194, with its break-down by where the answer comes
          from, what shows it and what is to be done (#L9-L11 names them). A question may be of
-         several kinds; of the same twice it counts once here, there twice. A file that lacks an
-         answer is not taken there; here such a question is worth 0. pix2struct, which Pix2Struct's
-         published figures used, mmpretrain and m4c: as for DocVQA. robust: ours, the phrase that a
-         reply settles on, with ANLS as in the paper
-Proof    1,500 made pairs that the code of each named scoring scored (tests/parity);
-         no outputs are published. Kinds of questions and robust: by hand
+         several kinds; of the same twice it counts once here, there twice. Their script rejects a
+         file that lacks an answer. Here a question without a reply scores 0. pix2struct, which
+         Pix2Struct's published figures used, mmpretrain and m4c: as for DocVQA. robust: ours, the
+         phrase that a reply settles on, with ANLS as in the paper
+Proof    1,500 constructed pairs, scored by the code of each scoring's authors (tests/parity).
+         No outputs are published. Kinds of questions and robust: by hand
 """
 
 from pathlib import Path
@@ -77,13 +77,13 @@ def info_vqa(
     files = published(split)
     names = [f"{folder}{name}" for folder in ("", "infographicsvqa_qas/") for name in NAMES[split]]
     spec = f"info-vqa:split={split}"
-    found = find(data, "info-vqa", [*names, *(file.name for file in files)], files, spec)
-    table, file = authors_files.table(found, documents.questions)
+    data_file = find(data, "info-vqa", [*names, *(file.name for file in files)], files, spec)
+    table, file = authors_files.table(data_file, documents.questions)
     return Benchmark(
         name="info-vqa",
         asks=1,
         data=table,
-        sample=lambda _, row: to_sample(row, found),
+        sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: documents.message(sample, prompt),
         scorings=documents.scorings(),
         max_answer_tokens=100,
@@ -109,11 +109,11 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
     return (File(name=name, url=f"{HOST}/{name}", md5=MD5[split]),)
 
 
-def to_sample(row: Row, found: DataFile) -> Sample:
+def to_sample(row: Row, data_file: DataFile) -> Sample:
     folders = ("infographicsvqa_images/", "images/")
     name = row.get("image_local_name", "")
-    image, shared = documents.picture_of(row, found, name, folders)
-    named = [
+    image, shared = documents.picture_of(row, data_file, name, folders)
+    kinds = [
         kind
         for column in ("answer_type", "evidence", "operation/reasoning")
         for kind in row.get(column) or ()
@@ -123,7 +123,7 @@ def to_sample(row: Row, found: DataFile) -> Sample:
         question=row["question"],
         media=(image,),
         references=documents.answers_of(row),
-        tags=documents.kinds(named, KINDS),
+        tags=documents.kinds(kinds, KINDS),
         data={
             "questionId": str(row.get("questionId") or documents.id_of(row)),
             "image": shared,

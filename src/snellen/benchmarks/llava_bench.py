@@ -103,8 +103,10 @@ POINTS = "points of 100"
 
 
 def llava_bench(split: Split = "wild", data: Path | None = None) -> Benchmark:
-    found = find(data, "llava-bench", FILES[split], published(split), f"llava-bench:split={split}")
-    table, file = authors_files.table(found, lambda path: questions(path, split))
+    data_file = find(
+        data, "llava-bench", FILES[split], published(split), f"llava-bench:split={split}"
+    )
+    table, file = authors_files.table(data_file, lambda path: questions(path, split))
     reviewer = Judge(
         name="gpt-4-0314",
         prompt=lambda sample, reply: review(sample, reply, split),
@@ -121,7 +123,7 @@ def llava_bench(split: Split = "wild", data: Path | None = None) -> Benchmark:
         name="llava-bench",
         asks=1,
         data=table,
-        sample=lambda _, row: to_sample(row, found),
+        sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: (user(*sample.media, sample.question),),
         scorings={
             "official": Scoring(
@@ -194,19 +196,19 @@ def questions(path: Path, split: Split) -> Iterator[dict[str, Any]]:
 
 
 def in_words(picture: Mapping[str, Any]) -> str:
-    """What a picture shows, as the judge is told; of coco the boxes too."""
+    """The description of a picture that the judge sees; for coco, with the boxes."""
     captions = picture["captions"] if "captions" in picture else picture["caption"]
     text = captions if isinstance(captions, str) else "\n".join(captions)
     if "instances" not in picture:
         return text
-    boxes = (f"{one['category']}: {one['bbox']}" for one in picture["instances"])
+    boxes = (f"{instance['category']}: {instance['bbox']}" for instance in picture["instances"])
     return f"{text}\n\n{chr(10).join(boxes)}"
 
 
-def to_sample(row: Row, found: DataFile) -> Sample:
+def to_sample(row: Row, data_file: DataFile) -> Sample:
     """Of the authors' rows; else of VLMEvalKit's (`gpt4_ans`) or lmms-eval's (`gpt_answer`)."""
     if "shown" in row:
-        image, shared, shown = picture(row["image"], found), row["image"], row["shown"]
+        image, shared, shown = picture(row["image"], data_file), row["image"], row["shown"]
         name, question, answer = row["question_id"], row["text"], row["answer"]
     else:
         image, shown = authors_files.picture(row), in_words(row)
@@ -223,11 +225,11 @@ def to_sample(row: Row, found: DataFile) -> Sample:
     )
 
 
-def picture(name: str, found: DataFile) -> Image:
-    """COCO's files have a longer name than LLaVA's rows give them."""
-    places = [f"images/{name}", f"val2014/COCO_val2014_{name}", f"val2014/{name}"]
-    there = (place for place in places if (found.folder / place).is_file())
-    return found.image(next(there, places[0]))
+def picture(name: str, data_file: DataFile) -> Image:
+    """A row's picture. COCO's file names are longer than those in LLaVA's rows."""
+    paths = [f"images/{name}", f"val2014/COCO_val2014_{name}", f"val2014/{name}"]
+    there = (path for path in paths if (data_file.folder / path).is_file())
+    return data_file.image(next(there, paths[0]))
 
 
 # -- the judge
@@ -314,7 +316,7 @@ def of_sums(unit: str, ratio: bool, which: int, better: Direction | None = "high
         )
         clusters, cluster = np.unique(columns.cluster, return_inverse=True)
         every = (columns.score, np.ones(columns.n), reference, has.astype(float))
-        sums = [np.bincount(cluster, weights=one) for one in every]
+        sums = [np.bincount(cluster, weights=weights) for weights in every]
 
         def aggregate(totals: NDArray[np.float64]) -> NDArray[np.float64]:
             means = np.round(totals[:, 0::2] / totals[:, 1::2], 3)

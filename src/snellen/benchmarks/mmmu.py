@@ -58,7 +58,7 @@ from snellen.benchmarks.families.mmmu import (
     Late,
     choices_of,
     interleaved,
-    letter_named,
+    last_letter,
     looked_for,
     marked_once,
     of_parquet,
@@ -386,7 +386,7 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
     """A letter by the authors' rules, or the last words of an open answer."""
     if is_open(sample) or not sample.choices:
         return answer_as_it_is(reply, sample)
-    return letter_named(reply.text, sample, (" {} ",))
+    return last_letter(reply.text, sample, (" {} ",))
 
 
 def answer_as_it_is(reply: Reply, sample: Sample) -> Reading:
@@ -474,7 +474,7 @@ def lmms_answer(reply: Reply, sample: Sample) -> Reading:
     """A letter, which may be a word's last; nothing for an open question."""
     if is_open(sample) or not sample.choices:
         return Reading(answer=None, rule="open, or choices not known")
-    return letter_named(reply.text, sample, ("{} ", "{}."))
+    return last_letter(reply.text, sample, ("{} ", "{}."))
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:

@@ -50,7 +50,7 @@ from snellen.benchmarks.families.mmmu import (
     Late,
     choices_of,
     interleaved,
-    letter_named,
+    last_letter,
     letters,
     looked_for,
     marked_once,
@@ -302,7 +302,7 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def lmms_answer(reply: Reply, sample: Sample) -> Reading:
-    return letter_named(reply.text, sample, ("{} ", "{}."))
+    return last_letter(reply.text, sample, ("{} ", "{}."))
 
 
 def lmms_vision_answer(reply: Reply, _: Sample) -> Reading:

@@ -34,7 +34,7 @@ from typing import Any, Literal
 
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families import questions as _questions
-from snellen.benchmarks.families.tasks import parse_whole
+from snellen.benchmarks.families.tasks import parse_verbatim
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -88,7 +88,7 @@ def ocr_vqa(split: Split = "test", prompt: Preset = "llava", data: Path | None =
         "official": Scoring(
             version=1,
             source=SOURCE,
-            parse=parse_whole,
+            parse=parse_verbatim,
             score=is_answer,
             metrics={"accuracy": mean},
             missing="wrong",
@@ -96,7 +96,7 @@ def ocr_vqa(split: Split = "test", prompt: Preset = "llava", data: Path | None =
         "vlmevalkit": Scoring(
             version=1,
             source=f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L279-L282",
-            parse=parse_whole,
+            parse=parse_verbatim,
             score=is_answer_in_any_case,
             metrics={"accuracy": mean},
             missing="wrong",

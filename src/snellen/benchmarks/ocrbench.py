@@ -34,7 +34,7 @@ from typing import Any, Literal
 
 from snellen.benchmarks.families import authors_files
 from snellen.benchmarks.families.results import of_json
-from snellen.benchmarks.families.tasks import parse_phrase, parse_whole
+from snellen.benchmarks.families.tasks import parse_phrase, parse_verbatim
 from snellen.core import (
     Benchmark,
     Capabilities,
@@ -107,7 +107,7 @@ def ocrbench(
             "official": Scoring(
                 version=1,
                 source=SOURCE,
-                parse=parse_whole,
+                parse=parse_verbatim,
                 score=official_score,
                 metrics=metrics,
                 missing="wrong",
@@ -115,7 +115,7 @@ def ocrbench(
             "lmms-eval": Scoring(
                 version=1,
                 source=f"{LMMS}:lmms_eval/tasks/ocrbench/utils.py#L47-L79",
-                parse=parse_whole,
+                parse=parse_verbatim,
                 score=lmms_score,
                 metrics=metrics,
                 missing="wrong",
@@ -272,7 +272,7 @@ def without_blanks(text: str) -> str:
 def phrase(reply: Reply, sample: Sample) -> Reading:
     """The phrase that a reply settles on; of a formula the whole reply, which has no sentences."""
     if sample.data["formula"]:
-        return parse_whole(reply, sample)
+        return parse_verbatim(reply, sample)
     return parse_phrase(reply, sample)
 
 

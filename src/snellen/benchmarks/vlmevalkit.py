@@ -44,7 +44,7 @@ from snellen.benchmarks.families.tasks import (
     verdict,
     yes_no,
 )
-from snellen.benchmarks.families.vlmevalkit_sets import Kind, named
+from snellen.benchmarks.families.vlmevalkit_sets import Kind, published_set
 from snellen.core import Benchmark, Check, Interop, Presentation, Reading, Reply, Sample, Scoring
 from snellen.data import Filtered, Row, find, vlmevalkit_tsv
 from snellen.data.published import File
@@ -142,7 +142,7 @@ INTERLEAVED = ("MUIRBench",)
 def vlmevalkit(
     name: str = "MMStar", prompt: Preset = "vlmevalkit", data: Path | None = None
 ) -> Benchmark:
-    kind = named(name).kind
+    kind = published_set(name).kind
     task = TASKS[kind]
     words = OTHER_WORDS.get(name, WORDS[kind])
     files = published(name)
@@ -208,7 +208,7 @@ def published(name: str = "MMStar", **_: object) -> tuple[File, ...]:
     Raises:
         CatalogError: no such set is asked here.
     """
-    found = named(name)
+    found = published_set(name)
     return (File(name=f"{name}.tsv", url=found.url, md5=found.md5),)
 
 

@@ -1,5 +1,4 @@
-"""One data set's rows in whichever published form is at hand: its authors' files, VLMEvalKit's TSV,
-parquet."""
+"""Rows of one data set in any published form: its authors' files, VLMEvalKit's TSV, or parquet."""
 
 from __future__ import annotations
 
@@ -19,34 +18,34 @@ Rows = Callable[[Path], Iterator[dict[str, Any]]]
 
 
 def table(
-    found: DataFile, rows: Rows, revision: str | None = None
+    data_file: DataFile, rows: Rows, revision: str | None = None
 ) -> tuple[Table, DataFile | None]:
-    """The rows, and the file that they are read from, if it is one: by its ending a TSV, parquet,
-    or else the authors' JSON, whose rows `rows` gives.
+    """The rows, and the file that holds them, or None for a folder of parquet parts.
 
-    A folder that the user names may hold the parts of one parquet file, under any name.
+    The suffix decides the format: a TSV, parquet, or else the authors' JSON, which `rows` reads.
+    A folder that the user passes may hold the parts of one parquet file, under any name.
     """
-    folder = found.data
+    folder = data_file.data
     if folder is not None and folder.is_dir() and any(folder.glob("*.parquet")):
         return parquet(folder), None
-    kind = Path(str(found)).suffix
+    kind = Path(str(data_file)).suffix
     if kind == ".tsv":
-        return vlmevalkit_tsv(found), found
+        return vlmevalkit_tsv(data_file), data_file
     if kind == ".parquet":
-        return parquet(found), found
-    return Drawn(str(found), lambda: _own(found.path, rows), revision), found
+        return parquet(data_file), data_file
+    return Drawn(str(data_file), lambda: _own(data_file.path, rows), revision), data_file
 
 
 def of_json(path: Path) -> Any:
     """What a JSON file holds, gzipped or not.
 
     Raises:
-        DataError: it is not whole, is not UTF-8, or cannot be read.
+        DataError: the file is incomplete, is not UTF-8, or cannot be read.
     """
     try:
         return orjson.loads(file_content(path))
     except orjson.JSONDecodeError as error:
-        raise DataError(f"{path} is not whole JSON: {error}. Get it again, whole.") from error
+        raise DataError(f"{path} is not whole JSON: {error}. Download it again.") from error
 
 
 def _own(path: Path, rows: Rows) -> Iterator[dict[str, Any]]:
@@ -60,21 +59,21 @@ def _own(path: Path, rows: Rows) -> Iterator[dict[str, Any]]:
 
 
 def texts(value: object, *, written: bool = True) -> tuple[str, ...]:
-    """One text or several, as a list or `written` as VLMEvalKit's cells hold one, in Python's way;
-    none where there is nothing."""
+    """The texts in a cell: one text, a list, or, if `written`, a list as a Python literal, as
+    VLMEvalKit writes it. An empty cell has none."""
     if isinstance(value, str):
         if not (written and value.startswith("[")):
             return (value,) if value else ()
         try:
             value = ast.literal_eval(value)
-        # A text that begins with a bracket, or with very many.
+        # The text only starts with a bracket, or nests too many of them.
         except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
             return (str(value),)
     return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
 
 
 def picture(row: Row) -> Image:
-    """The one picture that lies in a row."""
+    """The one picture in a row."""
     image = row["image"]
     if isinstance(image, tuple):
         (image,) = image
@@ -86,7 +85,7 @@ def picture(row: Row) -> Image:
 
 
 def picture_key(image: Image) -> str:
-    """What rows that show the same picture have in common, and others have not."""
+    """A key that is the same for all rows that show the same picture, and differs otherwise."""
     if isinstance(image.source, bytes):
         return blake2b(image.source, digest_size=16).hexdigest()
     return str(image.source.offset) if isinstance(image.source, Slice) else image.place

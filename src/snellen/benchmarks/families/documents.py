@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.benchmarks.families.authors_files import of_json, picture, picture_key, texts
-from snellen.benchmarks.families.tasks import parse_phrase, parse_whole
+from snellen.benchmarks.families.tasks import parse_phrase, parse_verbatim
 from snellen.core import Check, Reading, Sample, Scoring, Submission
 from snellen.core.scoring import Missing
 from snellen.data import DataFile, Row
@@ -38,28 +38,30 @@ SUBMISSION = ("questionId", "answer")
 
 
 def questions(path: Path) -> Iterator[dict[str, Any]]:
-    """The questions of the organisers' file, one object that has them in a list, `data`."""
+    """The questions of the organizers' file, an object with a list `data`."""
     for row in of_json(path)["data"]:
         yield {**row}
 
 
 def id_of(row: Row) -> str:
-    """VLMEvalKit's index where there is one, since its files of predictions have that alone."""
+    """VLMEvalKit's index if there is one: its prediction files have no other id."""
     return str(row["index"] if "index" in row else row["questionId"])
 
 
 def answers_of(row: Row) -> tuple[str, ...]:
-    """The right answers; none where they are hidden."""
+    """The right answers; empty if they are hidden."""
     return texts(row["answer"] if "answer" in row else row.get("answers"))
 
 
-def picture_of(row: Row, found: DataFile, name: str, folders: Sequence[str]) -> tuple[Image, str]:
-    """A row's picture, in one of the folders or in the row, and what tells it from others."""
+def picture_of(
+    row: Row, data_file: DataFile, name: str, folders: Sequence[str]
+) -> tuple[Image, str]:
+    """A row's picture, in one of the folders or in the row, and its key."""
     if name:
         last = Path(name).name
-        places = [*(f"{folder}{last}" for folder in folders), name]
-        there = (place for place in places if (found.folder / place).is_file())
-        return found.image(next(there, places[0]), name), name
+        paths = [*(f"{folder}{last}" for folder in folders), name]
+        there = (path for path in paths if (data_file.folder / path).is_file())
+        return data_file.image(next(there, paths[0]), name), name
     image = picture(row)
     return image, str(row.get("image_url") or row.get("ucsf_document_id") or picture_key(image))
 
@@ -87,8 +89,8 @@ def robust_score(reading: Reading, sample: Sample) -> float:
     """ANLS of the phrase as the paper has it: blanks and capitals count for nothing."""
     if reading.answer is None:
         return 0.0
-    said = " ".join(str(reading.answer).casefold().split())
-    return anls(said, [" ".join(right.casefold().split()) for right in sample.references])
+    answer = " ".join(str(reading.answer).casefold().split())
+    return anls(answer, [" ".join(right.casefold().split()) for right in sample.references])
 
 
 @metric(better="higher", unit="fraction")
@@ -105,7 +107,7 @@ Rule = Callable[[str, Sequence[str]], float]
 METRICS: Mapping[str, Metric] = {"anls": Metric(mean, better="higher")}
 
 
-def of_whole_reply(
+def verbatim_scoring(
     source: str,
     rule: Rule,
     missing: Missing = "excluded",
@@ -114,7 +116,7 @@ def of_whole_reply(
     return Scoring(
         version=1,
         source=source,
-        parse=parse_whole,  # blanks too: they count for the length
+        parse=parse_verbatim,  # blanks too: they count for the length
         score=lambda reading, sample: rule(str(reading.answer or ""), sample.references),
         metrics=metrics,
         missing=missing,
@@ -124,18 +126,18 @@ def of_whole_reply(
 
 def scorings() -> dict[str, Scoring]:
     return {
-        "official": of_whole_reply(
+        "official": verbatim_scoring(
             f"{QWEN}:eval_mm/infographicsvqa_eval.py#L80-L166", anls, missing="wrong"
         ),
-        "mmpretrain": of_whole_reply(
+        "mmpretrain": verbatim_scoring(
             f"{MMPRETRAIN}:mmpretrain/evaluation/metrics/ANLS.py#L57-L86", anls_mmpretrain
         ),
-        "pix2struct": of_whole_reply(
+        "pix2struct": verbatim_scoring(
             f"{PIX2STRUCT}:pix2struct/metrics.py#L25-L36, #L58-L78 and #L139-L143",
             anls_pix2struct,
             missing="wrong",
         ),
-        "m4c": of_whole_reply(
+        "m4c": verbatim_scoring(
             f"{LLAVA}:llava/eval/m4c_evaluator.py#L260-L298",
             anls_m4c,
             metrics={**METRICS, "accuracy": m4c_accuracy},

@@ -70,11 +70,12 @@ FENCE = re.compile("`{3,}")
 
 
 def matching(read: Callable[[Reply, Sample], Reading]) -> Judge:
-    """Which choice a reply means, where `read` finds none; its words are read by `read`, too."""
+    """A judge that says which choice a reply means when `read` finds none. `read` also parses the
+    judge's reply."""
 
     def parse(words: str, sample: Sample) -> Reading:
-        found = read(Reply(text=words), sample)
-        return Reading(answer=found.answer, rule=f"judge: {found.rule}")
+        reading = read(Reply(text=words), sample)
+        return Reading(answer=reading.answer, rule=f"judge: {reading.rule}")
 
     return Judge(
         name="option matching",
@@ -94,8 +95,8 @@ def _matching_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:
 
 
 def grading() -> Judge:
-    """How good a reply is, from 0 to 10, against the target or the references; a tenth of it is the
-    answer."""
+    """A judge that grades a reply from 0 to 10 against the target or the references. The answer is
+    the grade divided by 10."""
     return Judge(
         name="grading 0 to 10",
         prompt=_grading_prompt,
@@ -116,14 +117,14 @@ def _grading_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:
 
 
 def _fenced(text: str) -> str:
-    """The text between fences that are longer than any in it."""
-    longest = max((len(found) for found in FENCE.findall(text)), default=2)
+    """The text between fences that are longer than any fence inside it."""
+    longest = max((len(ticks) for ticks in FENCE.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}\n{text}\n{fence}"
 
 
 def _grade(words: str, _: Sample) -> Reading:
-    found = GRADED.fullmatch(words.strip())
-    if found is None:
+    match = GRADED.fullmatch(words.strip())
+    if match is None:
         return Reading(answer=None, rule="not of the form asked for")
-    return Reading(answer=int(found[1]) / 10, rule="grade")
+    return Reading(answer=int(match[1]) / 10, rule="grade")

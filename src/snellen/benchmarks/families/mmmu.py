@@ -89,7 +89,7 @@ def looked_for(
     published: Sequence[File],
     spec: str,
 ) -> DataFile:
-    """The parquet files of these patterns, as many as there are, or else the first of the names."""
+    """All parquet files that match the patterns, or else the first of the names that exists."""
     root = home() / "data" / benchmark if data is None else data
     there = [
         path.relative_to(root).as_posix()
@@ -99,15 +99,15 @@ def looked_for(
     return find(data, benchmark, (*there, *names), published, spec)
 
 
-def parquet_files(found: DataFile) -> list[Path]:
+def parquet_files(data_file: DataFile) -> list[Path]:
     """All parquet files that were found, each set of parts whole; one that the user names alone.
 
     Raises:
         DataError: a part is missing.
     """
-    if found.data is not None and found.data.is_file():
-        return [found.data]
-    paths = [found.folder / name for name in found.names if name.endswith(".parquet")]
+    if data_file.data is not None and data_file.data.is_file():
+        return [data_file.data]
+    paths = [data_file.folder / name for name in data_file.names if name.endswith(".parquet")]
     paths = list(dict.fromkeys(path for path in paths if path.is_file()))
     parts: dict[tuple[Path, int], set[int]] = {}
     for path in paths:
@@ -144,8 +144,8 @@ class Late:
     def seeks(self) -> bool:
         return isinstance(self._table, Seekable) and self._table.seeks
 
-    def at(self, place: int) -> Row:
-        return next(rows_at(self._table, [place]))
+    def at(self, position: int) -> Row:
+        return next(rows_at(self._table, [position]))
 
 
 class Joined:
@@ -157,18 +157,18 @@ class Joined:
         self._tables = tuple(tables)
 
     def __iter__(self) -> Iterator[Row]:
-        place = 0
+        position = 0
         for table in self._tables:
             for row in table:
-                yield Row(row, place, row.digest)
-                place += 1
+                yield Row(row, position, row.digest)
+                position += 1
 
     def facts(self) -> Facts:
         return Filtered(self, lambda _: True).facts()
 
 
-def of_parquet(found: DataFile, paths: Iterable[Path]) -> Table:
-    return Joined(str(found.folder), map(parquet, paths))
+def of_parquet(data_file: DataFile, paths: Iterable[Path]) -> Table:
+    return Joined(str(data_file.folder), map(parquet, paths))
 
 
 def choices_of(row: Row) -> tuple[str, ...]:
@@ -182,7 +182,7 @@ def choices_of(row: Row) -> tuple[str, ...]:
 
 
 def pictures_of(row: Row) -> tuple[list[int], tuple[Image, ...]]:
-    """The pictures, and by which number a mark calls each."""
+    """The numbers by which marks refer to the pictures, and the pictures."""
     if "image" in row:
         image = row["image"]
         images = image if isinstance(image, tuple) else (image,)
@@ -207,10 +207,10 @@ def numbered(sample: Sample) -> Mapping[int, Part]:
 
 
 def shown(sample: Sample, number: int) -> Part:
-    """The picture that a mark calls.
+    """The picture that a mark refers to.
 
     Raises:
-        MediaError: there is none.
+        MediaError: the row has no such picture.
     """
     pictures = numbered(sample)
     if number not in pictures:
@@ -244,7 +244,7 @@ def by_letter(sample: Sample) -> Mapping[str, str]:
     return dict(zip(letters(sample), sample.choices, strict=True))
 
 
-def letter_named(text: str, sample: Sample, forms: Sequence[str]) -> Reading:
+def last_letter(text: str, sample: Sample, forms: Sequence[str]) -> Reading:
     """The letter that stands last of those in brackets, or else in the first of the forms that
     names one; or else, in a text of over five words, the choice whose text stands last; or one that
     is still to be drawn.
@@ -256,14 +256,14 @@ def letter_named(text: str, sample: Sample, forms: Sequence[str]) -> Reading:
         text = text.strip(mark)
     text = f" {text} "
     for form in ("({})", *forms):
-        if named := tuple(letter for letter in letters(sample) if form.format(letter) in text):
+        if matches := tuple(letter for letter in letters(sample) if form.format(letter) in text):
             sought = form if form == "({})" else " {} "
-            last = max(named, key=lambda letter: text.rfind(sought.format(letter)))
-            return Reading(answer=last, rule=f"named as {form.format('X')!r}", candidates=named)
+            last = max(matches, key=lambda letter: text.rfind(sought.format(letter)))
+            return Reading(answer=last, rule=f"named as {form.format('X')!r}", candidates=matches)
     if len(text.split()) > 5:
         low = text.lower()
         choices = {letter: choice.lower() for letter, choice in by_letter(sample).items()}
-        if named := tuple(letter for letter, choice in choices.items() if choice in low):
-            last = max(named, key=lambda letter: low.rfind(choices[letter]))
-            return Reading(answer=last, rule="choice", candidates=named)
+        if matches := tuple(letter for letter, choice in choices.items() if choice in low):
+            last = max(matches, key=lambda letter: low.rfind(choices[letter]))
+            return Reading(answer=last, rule="choice", candidates=matches)
     return undecided(sample)

@@ -72,10 +72,10 @@ def query_of(row: Row) -> tuple[float, str]:
     else:
         what = row["activity" if task == "REC" else "question"]
     text = CONTEXT[task] + QUESTION[task].format(what) + INSTRUCTION[task] + OTHERWISE
-    return asked_at(row), text
+    return query_time(row), text
 
 
-def asked_at(row: Row) -> float:
+def query_time(row: Row) -> float:
     return float(row["ask_time"]) if row["task"] == "CRR" else 0.0
 
 
@@ -86,7 +86,7 @@ def watch(row: Row) -> Watch:
     slots = tuple(_slots(row, last))
     return Watch(
         task=task,
-        asked=asked_at(row),
+        asked=query_time(row),
         end=max(last, *(slot.w1 for slot in slots)),
         slots=slots,
         points=tuple(
@@ -173,17 +173,19 @@ def parse(reply: Reply, sample: Sample) -> Reading:
         return Reading(answer=None, rule="not of the form")
     if not isinstance(transcript, Transcript):
         transcript = Transcript(messages=transcript)
-    times = [0.0, *(one.onset for one in transcript.messages)]
-    if times != sorted(times) or any(one.done < one.onset for one in transcript.messages):
+    times = [0.0, *(message.onset for message in transcript.messages)]
+    if times != sorted(times) or any(
+        message.done < message.onset for message in transcript.messages
+    ):
         return Reading(answer=None, rule="times out of order")
     if transcript.failed and transcript.until is None:
         return Reading(answer=None, rule="failed, and not when")
-    asked = _watch_of(sample)
+    query = _watch_of(sample)
     heard = SpeechLog(
         messages=tuple(
-            _message(one, asked, sample.choices)
-            for one in transcript.messages
-            if _is_visible(_without(one.text, transcript.silence))
+            _message(message, query, sample.choices)
+            for message in transcript.messages
+            if _is_visible(_without(message.text, transcript.silence))
         ),
         until=transcript.until,
         failed=transcript.failed,
@@ -213,10 +215,10 @@ def scoring() -> Scoring:
     )
 
 
-def _message(spoken: Spoken, asked: Watch, steps: Sequence[str]) -> Utterance:
-    number = number_said(asked.task, spoken.text, steps)
-    empty = number is None if asked.task != "CRR" else _ACKNOWLEDGES.fullmatch(spoken.text)
-    at_once = asked.asked <= spoken.onset <= asked.asked + FIRST_DECISION
+def _message(spoken: Spoken, query: Watch, steps: Sequence[str]) -> Utterance:
+    number = number_in(query.task, spoken.text, steps)
+    empty = number is None if query.task != "CRR" else _ACKNOWLEDGES.fullmatch(spoken.text)
+    at_once = query.asked <= spoken.onset <= query.asked + FIRST_DECISION
     return Utterance(spoken.onset, spoken.done, number, spoken.by, bool(empty) and at_once)
 
 
@@ -250,7 +252,7 @@ _ACKNOWLEDGES = re.compile(
 )
 
 
-def number_said(task: str, text: str, steps: Sequence[str] = ()) -> int | None:
+def number_in(task: str, text: str, steps: Sequence[str] = ()) -> int | None:
     """The number that a message says: a total (REC), or which step begins (SSR); None of CRR.
 
     Digits go before words ("3, that was another one"), and of several the last counts. Of a step it
@@ -271,9 +273,9 @@ def number_said(task: str, text: str, steps: Sequence[str] = ()) -> int | None:
             return int(first[1])
     if digits := _DIGIT.findall(text):
         return int(digits[-1])
-    named = [n for n, step in enumerate(steps, start=1) if step.lower() in text.lower()]
-    if len(named) == 1:
-        return named[0]
+    matches = [n for n, step in enumerate(steps, start=1) if step.lower() in text.lower()]
+    if len(matches) == 1:
+        return matches[0]
     words = _WORD.findall(text)
     return _WORDS.index(words[-1].lower()) if words else None
 
@@ -293,18 +295,18 @@ def attribute(
     is open goes to the query that was open last, before any to the first, and is unsolicited there.
     """
     queries = {sample.id: _watch_of(sample) for sample in samples}
-    found: dict[str, list[dict[str, Any]]] = {name: [] for name in queries}
-    for one in messages:
-        name, by = _answers(one["onset"], one["text"], one.get("query"), queries)
-        found[name].append({**one, "by": by})
-    return found
+    by_sample: dict[str, list[dict[str, Any]]] = {name: [] for name in queries}
+    for message in messages:
+        name, by = _answers(message["onset"], message["text"], message.get("query"), queries)
+        by_sample[name].append({**message, "by": by})
+    return by_sample
 
 
 def _answers(
-    onset: float, text: str, named: str | None, queries: Mapping[str, Watch]
+    onset: float, text: str, query: str | None, queries: Mapping[str, Watch]
 ) -> tuple[str, By]:
-    if named is not None and named in queries:
-        return named, "named"
+    if query is not None and query in queries:
+        return query, "named"
     order = sorted(queries, key=lambda name: queries[name].asked)  # stable: the last given is last
     open_now = [name for name in order if queries[name].asked <= onset <= queries[name].end]
     if not open_now:
@@ -322,7 +324,7 @@ def _answers(
 
 def _has_form(text: str, query: Watch) -> bool:
     """Whether a text has the form of a numbered query."""
-    number = number_said(query.task, text)
+    number = number_in(query.task, text)
     if query.task == "SSR":
         return number in {slot.number for slot in query.slots}
     return number is not None
@@ -355,32 +357,32 @@ def _spoken(time: float, number: int | None) -> Spoken:
     return Spoken(onset=time, done=time, text="Now." if number is None else str(number))
 
 
-def blind_history(task: str, asked: Sequence[str], totals: Sequence[int] = ()) -> str:
+def blind_history(task: str, polls: Sequence[str], totals: Sequence[int] = ()) -> str:
     """The reply to the last of the polls `asked` on one item, by one who sees nothing and remembers
     them: CRR No, No and then Yes, since its points are so. SSR Yes of the step asked about first,
     of others twice No and then Yes. REC the total most frequent at that place (`totals`)."""
-    n = len(asked)
+    n = len(polls)
     if task == "REC":
         return str(totals[min(n, len(totals)) - 1])
-    if task == "SSR" and asked[-1] == asked[0]:
+    if task == "SSR" and polls[-1] == polls[0]:
         return "Yes"
-    return "Yes" if (n if task == "CRR" else asked.count(asked[-1])) > 2 else "No"
+    return "Yes" if (n if task == "CRR" else polls.count(polls[-1])) > 2 else "No"
 
 
 def commonest_totals(queries: Iterable[Watch]) -> tuple[int, ...]:
     """The most frequent total at each place among polls in the order of time."""
-    places: list[Counter[int]] = []
+    counters: list[Counter[int]] = []
     for query in queries:
-        for place, point in enumerate(sorted(query.points, key=lambda point: point.time)):
-            if place == len(places):
-                places.append(Counter())
-            places[place][point.right] += 1
-    return tuple(counter.most_common(1)[0][0] for counter in places)
+        for index, point in enumerate(sorted(query.points, key=lambda point: point.time)):
+            if index == len(counters):
+                counters.append(Counter())
+            counters[index][point.right] += 1
+    return tuple(counter.most_common(1)[0][0] for counter in counters)
 
 
 def projected_replies(query: Watch, heard: SpeechLog) -> tuple[str, ...]:
     """What a polled model that had said the same would reply at each point, in the file's order."""
-    said = streaming.projection(query, heard)
+    projection = streaming.projection(query, heard)
     if query.counts:
-        return tuple(map(str, said))
-    return tuple("Yes" if spoken else "No" for spoken in said)
+        return tuple(map(str, projection))
+    return tuple("Yes" if spoken else "No" for spoken in projection)

@@ -46,13 +46,13 @@ def results(
                 "ground_truth": chr(ord("A") + row["gt"]),
             }
         else:
-            points = [f"{name}_{place}" for place in range(len(row["test_info"]))]
+            points = [f"{name}_{index}" for index in range(len(row["test_info"]))]
             if not any(point in replies for point in points):
                 continue
             unasked += sum(point not in replies for point in points)
             info = [
-                {**one, "response": replies.get(point)}
-                for point, one in zip(points, row["test_info"], strict=True)
+                {**entry, "response": replies.get(point)}
+                for point, entry in zip(points, row["test_info"], strict=True)
             ]
             written = {**row, "video": video, "test_info": info}
         holds[group_of[row["task"]]].append(written)
@@ -63,8 +63,8 @@ def results(
             f"points that were not asked, of questions that were at others: {unasked:,}, null in "
             "it, and the authors' script counts them as wrong"
         )
-    named = "_".join(task for task in ORDER if task in tasks)
-    ending = f"_{named}_{mode}_1"
+    task_names = "_".join(task for task in ORDER if task in tasks)
+    ending = f"_{task_names}_{mode}_1"
     return Results(
         name=f"{safe_name(model, room=STEM - len(ending))}{ending}.json",
         holds=holds,

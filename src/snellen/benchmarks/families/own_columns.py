@@ -34,14 +34,14 @@ FIELDS: Mapping[str, Sequence[str]] = {
 OF_FIRST_TURN = ("image", "video", "start", "end", "hint")
 """Fields of a row that its first turn alone has."""
 LOOKED_AT, MOST_LOOKED_AT = 1_000, 4_000_000
-"""How many rows, of how many characters in all, the task is guessed from."""
+"""The task is guessed from this many rows, up to this many characters in total."""
 _VIDEO_LIKE = re.compile(r"video|(?:^|[^a-z])(?:vid|clip|movie|film)|mp4|webm|mkv", re.IGNORECASE)
 _IMAGE_LIKE = re.compile(r"im(a)?g|pic|photo|figure|file|path|url|jpe?g|png", re.IGNORECASE)
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]+")
 _PICTURE = "(a picture)"
-"""Stands for a picture in the rows that the task is guessed from."""
+"""Replaces a picture in the rows that the task is guessed from."""
 SMALL = 200
-"""Cells of columns without a meaning here are kept with the sample up to so many characters."""
+"""Cells of unknown columns are stored with the sample if they have at most this many characters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,17 +52,17 @@ class Guess:
     why: str
 
 
-def first_rows(path: Path, given: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The first rows, and in the place of one with turns a row for each; long cells cut and
-    pictures left out: a thousand may be gigabytes."""
-    spelled = {**FIELDS, **{field: (column,) for column, field in given.items()}}
+def first_rows(path: Path, column_map: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The first rows, with one row for each turn of a conversation. Long cells are cut and pictures
+    are left out: a thousand rows may hold gigabytes."""
+    spelled = {**FIELDS, **{field: (column,) for column, field in column_map.items()}}
     head = []
     size = 0
     for row in islice(rows_of(path), LOOKED_AT):
         turns = turn_rows(row, spelled, f"row {row.place + 1} of {path.name}")
-        named = {name: None for name in row}  # turns and answers are columns too
-        for one in turns or [row]:
-            head.append({**named, **{name: _cut(value) for name, value in one.items()}})
+        blank = {name: None for name in row}  # turns and answers are columns too
+        for turn in turns or [row]:
+            head.append({**blank, **{name: _cut(value) for name, value in turn.items()}})
         size += sum(len(value) for value in row.values() if isinstance(value, str))
         if size > MOST_LOOKED_AT:
             break
@@ -80,11 +80,11 @@ def _cut(value: Any) -> Any:
 def turn_rows(
     row: Mapping[str, Any], columns: Mapping[str, Sequence[str]], where: str
 ) -> list[dict[str, Any]] | None:
-    """For each turn of a conversation the row that it would be alone; None for another row.
+    """One row for each turn of a conversation; None if the row has no turns.
 
     Raises:
-        DataError: the turns are no list of questions or objects, or there are not as many answers,
-            or answers in both places.
+        DataError: the turns are not a list of questions or objects, the number of answers differs,
+            or both the row and a turn have an answer.
     """
     cell = cell_of(row, columns, "turns")
     if cell is None:
@@ -92,24 +92,24 @@ def turn_rows(
     turns = as_list(cell)
     if turns == [cell] or not turns:
         raise DataError(
-            f"{where} has turns that are no list. Write them as a JSON list of questions, or of "
+            f"{where} has turns that are not a list. Write them as a JSON list of questions, or of "
             'objects: [{"question": "What is it?", "answer": "a cat"}, ...].'
         )
     if cell_of(row, columns, "question") is not None:
-        raise DataError(f"{where} has a question beside its turns. Make it one of them.")
+        raise DataError(f"{where} has both a question and turns. Move the question into the turns.")
     answer = columns.get("answer", FIELDS["answer"])[0]
-    given = cell_of(row, columns, "answer")
-    listed = as_list(given)
-    if given is None or listed == [given]:
-        listed = [None] * (len(turns) - 1) + [given]
+    answer_cell = cell_of(row, columns, "answer")
+    listed = as_list(answer_cell)
+    if answer_cell is None or listed == [answer_cell]:
+        listed = [None] * (len(turns) - 1) + [answer_cell]
     if len(listed) != len(turns):
         raise DataError(
-            f"{where} has {len(turns)} turns and {len(listed)} answers. Give one for each turn, "
-            "null where there is none, or one alone, which is the last turn's."
+            f"{where} has {len(turns)} turns and {len(listed)} answers. Give an answer for "
+            "each turn, null where there is none, or a single answer for the last turn."
         )
     apart = {name for field in ("turns", "answer") for name in columns.get(field, ())}
     once = {name for field in OF_FIRST_TURN for name in columns.get(field, ())}
-    made = []
+    rows = []
     for number, (turn, right) in enumerate(zip(turns, listed, strict=True), 1):
         if isinstance(turn, str):
             turn = {columns.get("question", FIELDS["question"])[0]: turn}
@@ -124,22 +124,22 @@ def turn_rows(
             turn = {**turn, answer: right}
         left_out = apart if number == 1 else apart | once
         shared = {name: value for name, value in row.items() if name not in left_out}
-        made.append({**shared, **turn})
-    return made
+        rows.append({**shared, **turn})
+    return rows
 
 
 def column_names(head: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns that any of the rows has, in order."""
+    """The columns of all rows, in order of appearance."""
     return list(dict.fromkeys(name for row in head for name in row))
 
 
 def field_columns(
-    path: Path, head: Sequence[Mapping[str, Any]], given: Mapping[str, str]
+    path: Path, head: Sequence[Mapping[str, Any]], column_map: Mapping[str, str]
 ) -> dict[str, list[str]]:
-    """For each field the column that the user mapped to it, else those of its names, in order."""
+    """The columns of each field: the one that the user mapped to it, or those with its names."""
     names = column_names(head)
-    found: dict[str, list[str]] = {}
-    for column, field in given.items():
+    columns: dict[str, list[str]] = {}
+    for column, field in column_map.items():
         if column not in names:
             raise DataError(
                 f"{path.name} has no column {column!r} (--map {column}={field}). "
@@ -150,62 +150,62 @@ def field_columns(
             raise UsageError(
                 f"--map {column}={field}: there is no field {field!r}. {_near(field, list(FIELDS))}"
             )
-        if known in found:
-            raise UsageError(f"--map gives both {found[known][0]!r} and {column!r} to {known}.")
-        found[known] = [column]
+        if known in columns:
+            raise UsageError(f"--map gives both {columns[known][0]!r} and {column!r} to {known}.")
+        columns[known] = [column]
     for field, spellings in FIELDS.items():
-        here = [name for name in spellings if name in names and name not in given]
+        here = [name for name in spellings if name in names and name not in column_map]
         if here:
-            found.setdefault(field, here)
-    if "video" not in found:
-        for column, field in given.items():
+            columns.setdefault(field, here)
+    if "video" not in columns:
+        for column, field in column_map.items():
             if field in ("start", "end"):
                 raise UsageError(
                     f"--map {column}={field} says which part of a video is shown, and "
                     f"{path.name} has no column 'video'. Say which it is with --map COLUMN=video."
                 )
         # `start` and `end` alone are of anything.
-        found = {field: here for field, here in found.items() if field not in ("start", "end")}
-    if "choices" in found or not {"A", "B"} <= set(found):
+        columns = {field: here for field, here in columns.items() if field not in ("start", "end")}
+    if "choices" in columns or not {"A", "B"} <= set(columns):
         # A column `A` alone is an answer to `Q`, or anything; two letters are choices.
-        found = {field: here for field, here in found.items() if field not in ascii_uppercase}
-    return found
+        columns = {field: here for field, here in columns.items() if field not in ascii_uppercase}
+    return columns
 
 
 def check_columns(
-    path: Path, head: Sequence[Mapping[str, Any]], found: Mapping[str, Sequence[str]], task: Task
+    path: Path, head: Sequence[Mapping[str, Any]], columns: Mapping[str, Sequence[str]], task: Task
 ) -> None:
     """Raise a DataError if the file lacks a column that the task needs."""
     names = column_names(head)
     needed = set() if task == "caption" else {"question"}
-    taken = {column for here in found.values() for column in here}
+    taken = {column for here in columns.values() for column in here}
     lower = {name.lower(): name for name in names if name not in taken}
-    # Closer than 0.8 are misspellings; `answer_type`, 0.71, says nothing of hidden answers.
+    # Closer than 0.8 are misspellings; `answer_type`, at 0.71, is not one.
     close = get_close_matches("answer", lower, n=1, cutoff=0.8)
-    if "answer" not in found and close:
+    if "answer" not in columns and close:
         column = lower[close[0]]
         raise DataError(
             f"{path.name} has no column 'answer', but {column!r}. Rename it, or say what it is "
             f"with --map {column}=answer."
         )
-    if not {"image", "video"} & set(found):
-        # Rows may be text alone, but a misspelt column must not be asked about without its
-        # pictures.
+    if not {"image", "video"} & set(columns):
+        # Rows may be text alone, but rows with a misspelled column must not be sent without
+        # their pictures.
         if any(_VIDEO_LIKE.search(name) for name in names):
             needed.add("video")
         elif task == "caption" or any(_IMAGE_LIKE.search(name) for name in names):
             needed.add("image")
-    if task == "caption" and "image" in needed and "question" not in found:
+    if task == "caption" and "image" in needed and "question" not in columns:
         raise DataError(
             f"{path.name} has neither a column 'question' nor one of pictures, 'image' or 'video'. "
             f"{_near('question', names)} Say which they are with --map COLUMN=question."
         )
-    for field in sorted(needed - set(found)):
+    for field in sorted(needed - set(columns)):
         raise DataError(
             f"{path.name} has no column {' or '.join(map(repr, FIELDS[field]))}, which {task} "
             f"needs. {_near(field, names)} Say which it is with --map COLUMN={field}."
         )
-    if task == "mcq" and not {"choices", "A"} & set(found):
+    if task == "mcq" and not {"choices", "A"} & set(columns):
         raise DataError(
             f"{path.name} has no choices, which mcq needs: columns 'A', 'B', ... or 'choices'. "
             f"{_near('choices', names)} Say which it is with --map COLUMN=choices."
@@ -213,22 +213,22 @@ def check_columns(
 
 
 def _near(name: str, names: Sequence[str]) -> str:
-    lower = {one.lower(): one for one in names}
-    close = [lower[one] for one in get_close_matches(name.lower(), lower, n=1, cutoff=0.5)]
+    lower = {known.lower(): known for known in names}
+    close = [lower[known] for known in get_close_matches(name.lower(), lower, n=1, cutoff=0.5)]
     hint = f"Did you mean {close[0]!r}? " if close else ""
     return f"{hint}There are {', '.join(names)}."
 
 
-def guess_task(head: Sequence[Mapping[str, Any]], found: Mapping[str, Sequence[str]]) -> Guess:
+def guess_task(head: Sequence[Mapping[str, Any]], columns: Mapping[str, Sequence[str]]) -> Guess:
     """The task that the fields and the answers in these rows look like."""
-    if "choices" in found:
-        return Guess(task="mcq", why=f"the column {found['choices'][0]!r}")
-    if "A" in found:
-        letters = sorted(set(found) & set(ascii_uppercase))
+    if "choices" in columns:
+        return Guess(task="mcq", why=f"the column {columns['choices'][0]!r}")
+    if "A" in columns:
+        letters = sorted(set(columns) & set(ascii_uppercase))
         return Guess(task="mcq", why=f"the columns {letters[0]} to {letters[-1]}")
-    if "question" not in found:
+    if "question" not in columns:
         return Guess(task="caption", why="there is no question in the rows")
-    answers = [answer for row in head for answer in answers_in(cell_of(row, found, "answer"))]
+    answers = [answer for row in head for answer in answers_in(cell_of(row, columns, "answer"))]
     seen = f"of the first {len(head):,} rows"
     if not answers:
         return Guess(task="vqa", why=f"a question, and no answers in any {seen}")
@@ -245,7 +245,7 @@ def has_media(row: Mapping[str, Any], columns: Mapping[str, Sequence[str]]) -> b
 
 
 def cell_of(row: Mapping[str, Any], columns: Mapping[str, Sequence[str]], field: str) -> Any:
-    """The first of a field's columns that is not empty in this row; None where all are."""
+    """The first nonempty cell among a field's columns in this row; None if all are empty."""
     for column in columns.get(field, ()):
         value = row.get(column)
         if value is not None and value != "":

@@ -7,16 +7,16 @@ Data     the file that the user names. Columns: id | index (else the row's numbe
          to the file), with start and end: frames from the one and before the other, in seconds
          from the first frame; question; hint (put before it); A, B, C, ... or choices; answer |
          answers | caption | captions; category and split (results are broken down by them). `--map
-         COLUMN=FIELD` gives a column another
-         meaning. turns, in the place of question: a list of questions, or of objects with fields
-         as a row has them (question, image, choices, answer); the row's answers are a list with one
-         for each turn (null: it is asked and not scored), or one that is the last turn's; its
-         images, video and hint are the first turn's, its choices all turns'
+         COLUMN=FIELD` gives a column another meaning. turns replaces question: a list of
+         questions, or of objects with a row's fields (question, image, choices, answer). The row's
+         answers are then a list with one for each turn, or a single answer for the last turn. A
+         turn whose answer is null is asked but not scored. The row's images, video and hint belong
+         to the first turn. Its choices apply to all turns
 Prompt   images, the video, hint, question, choices, and a line on the form of the answer (ASK
          below). mcq and vqa have LLaVA-1.5's, haotian-liu/LLaVA:docs/Evaluation.md; the others are
-         ours. Where the text has marks, `<image>` (the next picture) or `<image 2>` (that one),
-         pictures stand in their places, and those without one in front. Of a video uniform:64,
-         unless --frames says another. In a conversation the model's own replies stand between the
+         ours. The text may have marks: `<image>` (the next picture) or `<image 2>` (that one). A
+         marked picture replaces its mark; the others come first. A video is sampled as uniform:64,
+         unless --frames changes it. In a conversation, the model's own replies stand between the
          turns
 Scoring  default, ours. mcq: the letter that the reply commits to. yesno: the word it begins with,
          or the only one of the two in it. count: the only number in it, in digits or words. vqa:
@@ -71,14 +71,14 @@ def own_data(
     columns: Mapping[str, str] | None = None,
     data: Path | None = None,
 ) -> Benchmark:
-    """The benchmark that a file of rows is; where no task is given, it is what `guess` says.
+    """The benchmark for a file of rows. Without a task, `guess` chooses it.
 
     `columns` maps the file's columns to our fields; `data` is the folder that images and videos are
     named relative to, if it is not the file's own.
 
     Raises:
         DataError: a column is missing or unknown, or the first rows cannot be read.
-        UsageError: there is no such task, or no such field in `columns`.
+        UsageError: the task, or a field in `columns`, does not exist.
     """
     if task is not None and task not in get_args(Task):
         close = get_close_matches(task, get_args(Task), n=1)
@@ -86,38 +86,38 @@ def own_data(
         raise UsageError(f"no task {task!r}; there are {', '.join(get_args(Task))}.{hint}")
     if data is not None and not data.is_dir():
         raise DataError(
-            f"{data} is no folder; --data names the folder that images and videos lie in."
+            f"{data} is not a folder. --data takes the folder that holds the images and videos."
         )
     head = first_rows(path, columns or {})
-    found = field_columns(path, head, columns or {})
+    fields = field_columns(path, head, columns or {})
     notes = []
     if task is None:
-        guessed = guess_task(head, found)
+        guessed = guess_task(head, fields)
         task = guessed.task
         notes.append(f"asked as --task {task}, guessed from {guessed.why}")
     chosen = cast(Task, task)
-    check_columns(path, head, found, chosen)
-    if not {"image", "video"} & set(found):
+    check_columns(path, head, fields, chosen)
+    if not {"image", "video"} & set(fields):
         notes.append("the rows have no column of images or videos: asked as text alone")
-    elif "turns" not in found and (bare := sum(not has_media(row, found) for row in head)):
+    elif "turns" not in fields and (bare := sum(not has_media(row, fields) for row in head)):
         notes.append(
             f"{bare:,} of the first {len(head):,} rows have no image or video: asked as text alone"
         )
-    if "answer" not in found:
+    if "answer" not in fields:
         notes.append("the rows have no column of answers: asked and stored, not scored")
-    elif without := sum(cell_of(row, found, "answer") is None for row in head):
-        which = "turns" if "turns" in found else "rows"
+    elif without := sum(cell_of(row, fields, "answer") is None for row in head):
+        which = "turns" if "turns" in fields else "rows"
         notes.append(f"{without:,} of the first {len(head):,} {which} have no answer: in no mean")
     folder = data or (path if path.is_dir() else path.parent)
-    known = {column for here in found.values() for column in here}
+    known = {column for here in fields.values() for column in here}
     if unused := [name for name in column_names(head) if name not in known]:
         more = f" and {len(unused) - 8} more" if len(unused) > 8 else ""
         notes.append(f"columns that mean nothing here: {', '.join(unused[:8])}{more}")
-    reader = RowReader(name=path.name, folder=folder, task=chosen, columns=found)
+    reader = RowReader(name=path.name, folder=folder, task=chosen, columns=fields)
     # Pictures in the rows of a TSV are known by where they lie, and not read with them.
-    kit = is_vlmevalkit(path, head) and found.get("image") == ["image"]
+    kit = is_vlmevalkit(path, head) and fields.get("image") == ["image"]
     table = vlmevalkit_tsv(path) if kit else rows_of(path)
-    return _benchmark(_safe_name(path), chosen, found, table, reader.sample, tuple(notes))
+    return _benchmark(_safe_name(path), chosen, fields, table, reader.sample, tuple(notes))
 
 
 def guess(path: Path, columns: Mapping[str, str] | None = None) -> Guess:
@@ -148,7 +148,7 @@ def _benchmark(
     notes: tuple[str, ...] = (),
 ) -> Benchmark:
     in_turns = "turns" in columns
-    made = Benchmark(
+    benchmark = Benchmark(
         name=name,
         asks=2,
         data=data,
@@ -175,11 +175,11 @@ def _benchmark(
         ),
     )
     stored_columns = {field: [*here] for field, here in columns.items()}
-    return vary(made, options={"task": task, "columns": stored_columns})
+    return vary(benchmark, options={"task": task, "columns": stored_columns})
 
 
 def _shown_by(sample: Sample) -> str:
-    """What samples about the same video, else the same image, have in common."""
+    """A key that samples about the same video, or else the same image, share."""
     return str(sample.data.get("video") or sample.data.get("image") or sample.id)
 
 
@@ -187,30 +187,30 @@ OF_VIDEO = "Describe the video in one sentence."
 
 
 def prompt(task: Task, sample: Sample) -> tuple[Message, ...]:
-    """Images first, but for those that have a mark in the text, then the video, then all text, a
-    line each."""
+    """Images without a mark in the text, then the video, then the lines of text with the marked
+    images in their positions."""
     lines = [sample.question]
     if task == "mcq":
         lines.append(lettered(sample.choices))
-    is_video = any(isinstance(one, Video) for one in sample.media)
+    is_video = any(isinstance(medium, Video) for medium in sample.media)
     lines.append(OF_VIDEO if task == "caption" and is_video else ASK[task])
     return (user(*interleaved_media(sample.media, "\n".join(filter(None, lines)), sample.id)),)
 
 
 def _conversation(task: Task, sample: Sample, history: History) -> tuple[Message, ...]:
-    """The next turn behind those that were asked and what the model said to them."""
+    """The conversation so far, with the model's replies, followed by the next turn."""
     turns = by_turn(sample)
     if len(history) == len(turns):
         return ()
-    asked = prompt(task, turns[len(history)])
+    messages = prompt(task, turns[len(history)])
     if not history:
-        return asked
+        return messages
     sent, reply = history[-1]
-    return (*sent, assistant(reply.text), *asked)
+    return (*sent, assistant(reply.text), *messages)
 
 
 def by_turn(sample: Sample) -> tuple[Sample, ...]:
-    """What each turn of a row asks, as a sample; the row's own where it is no conversation."""
+    """A sample for each turn of a row; the row's own sample if it is not a conversation."""
     turns: Any = sample.data.get("turns")
     if turns is None:
         return (sample,)

@@ -26,7 +26,7 @@ _MARK = re.compile(r"<image(?: (\d{1,3}))?>")
 
 @dataclass(frozen=True, kw_only=True)
 class RowReader:
-    """Makes samples of rows; knows where images lie and which column is which field."""
+    """Makes samples from rows, with the folder of the images and the columns of each field."""
 
     name: str
     folder: Path
@@ -43,38 +43,46 @@ class RowReader:
         last = max(letter for letter in self.columns if len(letter) == 1)
         return ascii_uppercase[: ascii_uppercase.index(last) + 1]
 
-    def sample(self, place: int, row: Row) -> Sample:
-        where = f"row {place + 1} of {self.name}"
+    def sample(self, row_index: int, row: Row) -> Sample:
+        where = f"row {row_index + 1} of {self.name}"
         turns = turn_rows(row, self.columns, where)
         if turns is None:
-            return self._sample(place, row, where)
-        asked = [
-            self._sample(place, turn, f"turn {number} of {where}")
+            return self._sample(row_index, row, where)
+        turn_samples = [
+            self._sample(row_index, turn, f"turn {number} of {where}")
             for number, turn in enumerate(turns, 1)
         ]
-        told = {name: value for one in reversed(asked) for name, value in one.data.items()}
+        data = {
+            name: value
+            for turn_sample in reversed(turn_samples)
+            for name, value in turn_sample.data.items()
+        }
         for medium in ("image", "video"):
-            if shown := [str(one.data[medium]) for one in asked if medium in one.data]:
-                told[medium] = ", ".join(shown)
-        told["turns"] = [
+            if shown := [
+                str(turn_sample.data[medium])
+                for turn_sample in turn_samples
+                if medium in turn_sample.data
+            ]:
+                data[medium] = ", ".join(shown)
+        data["turns"] = [
             {
-                "question": one.question,
-                "choices": [*one.choices],
-                "target": one.target,
-                "references": [*one.references],
-                "media": len(one.media),
+                "question": turn_sample.question,
+                "choices": [*turn_sample.choices],
+                "target": turn_sample.target,
+                "references": [*turn_sample.references],
+                "media": len(turn_sample.media),
             }
-            for one in asked
+            for turn_sample in turn_samples
         ]
         return Sample(
-            id=asked[0].id,
-            question="\n".join(one.question for one in asked),
-            media=tuple(chain.from_iterable(one.media for one in asked)),
-            tags=asked[0].tags,
-            data=told,
+            id=turn_samples[0].id,
+            question="\n".join(turn_sample.question for turn_sample in turn_samples),
+            media=tuple(chain.from_iterable(turn_sample.media for turn_sample in turn_samples)),
+            tags=turn_samples[0].tags,
+            data=data,
         )
 
-    def _sample(self, place: int, row: Mapping[str, Any], where: str) -> Sample:
+    def _sample(self, row_index: int, row: Mapping[str, Any], where: str) -> Sample:
         cell = partial(cell_of, row, self.columns)
         question = cell("question")
         if question is None and self.task != "caption":
@@ -96,12 +104,14 @@ class RowReader:
             data["image"] = ", ".join(map(image_key, cells))
         if film is not None:
             data["video"] = film.place
-        asked = "\n".join(str(text) for text in (cell("hint"), question) if text is not None)
+        question_text = "\n".join(
+            str(text) for text in (cell("hint"), question) if text is not None
+        )
         images = self._images(cells, where)
-        interleaved_media(images, "\n".join((asked, *choices)), where)
+        interleaved_media(images, "\n".join((question_text, *choices)), where)
         return Sample(
-            id=str(place if name is None else name),
-            question=asked,
+            id=str(row_index if name is None else name),
+            question=question_text,
             choices=choices,
             media=(*images, *filter(None, (film,))),
             target=target,
@@ -127,27 +137,27 @@ class RowReader:
         cells = as_list(cell("video"))
         start, end = (self._seconds(cell, field, where) for field in ("start", "end"))
         if not cells:
-            if (given := start if end is None else end) is not None:
+            if (time := start if end is None else end) is not None:
                 raise DataError(
-                    f"{where} has no video to show a part of, {given:g} s. Name its file, or take "
+                    f"{where} has no video to show a part of, {time:g} s. Name its file, or take "
                     "the times out."
                 )
             return None
-        place = f"{where}, video"
+        label = f"{where}, video"
         if len(cells) > 1:
-            raise DataError(f"{place} is a list of {len(cells)}: a row may name one.")
+            raise DataError(f"{label} is a list of {len(cells)}. A row may have only one video.")
         (name,) = cells
         if not isinstance(name, str | Mapping):
-            raise DataError(f"{place} is a {type(name).__name__}, not a file's name.")
+            raise DataError(f"{label} is a {type(name).__name__}, not a file's name.")
         if end is not None and end <= (start or 0.0):
             began = "at the video's start" if start is None else f"at {start:g} s"
             raise DataError(
                 f"{where} has a part that begins {began} and ends at {end:g} s: there is nothing "
                 "in it. `end` is to be after `start`, in seconds from the first frame."
             )
-        film = forms.medium(name, place, kind="video", folder=self.folder)
+        film = forms.medium(name, label, kind="video", folder=self.folder)
         if not isinstance(film, Video):
-            raise DataError(f"{place} is a picture. Put it in the column `image`.")
+            raise DataError(f"{label} is a picture. Put it in the column `image`.")
         return replace(film, start=start or 0.0, end=end)
 
     def _seconds(self, cell: Callable[[str], Any], field: str, where: str) -> float | None:
@@ -160,8 +170,8 @@ class RowReader:
             seconds = math.nan
         if not 0 <= seconds < math.inf:
             raise DataError(
-                f"{where} has the {field} {str(value)[:40]!r}, which is no time in a video. Write "
-                "seconds from its first frame, such as 83.5, or leave the cell empty."
+                f"{where} has the {field} {str(value)[:40]!r}, which is not a time in a video. "
+                "Write seconds from its first frame, such as 83.5, or leave the cell empty."
             )
         return seconds
 
@@ -195,7 +205,7 @@ class RowReader:
     def _right(
         self, answers: Sequence[str], choices: Sequence[str], where: str
     ) -> tuple[str | None, tuple[str, ...]]:
-        """What is right: one target or several people's answers; None and () where hidden."""
+        """One target, or several people's answers as references; None and () if they are hidden."""
         if not answers:
             return None, ()
         if self.task == "caption" or (self.task == "vqa" and len(answers) > 1):
@@ -301,25 +311,25 @@ def interleaved_media(media: Sequence[Image | Video], text: str, where: str) -> 
     """Media and text, with each image that has a mark in the text in its place.
 
     Raises:
-        DataError: a mark calls an image that is not there.
+        DataError: a mark refers to an image that the row does not have.
     """
-    pictures = [one for one in media if isinstance(one, Image)]
+    pictures = [medium for medium in media if isinstance(medium, Image)]
     if not pictures or not _MARK.search(text):
         return (*media, text)
     in_order = iter(range(1, len(pictures) + 1))
     placed: set[int] = set()
 
     def picture(number: str | None) -> Part:
-        place = next(in_order, len(pictures) + 1) if number is None else int(number)
-        if not 1 <= place <= len(pictures):
+        index = next(in_order, len(pictures) + 1) if number is None else int(number)
+        if not 1 <= index <= len(pictures):
             called = "<image>" if number is None else f"<image {number}>"
             raise DataError(
-                f"{where} says {called} in its text, and has no image {place}: it has "
+                f"{where} says {called} in its text, and has no image {index}: it has "
                 f"{len(pictures)}. Give it the image, or take the mark out."
             )
-        placed.add(place)
-        return pictures[place - 1]
+        placed.add(index)
+        return pictures[index - 1]
 
     parts = interleaved(text, _MARK, picture)
-    left = [one for number, one in enumerate(pictures, 1) if number not in placed]
-    return (*left, *(one for one in media if isinstance(one, Video)), *parts)
+    left = [medium for number, medium in enumerate(pictures, 1) if number not in placed]
+    return (*left, *(medium for medium in media if isinstance(medium, Video)), *parts)

@@ -28,35 +28,34 @@ class Unfolded:
         self._unfold = unfold
 
     def __iter__(self) -> Iterator[Row]:
-        place = 0
+        position = 0
         for row in self._table:
             for number, fields in enumerate(self._unfold(row)):
                 digest = blake2b(f"{row.digest} {number}".encode(), digest_size=16)
-                yield Row(fields, place, digest.hexdigest())
-                place += 1
+                yield Row(fields, position, digest.hexdigest())
+                position += 1
 
     def facts(self) -> Facts:
         return facts_of(iter(self))
 
 
-def picture(row: Row, found: DataFile, names: Sequence[str]) -> tuple[Image, str]:
-    """A row's picture, in the row or the first of the files that is there, and what tells it from
-    others."""
+def picture(row: Row, data_file: DataFile, names: Sequence[str]) -> tuple[Image, str]:
+    """A row's picture, in the row or in the first of the files that exists, and its key."""
     if isinstance(row.get("image"), Image | tuple):
         image = authors_files.picture(row)
         return image, authors_files.picture_key(image)
-    there = (name for name in names if (found.folder / name).is_file())
+    there = (name for name in names if (data_file.folder / name).is_file())
     name = next(there, names[0])
-    return found.image(name), names[0]
+    return data_file.image(name), names[0]
 
 
 def phrase(reply: Reply, _: Sample) -> Reading:
     """The phrase that a reply settles on, in `plain` words."""
-    found = final_phrase(reply.text)
-    answer = None if found.answer is None else plain(found.answer)
-    return Reading(answer=answer, rule=found.rule, candidates=found.candidates)
+    final = final_phrase(reply.text)
+    answer = None if final.answer is None else plain(final.answer)
+    return Reading(answer=answer, rule=final.rule, candidates=final.candidates)
 
 
 def plain(text: str) -> str:
-    """A text as VQA's evaluation writes answers; where nothing is left of it ("A"), as it is."""
+    """A text normalized as in VQA's evaluation. A text that this would empty ("A") is kept."""
     return normalise(on_one_line(text)) or text.strip().lower()

@@ -8,13 +8,13 @@ from snellen.data import file_content
 from snellen.errors import DataError
 
 MOST_BYTES = 500_000_000
-"""Of a file, unpacked: it is held as a whole."""
+"""The size limit of an unpacked file, which is read into memory."""
 
 
 def of_json(path: Path) -> Any:
-    """What a JSON file holds, gzipped or not; None for a folder, or what is no such file.
+    """The content of a JSON file, gzipped or not; None for a folder or any other file.
 
-    As Python's writer leaves it: NaN is read as None.
+    Python's writer leaves NaN in JSON, which is read as None.
     """
     if not path.is_file() or path.name.removesuffix(".gz")[-5:].lower() != ".json":
         return None
@@ -35,5 +35,5 @@ def _loaded(path: Path) -> Any:
     try:
         return json.loads(file_content(path, MOST_BYTES), parse_constant=lambda _: None)
     except (DataError, ValueError, RecursionError):
-        # Whoever reads any file of predictions says what is wrong with this one.
+        # The general reader of prediction files reports what is wrong with this one.
         return None

@@ -49,7 +49,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _SCALE = re.compile(r"\b(hundred|thousand|million|billion|dozen|half)s?\b", re.IGNORECASE)
-_SAID = re.compile(r"\banswer\s{0,5}(?:is|:)[\s:*]{0,5}([^\n]{1,200})", re.IGNORECASE)
+_ANSWER_IS = re.compile(r"\banswer\s{0,5}(?:is|:)[\s:*]{0,5}([^\n]{1,200})", re.IGNORECASE)
 _WORD = re.compile(r"(?:(?<!\w)-)?\d+(?:\.\d+)*(?!\w)|\w+")
 _SAME = {"a": "", "an": "", "the": "", **{word: str(n) for n, word in enumerate(_UNITS[:11])}}
 
@@ -64,12 +64,12 @@ def parse_letter_as_vlmevalkit(reply: Reply, sample: Sample) -> Reading:
     return as_reading(vlmevalkit_letter(reply.text.strip(), sample.choices))
 
 
-def as_reading(found: Letter | YesNo | Phrase | Value) -> Reading:
-    return Reading(answer=found.answer, rule=found.rule, candidates=found.candidates)
+def as_reading(result: Letter | YesNo | Phrase | Value) -> Reading:
+    return Reading(answer=result.answer, rule=result.rule, candidates=result.candidates)
 
 
-def parse_whole(reply: Reply, _: Sample) -> Reading:
-    """All of it, with the blanks at its ends."""
+def parse_verbatim(reply: Reply, _: Sample) -> Reading:
+    """The full reply, with leading and trailing blanks."""
     return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
 
 
@@ -84,7 +84,7 @@ def parse_value(reply: Reply, _: Sample) -> Reading:
 
 
 def wrong_letter(sample: Sample) -> str:
-    """The letter before the right one; before A the last."""
+    """The letter before the right one; for A, the last letter."""
     letters = ascii_uppercase[: len(sample.choices)]
     return letters[letters.index(sample.target or "A") - 1]
 
@@ -103,15 +103,15 @@ def parse_count(reply: Reply, _: Sample) -> Reading:
     return Reading(answer=None, rule=rule, candidates=tuple(numbers[:10]))
 
 
-def _parse_whole(reply: Reply, _: Sample) -> Reading:
+def _parse_plain(reply: Reply, _: Sample) -> Reading:
     text = plain_words(said(reply.text))
     return Reading(answer=text or None, rule="whole reply" if text else "nothing said")
 
 
-def _parse_said(reply: Reply, sample: Sample) -> Reading:
-    phrases = _SAID.findall(said(reply.text))
+def _parse_answer_clause(reply: Reply, sample: Sample) -> Reading:
+    phrases = _ANSWER_IS.findall(said(reply.text))
     if not phrases:
-        return _parse_whole(reply, sample)
+        return _parse_plain(reply, sample)
     text = plain_words(re.split(r"[.!](?:\s|$)", phrases[-1])[0])
     return Reading(answer=text or None, rule="the answer is")
 
@@ -129,17 +129,17 @@ def _numbers(text: str) -> list[str] | None:
     """The different numbers in a text, written alike ("3" for "three"); None: words say more."""
     if _SCALE.search(text):
         return None
-    found: dict[str, None] = {}
+    numbers: dict[str, None] = {}
     for match in _NUMBER.finditer(text):
         if digits := match["digits"]:
             fraction = (match["rest"] or "").rstrip("0").rstrip(".")
-            found[f"{int(digits.replace(',', ''))}{fraction}"] = None
+            numbers[f"{int(digits.replace(',', ''))}{fraction}"] = None
         elif unit := match["unit"]:
-            found[str(_UNITS.index(unit.lower()))] = None
+            numbers[str(_UNITS.index(unit.lower()))] = None
         else:
             after = (match["after"] or "zero").lower()
-            found[str(20 + 10 * _TENS.index(match["tens"].lower()) + _UNITS.index(after))] = None
-    return list(found)
+            numbers[str(20 + 10 * _TENS.index(match["tens"].lower()) + _UNITS.index(after))] = None
+    return list(numbers)
 
 
 def plain_words(text: str) -> str:
@@ -160,7 +160,7 @@ def is_target(reading: Reading, sample: Sample) -> float:
 
 
 def _agreement(reading: Reading, sample: Sample) -> float:
-    """One answer or two: equal to any; three and more: how many it equals, by three, at most 1."""
+    """With one or two answers, 1 if any matches. With more, min(1, matches / 3)."""
     right = sample.references or ((sample.target,) if sample.target is not None else ())
     equal = sum(plain_words(answer) == reading.answer for answer in right)
     return min(1.0, equal / 3) if len(right) >= 3 else float(equal > 0)
@@ -195,14 +195,14 @@ def scorings(task: Task) -> Mapping[str, Scoring]:
         )
 
     judged = replace(
-        scoring(_parse_whole, lambda reading, _: cast(float, reading.answer)),
+        scoring(_parse_plain, lambda reading, _: cast(float, reading.answer)),
         judge=grading(),
         partial=True,
     )
     if task == "vqa":
         return {
-            "default": scoring(_parse_whole, _agreement, version=2),
-            "robust": scoring(_parse_said, _agreement, version=2),
+            "default": scoring(_parse_plain, _agreement, version=2),
+            "robust": scoring(_parse_answer_clause, _agreement, version=2),
             "judged": judged,
         }
     if task == "caption":
@@ -244,6 +244,6 @@ EXPECT: Mapping[Task, Mapping[str, Mapping[str, float]]] = {
 
 
 def verdict(sample: Sample, reply: Reply) -> str:
-    """What a judge that is right says: 10 to an answer as it is given, 0 to any other."""
+    """The reply of a perfect judge: 10 for an exact answer, 0 for any other."""
     right = reply.text in (sample.target, *sample.references)
     return f"Score: {10 if right else 0}/10\nReason: it is {'' if right else 'not '}as given"

@@ -37,25 +37,25 @@ PRIMARY = ("overall", "acc", "score")
 """In this order, what the name of the first metric has in it where the class does not say."""
 
 
-def vlmevalkit_class(named: str, dataset: str | None = None) -> Benchmark:
+def vlmevalkit_class(spec: str, dataset: str | None = None) -> Benchmark:
     """The benchmark of `FILE:CLASS`, made for one of its data sets; without a name its only one.
 
     Raises:
         UsageError: there is no such class, it cannot be made, or its sets are not of pictures and
             one turn.
     """
-    title = f"{KIND}:{named}"
-    own = load_class(named, KIND)
+    title = f"{KIND}:{spec}"
+    own = load_class(spec, KIND)
     dataset = _meant(own.value, title, dataset)
-    made = build(own, {"dataset": dataset}, title) if isinstance(own.value, type) else own.value
+    instance = build(own, {"dataset": dataset}, title) if isinstance(own.value, type) else own.value
     for method in ("build_prompt", "evaluate"):
-        if not callable(getattr(made, method, None)):
-            raise UsageError(f"{title} has no method {method}: {made!r:.80} is no data set.")
-    if getattr(made, "MODALITY", "IMAGE") == "VIDEO" or getattr(made, "TYPE", "") == "MT":
+        if not callable(getattr(instance, method, None)):
+            raise UsageError(f"{title} has no method {method}: {instance!r:.80} is no data set.")
+    if getattr(instance, "MODALITY", "IMAGE") == "VIDEO" or getattr(instance, "TYPE", "") == "MT":
         raise UsageError(f"{title}: sets of videos or of several turns are not asked through this.")
-    dataset = str(getattr(made, "dataset_name", dataset))
-    rows = _Rows(made, title, own.source)
-    scores = _Evaluated(made, dataset, title, own.source)
+    dataset = str(getattr(instance, "dataset_name", dataset))
+    rows = _Rows(instance, title, own.source)
+    scores = _Evaluated(instance, dataset, title, own.source)
     benchmark = Benchmark(
         name=_name(dataset),
         asks=2,
@@ -65,37 +65,37 @@ def vlmevalkit_class(named: str, dataset: str | None = None) -> Benchmark:
         scorings={
             "evaluate": Scoring(
                 version=1,
-                source=f"{named}, its evaluate",
+                source=f"{spec}, its evaluate",
                 parse=lambda reply, _: Reading(answer=reply.text, rule="whole reply"),
                 score=lambda reading, sample: None,
                 metrics={"primary": scores.primary},
-                extra_metrics=scores.metrics,
+                extra_metrics=scores.by_name,
             )
         },
         max_answer_tokens=2048,
         presentation=Presentation(
             metric_tags=("index",),
             notes=(
-                f"scored by {named}'s own evaluate, without a judge; questions without a reply are "
+                f"scored by {spec}'s own evaluate, without a judge; questions without a reply are "
                 "not in the file that it reads",
             ),
         ),
     )
-    return vary(benchmark, options={"class": named, "dataset": dataset, "digest": own.digest})
+    return vary(benchmark, options={"class": spec, "dataset": dataset, "digest": own.digest})
 
 
-def _meant(made: Any, title: str, dataset: str | None) -> str:
+def _meant(owner: Any, title: str, dataset: str | None) -> str:
     """The set that is meant: the one that is named, or the class's only one."""
-    names = getattr(made, "supported_datasets", None)
+    names = getattr(owner, "supported_datasets", None)
     known = [str(name) for name in names()] if callable(names) else []
     if dataset is not None and (dataset in known or not known):
         return dataset
-    if dataset is None and (len(known) == 1 or not isinstance(made, type)):
-        return known[0] if len(known) == 1 else str(getattr(made, "dataset_name", ""))
-    said = f"it has {', '.join(known[:20])}" if known else "its supported_datasets() names none"
+    if dataset is None and (len(known) == 1 or not isinstance(owner, type)):
+        return known[0] if len(known) == 1 else str(getattr(owner, "dataset_name", ""))
+    listing = f"it has {', '.join(known[:20])}" if known else "its supported_datasets() names none"
     if dataset is not None:
-        raise UsageError(f"{title} has no set {dataset!r}; {said}.")
-    raise UsageError(f"{title}: say which set is meant, {title}:DATASET; {said}.")
+        raise UsageError(f"{title} has no set {dataset!r}; {listing}.")
+    raise UsageError(f"{title}: say which set is meant, {title}:DATASET; {listing}.")
 
 
 def _name(dataset: str) -> str:
@@ -111,35 +111,35 @@ def _name(dataset: str) -> str:
 class _Rows:
     """The rows of a class's `data`: a pandas frame, or a list of dictionaries."""
 
-    def __init__(self, made: Any, title: str, source: str | None) -> None:
-        self._made = made
+    def __init__(self, instance: Any, title: str, source: str | None) -> None:
+        self._instance = instance
         self._title = title
         self._source = source
-        if getattr(made, "data", None) is None:
+        if getattr(instance, "data", None) is None:
             raise UsageError(f"{title} has no `data`: its rows are to be there once it is made.")
 
     def fields(self) -> Iterator[Mapping[str, Any]]:
         """Each row's cells in JSON's types, a picture by its digest; without empty ones."""
-        for row in records(self._made.data):
+        for row in records(self._instance.data):
             cells = ((name, _cell(name, cell)) for name, cell in row.items())
             yield {name: cell for name, cell in cells if cell is not None}
 
-    def sample(self, place: int, row: Row) -> Sample:
+    def sample(self, row_index: int, row: Row) -> Sample:
         """What is asked, as `build_prompt` has it.
 
         Raises:
             UsageError: it raised something. ValueError: it gave no prompt.
         """
-        data = self._made.data
-        what = f"{self._title}: build_prompt of row {place + 1} failed"
+        data = self._instance.data
+        what = f"{self._title}: build_prompt of row {row_index + 1} failed"
         with aside(), errors_as(UsageError, what, self._source):
-            said = self._made.build_prompt(
-                data.iloc[place] if hasattr(data, "iloc") else data[place]
+            prompt = self._instance.build_prompt(
+                data.iloc[row_index] if hasattr(data, "iloc") else data[row_index]
             )
         media: list[Part] = []
         turns: list[list[object]] = []
-        where = f"row {place + 1} of {self._title}, a part of its prompt"
-        for message in ours(said, where=where):
+        where = f"row {row_index + 1} of {self._title}, a part of its prompt"
+        for message in ours(prompt, where=where):
             parts: list[str | int] = []
             for part in message.content:
                 parts.append(part if isinstance(part, str) else len(media))
@@ -147,14 +147,14 @@ class _Rows:
             turns.append([message.role, parts])
         letters = [letter for letter in ascii_uppercase if letter in row]
         return Sample(
-            id=str(row.get("index", place)),
+            id=str(row.get("index", row_index)),
             question=str(row.get("question", "")),
             choices=tuple(str(row[letter]) for letter in letters),
             media=tuple(medium for medium in media if not isinstance(medium, str)),
             # What is right is the class's to know: a set whose rows do not say it is not hidden.
             target=str(row.get("answer", "")),
             tags={
-                "index": str(row.get("index", place)),
+                "index": str(row.get("index", row_index)),
                 **{name: str(row[name]) for name in TAGS if name in row},
             },
             data={"messages": turns, "hint": str(row.get("hint", ""))},
@@ -162,8 +162,8 @@ class _Rows:
 
 
 def records(data: Any) -> Sequence[Mapping[str, Any]]:
-    found: Sequence[Mapping[str, Any]] = data.to_dict("records") if hasattr(data, "iloc") else data
-    return found
+    rows: Sequence[Mapping[str, Any]] = data.to_dict("records") if hasattr(data, "iloc") else data
+    return rows
 
 
 def _cell(name: str, value: Any) -> Any:
@@ -195,40 +195,40 @@ def messages_of(sample: Sample) -> tuple[Message, ...]:
 class _Evaluated:
     """What `evaluate` says of the last set of replies that a metric saw."""
 
-    def __init__(self, made: Any, dataset: str, title: str, source: str | None) -> None:
-        self._made = made
+    def __init__(self, instance: Any, dataset: str, title: str, source: str | None) -> None:
+        self._instance = instance
         self._dataset = dataset
         self._title = title
         self._source = source
         self._columns: Columns | None = None
-        self._found: Mapping[str, float] = {}
+        self._values: Mapping[str, float] = {}
         self._reason = ""
 
     def primary(self, columns: Columns) -> Estimate:
         """The metric that the class calls its first; else the first with one of PRIMARY in its
         name, or the first."""
         self._see(columns)
-        if not self._found:
+        if not self._values:
             return Estimate(value=None, unit=UNIT, n=columns.n, reason=self._reason)
-        said = None
-        if report := getattr(self._made, "report_primary_metric", None):
+        value = None
+        if report := getattr(self._instance, "report_primary_metric", None):
             with (
                 aside(),
                 errors_as(UsageError, f"{self._title}: report_primary_metric", self._source),
             ):
-                said = next(iter((report(dict(self._found)) or {}).values()), None)
-            if said is not None and (said := _number(said)) is None:
+                value = next(iter((report(dict(self._values)) or {}).values()), None)
+            if value is not None and (value := _number(value)) is None:
                 reason = "report_primary_metric gave no number"
                 return Estimate(value=None, unit=UNIT, n=columns.n, reason=reason)
-        if said is None:
-            by_name = (name for word in PRIMARY for name in self._found if word in name.lower())
-            said = self._found[next(by_name, next(iter(self._found)))]
-        return self._estimate(said, columns)
+        if value is None:
+            by_name = (name for word in PRIMARY for name in self._values if word in name.lower())
+            value = self._values[next(by_name, next(iter(self._values)))]
+        return self._estimate(value, columns)
 
-    def metrics(self, columns: Columns) -> Mapping[str, Estimate]:
+    def by_name(self, columns: Columns) -> Mapping[str, Estimate]:
         """Every number of what `evaluate` gave, by its flattened name."""
         self._see(columns)
-        return {name: self._estimate(value, columns) for name, value in self._found.items()}
+        return {name: self._estimate(value, columns) for name, value in self._values.items()}
 
     def _estimate(self, value: float, columns: Columns) -> Estimate:
         return Estimate(value=value, unit=UNIT, n=columns.n, reason=NO_INTERVAL)
@@ -236,7 +236,7 @@ class _Evaluated:
     def _see(self, columns: Columns) -> None:
         if self._columns is columns:
             return
-        self._columns, self._found = columns, {}
+        self._columns, self._values = columns, {}
         index = columns.tags["index"]
         ids = [index.names[code] for code in index.codes]
         if len(set(ids)) < len(ids):
@@ -244,16 +244,18 @@ class _Evaluated:
             return
         replies = dict(zip(ids, columns.answer, strict=True))
         try:
-            self._found = flattened(self._evaluated(replies))
+            self._values = flattened(self._evaluated(replies))
             self._reason = "evaluate gave no number"
         except UsageError as error:
             self._reason = str(error)
 
     def _evaluated(self, replies: Mapping[str, str | None]) -> object:
         with TemporaryDirectory(prefix="snellen-") as folder:
-            path = _written(Path(folder, f"model_{self._dataset}.xlsx"), self._made.data, replies)
+            path = _written(
+                Path(folder, f"model_{self._dataset}.xlsx"), self._instance.data, replies
+            )
             with aside(), errors_as(UsageError, f"{self._title}: evaluate failed", self._source):
-                return self._made.evaluate(str(path), **JUDGE)
+                return self._instance.evaluate(str(path), **JUDGE)
 
 
 def _written(path: Path, data: Any, replies: Mapping[str, str | None]) -> Path:
@@ -263,8 +265,8 @@ def _written(path: Path, data: Any, replies: Mapping[str, str | None]) -> Path:
     columns = list(dict.fromkeys(name for row in every for name in row if name != "image"))
     rows = [
         [*(_cell(name, row.get(name)) for name in columns), replies[index] or ""]
-        for place, row in enumerate(every)
-        if (index := str(_cell("index", row.get("index", place)))) in replies
+        for row_index, row in enumerate(every)
+        if (index := str(_cell("index", row.get("index", row_index)))) in replies
     ]
     try:
         xlsx.write(path, [*columns, "prediction"], rows)
@@ -274,20 +276,20 @@ def _written(path: Path, data: Any, replies: Mapping[str, str | None]) -> Path:
     return path
 
 
-def flattened(found: Any) -> Mapping[str, float]:
+def flattened(result: Any) -> Mapping[str, float]:
     """The numbers of a dictionary, a frame or a list, as VLMEvalKit's report names them: `a|b` of
     what is nested, and of a frame `column=text|column of numbers` for each row.
 
     vlmeval/smp/status_report.py, flatten_summary_metrics.
     """
     out: dict[str, float] = {}
-    _flatten(found, "", out)
+    _flatten(result, "", out)
     return out
 
 
-def _flatten(found: Any, prefix: str, out: dict[str, float]) -> None:
-    if hasattr(found, "iloc"):
-        rows = records(found)
+def _flatten(result: Any, prefix: str, out: dict[str, float]) -> None:
+    if hasattr(result, "iloc"):
+        rows = records(result)
         numbers = {name for row in rows for name, cell in row.items() if _number(cell) is not None}
         for row in rows:
             texts = [
@@ -297,21 +299,21 @@ def _flatten(found: Any, prefix: str, out: dict[str, float]) -> None:
             ]
             for name in (name for name in row if name in numbers):
                 _put(out, "|".join(filter(None, (prefix, *texts, str(name)))), row[name])
-    elif isinstance(found, Mapping):
-        for name, value in found.items():
+    elif isinstance(result, Mapping):
+        for name, value in result.items():
             _flatten(value, "|".join(filter(None, (prefix, str(name).strip()))), out)
-    elif isinstance(found, list | tuple) and len(found) != 1:
-        for place, value in enumerate(found):
-            _flatten(value, "|".join(filter(None, (prefix, str(place)))), out)
+    elif isinstance(result, list | tuple) and len(result) != 1:
+        for index, value in enumerate(result):
+            _flatten(value, "|".join(filter(None, (prefix, str(index)))), out)
     else:
-        _put(out, prefix or "value", found[0] if isinstance(found, list | tuple) else found)
+        _put(out, prefix or "value", result[0] if isinstance(result, list | tuple) else result)
 
 
 def _put(out: dict[str, float], name: str, value: Any) -> None:
     """Under a name that is taken a number counts on: none is lost."""
     number = _number(value)
     if number is not None:
-        again = sum(one == name or one.startswith(f"{name}#") for one in out)
+        again = sum(key == name or key.startswith(f"{name}#") for key in out)
         out[f"{name}#{again}" if again else name] = number
 
 

@@ -36,18 +36,19 @@ def sets() -> Mapping[str, PublishedSheet]:
     }
 
 
-def named(name: str) -> PublishedSheet:
+def published_set(name: str) -> PublishedSheet:
     """The set of this name.
 
     Raises:
-        CatalogError: there is none, or it is not asked here; says why, or which are alike.
+        CatalogError: there is no such set, or this package does not run it. The message says why,
+            or lists similar names.
     """
-    if found := sets().get(name):
-        return found
+    if sheet := sets().get(name):
+        return sheet
     if reason := elsewhere(name):
         raise CatalogError(f"vlmevalkit does not ask {name}, a set of VLMEvalKit's: {reason}")
     by_lower = {known.lower(): known for known in sets()}
-    close = [by_lower[one] for one in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)]
+    close = [by_lower[key] for key in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)]
     hint = f"Did you mean {' or '.join(close)}? " if close else ""
     raise CatalogError(
         f"vlmevalkit knows no set {name!r}. {hint}`snellen show vlmevalkit` names all of them. "
@@ -56,7 +57,7 @@ def named(name: str) -> PublishedSheet:
 
 
 def elsewhere(name: str) -> str | None:
-    """Why a set of VLMEvalKit's is not asked here; None where it has no such set."""
+    """Why a set of VLMEvalKit's is not run here; None if the set is unknown."""
     reasons = [
         (len(known), reason)
         for reason, names in ELSEWHERE.items()

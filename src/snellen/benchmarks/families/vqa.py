@@ -79,36 +79,36 @@ Answered = tuple[tuple[str, ...], str, str]
 Decoded = TypeVar("Decoded")
 
 
-def table(found: DataFile, annotations: str | None) -> Table:
+def table(data_file: DataFile, annotations: str | None) -> Table:
     """The questions of a file of VQA's with the answers of the file `annotations`, which lies
     beside it or in `Annotations` beside its folder; of BLIP's one list; or of parquet."""
-    if Path(str(found)).suffix == ".parquet":
-        return parquet(found)
-    return Drawn(str(found), lambda: questions(found, annotations))
+    if Path(str(data_file)).suffix == ".parquet":
+        return parquet(data_file)
+    return Drawn(str(data_file), lambda: questions(data_file, annotations))
 
 
-def questions(found: DataFile, annotations: str | None) -> Iterator[dict[str, Any]]:
-    raw = file_content(found.path)
+def questions(data_file: DataFile, annotations: str | None) -> Iterator[dict[str, Any]]:
+    raw = file_content(data_file.path)
     if raw.lstrip()[:1] == b"[":
-        for one in _decoded(raw, list[_Listed], found.path):
+        for entry in _decoded(raw, list[_Listed], data_file.path):
             yield {
-                "question_id": one.question_id,
-                "image": one.image,
-                "question": one.question,
-                "answers": one.gt_answers or one.answer or (),
+                "question_id": entry.question_id,
+                "image": entry.image,
+                "question": entry.question,
+                "answers": entry.gt_answers or entry.answer or (),
                 "question_type": "",
                 "answer_type": "",
             }
         return
-    asked = _decoded(raw, _Questions, found.path).questions
+    question_list = _decoded(raw, _Questions, data_file.path).questions
     del raw
-    answered = _answered(_beside(found, annotations)) if annotations else {}
+    answered = _answered(_annotations_path(data_file, annotations)) if annotations else {}
     hidden: Answered = ((), "", "")
-    for question in asked:
+    for question in question_list:
         if annotations and question.question_id not in answered:
             raise DataError(
-                f"{annotations} has no answers to question {question.question_id} of {found.path}. "
-                "Both are to be of one split and release."
+                f"{annotations} has no answers to question {question.question_id} of "
+                f"{data_file.path}. Both files must belong to the same split and release."
             )
         answers, question_type, answer_type = answered.get(question.question_id, hidden)
         yield {
@@ -126,30 +126,30 @@ def _answered(path: Path) -> Mapping[int, Answered]:
     decoder = msgspec.json.Decoder(_Annotation)
     known: dict[str, str] = {}
     same = known.setdefault
-    found: dict[int, Answered] = {}
+    by_question: dict[int, Answered] = {}
     for raw in _decoded(file_content(path), _Annotations, path).annotations:
         try:
-            one = decoder.decode(raw)
+            annotation = decoder.decode(raw)
         except msgspec.ValidationError as error:
             raise _of_no_form(path, error) from error
-        answers = tuple([same(said.answer, said.answer) for said in one.answers])
-        question_type, answer_type = one.question_type, one.answer_type
-        found[one.question_id] = (
+        answers = tuple([same(answer.answer, answer.answer) for answer in annotation.answers])
+        question_type, answer_type = annotation.question_type, annotation.answer_type
+        by_question[annotation.question_id] = (
             answers,
             same(question_type, question_type),
             same(answer_type, answer_type),
         )
-    return found
+    return by_question
 
 
-def _beside(found: DataFile, name: str) -> Path:
-    folder = found.path.parent
+def _annotations_path(data_file: DataFile, name: str) -> Path:
+    folder = data_file.path.parent
     for path in (folder / name, folder.parent / "Annotations" / name):
         if path.is_file():
             return path
     raise DataError(
-        f"{found.benchmark}: {found.path} has the questions alone, and {name} with the answers "
-        f"lies neither beside it nor in {folder.parent / 'Annotations'}. Put it there."
+        f"{data_file.benchmark}: {data_file.path} has the questions only. {name}, which has the "
+        f"answers, is neither next to it nor in {folder.parent / 'Annotations'}. Put it there."
     )
 
 
@@ -159,12 +159,12 @@ def _decoded(raw: bytes, kind: type[Decoded], path: Path) -> Decoded:
     except msgspec.ValidationError as error:
         raise _of_no_form(path, error) from error
     except msgspec.DecodeError as error:
-        raise DataError(f"{path} is not whole JSON: {error}. Get it again, whole.") from error
+        raise DataError(f"{path} is not whole JSON: {error}. Download it again.") from error
 
 
 def _of_no_form(path: Path, error: Exception) -> DataError:
     return DataError(
-        f"{path} is no file of VQA's questions or annotations, nor BLIP's list of them: {error}."
+        f"{path} is neither a file of VQA's questions or annotations nor BLIP's list: {error}."
     )
 
 
@@ -172,14 +172,14 @@ class SplitPictures:
     """A split's pictures, in the first of the `folders` that is there, named `COCO_..._ID.jpg` with
     the id in twelve digits."""
 
-    def __init__(self, found: DataFile, folders: Sequence[str], stem: str) -> None:
-        self._found = found
+    def __init__(self, data_file: DataFile, folders: Sequence[str], stem: str) -> None:
+        self._data_file = data_file
         self._folders = folders
         self._stem = stem
         self._last: tuple[object, Image, str] | None = None
 
     def of(self, row: Row) -> tuple[Image, str]:
-        """A row's picture, and what tells it from others."""
+        """A row's picture, and its key."""
         image = row.get("image")
         if isinstance(image, Image):  # parquet has it in the row
             return image, str(row.get("image_id") or authors_files.picture_key(image))
@@ -187,12 +187,12 @@ class SplitPictures:
         # Questions about one picture follow each other, and a path takes as long as a score.
         if self._last is None or self._last[0] != which:
             name = Path(image).name if image else f"{self._stem}_{which:012d}.jpg"
-            self._last = which, self._found.image(f"{self._folder}/{name}"), name
+            self._last = which, self._data_file.image(f"{self._folder}/{name}"), name
         return self._last[1:]
 
     @cached_property
     def _folder(self) -> str:
-        there = (folder for folder in self._folders if (self._found.folder / folder).is_dir())
+        there = (folder for folder in self._folders if (self._data_file.folder / folder).is_dir())
         return next(there, self._folders[0])
 
 
@@ -206,11 +206,11 @@ def picture_of(sample: Sample) -> str:
 
 
 def answers_of(row: Row) -> tuple[str, ...]:
-    """What people answered; parquet has objects with an `answer` each, or texts."""
-    found = row["answers"] or ()
-    if isinstance(found, tuple):
-        return found
-    return tuple([one if isinstance(one, str) else one["answer"] for one in found])
+    """People's answers. Parquet has texts, or objects with an `answer`."""
+    answers = row["answers"] or ()
+    if isinstance(answers, tuple):
+        return answers
+    return tuple([answer if isinstance(answer, str) else answer["answer"] for answer in answers])
 
 
 # -- prompts
@@ -233,9 +233,9 @@ def blip_question(question: str) -> str:
 Rule = Callable[[str, Sequence[str]], float]
 
 
-def whole_reply(reply: Reply, _: Sample) -> Reading:
-    """All of it; an empty one is worth what the rule makes of "" all the same."""
-    return _whole(reply.text)
+def full_reply(reply: Reply, _: Sample) -> Reading:
+    """The full reply. The rule scores an empty reply as ""."""
+    return _full(reply.text)
 
 
 def phrase(reply: Reply, _: Sample) -> Reading:
@@ -243,13 +243,13 @@ def phrase(reply: Reply, _: Sample) -> Reading:
 
 
 def kept(read: Callable[[str], Reading]) -> Callable[[str], Reading]:
-    """A reading of short replies that is made once for all equal ones: most come again."""
+    """Cache the readings of short replies, since most replies occur several times."""
     known = lru_cache(maxsize=1 << 16)(read)
     return lambda text: known(text) if len(text) <= LONGEST_KEPT else read(text)
 
 
 @kept
-def _whole(text: str) -> Reading:
+def _full(text: str) -> Reading:
     text = on_one_line(text)
     return Reading(answer=text or None, rule="whole reply" if text else "nothing said")
 
@@ -264,7 +264,7 @@ def scoring(source: str, rule: Rule, missing: Missing = "excluded") -> Scoring:
     return Scoring(
         version=1,
         source=source,
-        parse=whole_reply,
+        parse=full_reply,
         score=lambda reading, sample: rule(str(reading.answer or ""), sample.references),
         metrics=METRICS,
         missing=missing,
@@ -273,7 +273,7 @@ def scoring(source: str, rule: Rule, missing: Missing = "excluded") -> Scoring:
 
 
 def robust(rule: Rule) -> Scoring:
-    """A scoring of the phrase that a reply settles on; unparsed is worth nothing."""
+    """A scoring of the phrase that a reply settles on. An unparsed reply scores 0."""
 
     def score(reading: Reading, sample: Sample) -> float:
         return 0.0 if reading.answer is None else rule(str(reading.answer), sample.references)

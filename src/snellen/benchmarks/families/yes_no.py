@@ -26,13 +26,15 @@ def robust_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def vlmevalkit_answer(reply: Reply, sample: Sample) -> Reading:
-    """The one of the two that is a word of the reply; unparsed, where VLMEvalKit asks a judge if it
-    has one, if both are, or none."""
+    """Yes or no, whichever alone is a word of the reply. With both or neither it is unparsed.
+    VLMEvalKit then asks a judge, if it has one."""
     words = without_signs(reply.text.strip().lower()).split()
-    named = tuple(word for word in YES_NO if word in words)
-    if len(named) == 1:
-        return Reading(answer=named[0], rule="only word", candidates=named)
-    return Reading(answer=None, rule="both words" if named else "neither word", candidates=named)
+    matches = tuple(word for word in YES_NO if word in words)
+    if len(matches) == 1:
+        return Reading(answer=matches[0], rule="only word", candidates=matches)
+    return Reading(
+        answer=None, rule="both words" if matches else "neither word", candidates=matches
+    )
 
 
 def without_signs(text: str) -> str:
@@ -43,8 +45,8 @@ def without_signs(text: str) -> str:
     thousands = _THOUSANDS.search(text) is not None
     left = text
     for sign in _SIGNS:
-        beside = f"{sign} " in text or f" {sign}" in text
-        left = left.replace(sign, "" if beside or thousands else " ")
+        next_to_blank = f"{sign} " in text or f" {sign}" in text
+        left = left.replace(sign, "" if next_to_blank or thousands else " ")
     return _FULL_STOP.sub("", left, count=_MOST_FULL_STOPS)
 
 
