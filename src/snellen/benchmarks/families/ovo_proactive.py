@@ -259,9 +259,9 @@ def number_in(task: str, text: str, steps: Sequence[str] = ()) -> int | None:
     is the last behind the word step, then what the message begins with ("2. add 3 eggs"); a message
     without a number that has the words of one of `steps` alone names that.
 
-    >>> [number_said("REC", text) for text in ("two... no, 3", "That is three.", "Again!")]
+    >>> [number_in("REC", text) for text in ("two... no, 3", "That is three.", "Again!")]
     [3, 3, None]
-    >>> number_said("SSR", "Step 2 of 5"), number_said("SSR", "Pour it", ["stir it", "pour it"])
+    >>> number_in("SSR", "Step 2 of 5"), number_in("SSR", "Pour it", ["stir it", "pour it"])
     (2, 2)
     """
     if task == "CRR":
