@@ -593,7 +593,7 @@ def test_what_changes_speed_alone_makes_no_other_run(llava: Path, tmp_path: Path
         ({"dtype": "int3"}, "dtype"),
         ({"device": "toaster"}, "no device 'toaster'"),
         ({"device": "cuda"}, "torch finds no GPU here"),
-        ({"processor": {"padding_side": "right"}}, "pads prompts behind them"),
+        ({"processor": {"padding_side": "right"}}, "pads prompts on the right"),
     ],
 )
 def test_a_wrong_profile_is_said_at_once(llava: Path, extra: dict[str, Any], words: str) -> None:
