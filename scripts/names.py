@@ -64,6 +64,8 @@ def main(paths: list[str]) -> int:
     number = 0
     for path in paths or CLEAN:
         folder = ROOT / path
+        if not folder.exists():
+            sys.exit(f"{folder}: no such file or folder.")
         for file in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
             for line, name in banned_names(ast.parse(file.read_bytes())):
                 number += 1

@@ -82,7 +82,7 @@ def test_the_sheet_shows_options_scorings_sources_and_an_example(snellen: Snelle
     assert "scoring        official, version " in out
     assert "mathllm/MATH-V@a1f5cc3" in out
     assert "also known as  MathVision, MathVision_MINI" in out
-    assert "rows           not found: download them with `snellen data get`, or pass --data" in out
+    assert "rows           not found: run `snellen data get mathvision`, or pass --data" in out
     assert "Which fraction of the disc is blue?" in out
     assert "<images/1.png>" in out
     assert "target: \\frac{3}{8}" in out

@@ -175,6 +175,16 @@ def test_a_plug_ins_metric_is_found_by_name(plugin: Path) -> None:
         registry.metric("meen")
 
 
+def test_a_package_whose_entry_points_cannot_be_read_is_skipped(
+    snellen: Snellen, plugin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "other" / "broken-1.0.dist-info" / "entry_points.txt"
+    broken.mkdir(parents=True)
+    monkeypatch.syspath_prepend(str(broken.parents[1]))
+    assert snellen("show", "pope").code == 0
+    assert snellen("show", "letter-count").code == 0
+
+
 def test_two_plug_ins_of_one_name_are_an_error_that_names_both(
     snellen: Snellen, plugin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

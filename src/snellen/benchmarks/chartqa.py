@@ -22,8 +22,8 @@ Scoring  The authors published no scorer. official: what published figures use, 
          #L253-L278. robust: ours; the value or phrase that a reply settles on, with signs of
          thousands, per cent and money, zero as a number, and years to the year. A question without
          a reply is wrong
-Proof    1,500 constructed pairs, scored by the three scorers (tests/parity). No outputs are
-         published. robust: by hand
+Proof    1,500 constructed pairs, scored by the code of Pix2Struct, lmms-eval, and VLMEvalKit
+         (tests/parity). No outputs are published. robust: by hand
 """
 
 import re

@@ -19,16 +19,17 @@ Scoring  official: tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:p
          Penn Treebank tokens in small letters, punctuation dropped (snellen.text.ptb): BLEU,
          ROUGE-L and CIDEr of the images that have a caption, as its demo asks for. vlmevalkit: the
          same on words as they are written, with capitals and punctuation, image_caption.py#L61-L76.
-         CIDEr is not multiplied by 100, as on the server; papers print 100 times the value. It
+         CIDEr is given without the factor of 100, as the server gives it; papers print 100 times
+         the value. It
          depends on how rare a phrase is in the references of the scored images, so a part of a
          split has another value.
          METEOR and SPICE are not offered: both are Java programs with models of their own (a
          stemmer, WordNet and paraphrase tables; a dependency parser), of which no code but
          themselves gives the same values
-Proof    2,500 made captions: all metrics of the set and of every image equal coco-caption's to
-         1e-9, and all 11,653 captions have its tokens (tests/parity). The published figures of the
-         demo's captions are not checked: its reference file is too large. Bundled rows:
-         coco-caption's code
+Proof    2,500 constructed captions: all metrics of the set and of every image equal those of
+         coco-caption to 1e-9, and all 11,653 captions have its tokens (tests/parity). The published
+         figures of the demo's captions are not checked: its reference file was too large to
+         obtain. Bundled rows: coco-caption's code
 """
 
 from collections.abc import Iterator

@@ -15,14 +15,15 @@ Prompt   none is prescribed. lmms-eval and, the default, in the same words vlmev
          Picture first; 100 tokens: #L66
 Scoring  official: ANLS at 0.5 by the organizers' infographicsvqa_eval.py, which is handed out for
          both of their data sets; the copy in Qwen-VL, eval_mm/infographicsvqa_eval.py#L118-L166.
-         VLMEvalKit's and lmms-eval's are the same. It rejects a file that lacks an answer. Here
-         a question without a reply scores 0, as an empty answer does. pix2struct: Pix2Struct's
-         published figures used it, here in [0, 1]; mmpretrain: its own; m4c: mmf's for M4C, with
-         ST-VQA's accuracy too. They differ in what blanks count for, and in 1/2 itself, which
-         pix2struct alone drops. robust: ours, the phrase that a reply settles on, with ANLS as in
-         the paper. A page has several questions: intervals are clustered
-Proof    1,500 constructed pairs, scored by the code of each scoring's authors (tests/parity).
-         No outputs are published. Question types and robust: by hand
+         VLMEvalKit's and lmms-eval's are the same. The organizers' script rejects a file that
+         lacks an answer. Here, such a question scores 0, as an empty answer does. pix2struct:
+         Pix2Struct's published figures used it, here in [0, 1]; mmpretrain: its own; m4c: mmf's for
+         M4C, with ST-VQA's accuracy too. They differ in what blanks count for, and in 1/2 itself,
+         which pix2struct alone drops. robust: ours, the phrase that a reply settles on, with ANLS
+         as in the paper. A page has several questions: intervals are clustered
+Proof    1,500 constructed pairs, scored by five public scorers: lmms-eval's and VLMEvalKit's
+         (official), mmpretrain's, Pix2Struct's, and M4C's (tests/parity). No outputs are published.
+         Question types and robust: by hand
 """
 
 from pathlib import Path

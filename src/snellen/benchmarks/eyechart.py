@@ -17,8 +17,8 @@ Prompt   ours: the picture, a question, and the form of the answer (QUESTIONS be
 Scoring  official (ours): the whole reply is the answer, once case, spaces, quotes, asterisks, a
          final full stop and a leading "Answer:" are taken off. Ladders: the share of the five that
          stand in their place (letter by letter is the finer scale, Bailey et al. 1991, Invest.
-         Ophthalmol. Vis. Sci. 32, 422); a reply with more or fewer than five letters is
-         unparsed, since their positions are unknown. All others: right or not.
+         Ophthalmol. Vis. Sci. 32, 422); a reply with more or fewer than five letters (a ?
+         stands for one) is unparsed, since their positions are unknown. All others: right or not.
          accuracy is the mean score, acuity the height in pixels at which 55 % of the letters are
          read, half-way between chance and always; rotation, noise, clutter and contrast are that
          point of their ladder

@@ -10,7 +10,8 @@ Data     drawn from `seed`, no download: `clips` of 10 to 40 seconds, 320 x 240 
          order   different letters, 1.5 to 3 seconds each: which one came first, second, third?
          flash   letters for 0.1 to 1.6 seconds, a ladder: which one came last?
          There are ten letters: a blind guess is right 10 % of the time, and so is, in flash, naming
-         the previous letter. For count, 1 is the most frequent answer, to about 25 % of questions
+         the previous letter. For count, 1 is the most frequent answer: to about 25 % of its
+         questions
 Prompt   ours: the video up to the time of the question, half-way between two frames and at least
          half a second from any change; the question, and the form of the answer. Frames: fps:2,
          which shows all that is no flash, and flashes of the ladder's middle every other time.
@@ -144,8 +145,8 @@ def _kinds(tasks: str) -> list[str]:
 
 def _rows(seed: int, clips: int, tasks: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     kinds = [kind for task in tasks for kind in CLIP_KINDS if kind == task]
-    for row_index in range(clips):
-        number, turn = divmod(row_index, len(kinds))
+    for clip_index in range(clips):
+        number, turn = divmod(clip_index, len(kinds))
         kind = kinds[turn]
         script = clip_script(kind, f"{seed} {number}")
         for question_index, question in enumerate(script.questions):

@@ -23,8 +23,8 @@ Scoring  official: eval.py 1.1 of the authors' evaluation package, which is in n
          and words; validity, plausibility ({tier}_choices.json beside the questions, without which
          the script says 0 %; that of 1.1 lacks questions of 1.2), consistency (an `_all` split),
          distribution (chi-square). No grounding: replies have no attention maps. The script
-         rejects a file that lacks a question. Here a missing question is wrong. llava: the same on
-         replies without the full stops at their end, in small letters,
+         rejects a file that lacks a question. Here, a question without a reply is wrong. llava: the
+         same on replies without the full stops at their end, in small letters,
          scripts/convert_gqa_for_eval.py#L14: LLaVA's figures, and so others'. lavis, mmpretrain:
          both sides as VQA's evaluation writes answers. lavis-2023: the reply alone, before
          71a2da90c9fcb64039a4892f37785724e24ba805; BLIP-2's 43.98. vlmevalkit: without case and
@@ -33,10 +33,10 @@ Scoring  official: eval.py 1.1 of the authors' evaluation package, which is in n
          evaluate_vqa.py#L401-L420, Qwen-VL's figures: what follows "is ", "are ", "a ", "an ",
          "the ", even inside a word, up to " of". robust: ours, the phrase that a reply settles on.
          The headline is the scoring that belongs to the prompt. A picture has several questions
-Proof    lavis, mmpretrain: 1,500 made pairs with their verdicts (tests/parity). official and its
-         further metrics: the authors' script run on made questions. LLaVA-1.5-13B's answers
-         are published; we do not have the questions' answers. vlmevalkit, lmms-eval, qwen-vl: their
-         code on 7,500 made pairs. robust: by hand
+Proof    lavis, mmpretrain: 1,500 constructed pairs with their verdicts (tests/parity). official and
+         its further metrics: the authors' script run on constructed questions. LLaVA-1.5-13B's
+         answers are published; we do not have the questions' answers. vlmevalkit, lmms-eval,
+         qwen-vl: their code on 7,500 constructed pairs. robust: by hand
 """
 
 from __future__ import annotations
@@ -323,7 +323,7 @@ def scorings(data_file: DataFile, split: Split) -> dict[str, Scoring]:
         return Scoring(
             version=version,
             source=source,
-            parse=lambda reply, _: full_reply(reply, write),
+            parse=lambda reply, _: rewritten_reply(reply, write),
             score=lambda reading, sample: is_answer(reading, sample, right),
             metrics=metrics,
             **options,
@@ -374,7 +374,7 @@ def choices_of(data_file: DataFile, file: str) -> Choices | None:
     return None
 
 
-def full_reply(reply: Reply, write: Written) -> Reading:
+def rewritten_reply(reply: Reply, write: Written) -> Reading:
     answer = write(reply.text)
     return Reading(answer=answer or None, rule="whole reply" if answer else "nothing said")
 

@@ -286,7 +286,8 @@ def judge_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:
 
 
 def verdict(words: str, sample: Sample) -> Reading:
-    """The judge's verdict. Any text without "correct" or "incorrect" means unclear."""
+    """The judge's verdict: "incorrect" or "correct" if its text has the word, otherwise unclear. A
+    blank text is unparsed."""
     if not words.strip():
         return Reading(answer=None, rule="nothing said")
     if words == OTHERWISE:
@@ -350,13 +351,14 @@ def average(columns: Columns) -> Estimate:
 
 
 def of_groups(
-    columns: Columns, reference: Columns, by: str, across: str
+    columns: Columns, all_columns: Columns, by: str, across: str
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """For each group its cluster, by its place in those of `among`, and whether all is right."""
+    """For each group the index of its cluster among those of `all_columns`, and whether all replies
+    are right."""
     import numpy as np
 
     grouping = groups(columns, by, across)
-    return np.searchsorted(np.unique(reference.cluster), grouping.cluster), grouping.all_right
+    return np.searchsorted(np.unique(all_columns.cluster), grouping.cluster), grouping.all_right
 
 
 @metric(better=None, unit="difference")
@@ -443,7 +445,7 @@ def ratio(
     total: NDArray[np.float64],
     unit: str = "fraction",
 ) -> Estimate:
-    """Σ part / Σ whole, (n,) each, with the interval of drawing clusters again."""
+    """Σ part / Σ total, (n,) each, with a bootstrap interval over clusters."""
     import numpy as np
 
     clusters, cluster = np.unique(columns.cluster, return_inverse=True)

@@ -1,7 +1,7 @@
 """InfographicVQA: questions about one infographic; some need counting, sorting or arithmetic.
 
 Paper    Mathew et al. 2022, InfographicVQA, https://arxiv.org/abs/2104.12756 (WACV)
-Data     the organisers' infographicsVQA_val_v1.0_withQT.json, infographicsVQA_test_v1.0.json and
+Data     the organizers' infographicsVQA_val_v1.0_withQT.json, infographicsVQA_test_v1.0.json and
          pictures, behind a registration: https://rrc.cvc.uab.es/?ch=17 (Task 3). val has 2,801
          questions, test 3,288 without answers. The same questions with their pictures in the rows:
          VLMEvalKit's InfoVQA_{VAL,TEST}.tsv and the hub's lmms-lab/DocVQA, InfographicVQA (parquet;
@@ -20,8 +20,9 @@ Scoring  official: ANLS at 0.5 by the organizers' infographicsvqa_eval.py; the c
          file that lacks an answer. Here a question without a reply scores 0. pix2struct, which
          Pix2Struct's published figures used, mmpretrain and m4c: as for DocVQA. robust: ours, the
          phrase that a reply settles on, with ANLS as in the paper
-Proof    1,500 constructed pairs, scored by the code of each scoring's authors (tests/parity).
-         No outputs are published. Kinds of questions and robust: by hand
+Proof    1,500 constructed pairs, scored by five public scorers: lmms-eval's and VLMEvalKit's
+         (official), mmpretrain's, Pix2Struct's, and M4C's (tests/parity). No outputs are published.
+         Kinds of questions and robust: by hand
 """
 
 from pathlib import Path

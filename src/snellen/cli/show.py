@@ -51,6 +51,7 @@ def sheet(benchmark: str, data: Path | None = None) -> dict[str, Any]:
         "also_known_as": list(entry.aliases) if entry else [],
         "options": registry.options_of(benchmark) if entry else {},
         "rows": there.rows or None,
+        "is_published": made.interop.files is not None,
         "chance": there.chance,
         "bundled_rows": few.rows,
         "bundled_chance": few.chance,
@@ -122,6 +123,13 @@ def _example(made: Benchmark, sample: Sample | None) -> dict[str, Any] | None:
     return {"sample": sample.id, "messages": messages, "target": sample.target}
 
 
+def _where_to_get(document: Mapping[str, Any]) -> str:
+    """How to get the rows, for a benchmark whose rows were not found."""
+    if not document["is_published"]:
+        return "not found: pass --data"
+    return f"not found: run `snellen data get {document['benchmark']}`, or pass --data"
+
+
 def _lines(document: Mapping[str, Any]) -> list[str]:
     lines = [document["benchmark"], "", *document["sheet"].splitlines(), ""]
     if document["also_known_as"]:
@@ -130,8 +138,7 @@ def _lines(document: Mapping[str, Any]) -> list[str]:
         allowed = f", one of {', '.join(map(str, option['choices']))}" if option["choices"] else ""
         lines.append(f"option         {name}={option['default']}{allowed}")
     rows = document["rows"]
-    missing = "not found: download them with `snellen data get`, or pass --data"
-    lines.append(f"rows           {f'{rows:,}' if rows else missing}")
+    lines.append(f"rows           {f'{rows:,}' if rows else _where_to_get(document)}")
     chance, where = document["chance"], ""
     if chance is None:
         chance, where = document["bundled_chance"], " on the bundled rows"

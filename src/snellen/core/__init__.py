@@ -1,7 +1,7 @@
 """The types: samples, replies, models, benchmarks, scorings, profiles.
 
-May import media types, data tables, metrics, and statistics; but no back end, and no knowledge of
-files. Start with `benchmark.py`: row, sample, prompt, reading, score.
+May import media types, data tables, metrics, and statistics, but no back end. It knows no file's
+name. Start with `benchmark.py`: row, sample, prompt, reading, score.
 """
 
 from snellen.core.answer import (

@@ -28,7 +28,8 @@ class Streaming:
     """Whether frames wait for the model, follow the durations of calls, or follow the wall
     clock."""
     drop: Literal["none", "latest", "oldest"] = "none"
-    """Which frames are kept while the model is busy: all, the latest, or the oldest 256."""
+    """Which frames are dropped while the model is busy: none, all but the newest (`latest`), or the
+    oldest beyond 256 (`oldest`)."""
     speed: float = 1.0
     """The factor by which calls are faster on the simulated clock than in fact."""
     costs: Mapping[str, float] = field(default_factory=dict)

@@ -23,7 +23,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 PACKAGE = Path(__file__).resolve().parents[1]
-STANDARD_LIBRARY = Path(os.__file__).resolve().parent
+STANDARD_LIBRARY = Path(os.__file__).parent.resolve()
 INSTALLED = frozenset(("site-packages", "dist-packages"))
 """Folders that hold packages of several authors."""
 

@@ -13,6 +13,7 @@ from snellen.registry.definitions import (
     SYNTHETIC,
     BenchmarkDefinition,
     build,
+    check_name_is_free,
     definition_of,
     definition_of_entry,
 )
@@ -57,7 +58,10 @@ def benchmark(
         return own(data_at(parts.name), data, task, columns, values)
     if task or columns:
         raise UsageError(f"--task and --map are for files of rows; {parts.name} is a benchmark.")
-    return build(definition_of(parts), values, data)
+    definition = definition_of(parts)
+    chosen = build(definition, values, data)
+    check_name_is_free(definition, chosen)
+    return chosen
 
 
 def few_shot(
@@ -342,7 +346,7 @@ def _built_again(
 ) -> Benchmark:
     """As a run asked it; a benchmark that reads no data is not given the run's."""
     reads = definition.reads_data and not isinstance(definition.value, Benchmark)
-    return build(definition, options, data if reads else None, is_for_run=True)
+    return build(definition, options, data if reads else None)
 
 
 def _of_spec(manifest: Mapping[str, Any], spec: str, data: Path | None) -> Benchmark:

@@ -108,17 +108,9 @@ def definition_of_entry(entry: Entry, implied: Mapping[str, Any]) -> BenchmarkDe
 
 
 def build(
-    definition: BenchmarkDefinition,
-    options: Mapping[str, Any],
-    data: Path | None,
-    *,
-    is_for_run: bool = False,
+    definition: BenchmarkDefinition, options: Mapping[str, Any], data: Path | None
 ) -> Benchmark:
-    """The benchmark of a definition, marked with its origin.
-
-    A benchmark that is built for an existing run may have the name of one that was installed later,
-    since the run determines which of the two is meant.
-    """
+    """The benchmark of a definition, marked with its origin."""
     make, name = definition.value, definition.name
     is_synthetic = str(data) == SYNTHETIC
     if isinstance(make, Benchmark):
@@ -126,7 +118,7 @@ def build(
             raise UsageError(f"{name} is a Benchmark, and not a function: it has no options.")
         if data is not None and not is_synthetic:
             raise UsageError(f"{name} is a Benchmark, and not a function: it has its own data.")
-        return _marked(definition, replace(make), None, is_for_run)
+        return _marked(definition, replace(make), None)
     if not callable(make):
         raise UsageError(f"{name} is {type_of(make)}: neither a Benchmark, nor what makes one.")
     values = typed(make, {**definition.implied, **options}, name)
@@ -140,8 +132,7 @@ def build(
     if is_synthetic and values["data"] is not None:
         benchmark = with_note(vary(benchmark, files=None), BUNDLED)
     shown = {key: value for key, value in values.items() if key != "data"}
-    benchmark = vary(benchmark, options={**defaults(make), **shown})
-    return _marked(definition, benchmark, data, is_for_run)
+    return _marked(definition, vary(benchmark, options={**defaults(make), **shown}), data)
 
 
 def _called(definition: BenchmarkDefinition, values: Mapping[str, Any]) -> Benchmark:
@@ -197,9 +188,7 @@ def _makers_in(file: Path | None) -> str:
     return f"The functions that return a Benchmark: {', '.join(names)}."
 
 
-def _marked(
-    definition: BenchmarkDefinition, benchmark: Benchmark, data: Path | None, is_for_run: bool
-) -> Benchmark:
+def _marked(definition: BenchmarkDefinition, benchmark: Benchmark, data: Path | None) -> Benchmark:
     source = definition.source
     if source is None:
         return mark_from_catalog(benchmark)
@@ -215,15 +204,28 @@ def _marked(
                 f"benchmark called {benchmark.name!r}: its entry point must have the same name."
             )
         return mark_source(mark_from_catalog(benchmark), source)
+    return mark_source(benchmark, source)
+
+
+def check_name_is_free(definition: BenchmarkDefinition, benchmark: Benchmark) -> None:
+    """Check that no listed benchmark has the name of one from a file or module of the user's.
+
+    This is for new runs only. A run that exists determines which of two benchmarks is meant.
+
+    Raises:
+        CatalogError: a listed benchmark has that name.
+    """
+    source = definition.source
+    if source is None or source.kind == "plugin":
+        return
     rivals = [
         origin
         for entry in entries()
         if not _is_file_of(entry, definition.file)
         for origin in origins_of(entry, benchmark.name)
     ]
-    if rivals and not is_for_run:
+    if rivals:
         raise ambiguous(benchmark.name, [f"{source.spec}", *rivals])
-    return mark_source(benchmark, source)
 
 
 def _is_file_of(entry: Entry, file: Path | None) -> bool:

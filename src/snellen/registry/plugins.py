@@ -7,6 +7,7 @@ A package offers benchmarks, models, or metrics in the groups `snellen.benchmark
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
@@ -50,7 +51,7 @@ def plugins(group: Group) -> tuple[Plugin, ...]:
 
 @lru_cache(maxsize=8)
 def _plugins(group: Group, path: tuple[str, ...]) -> tuple[Plugin, ...]:
-    if not _any_offered(path):
+    if not _may_have_plugins(path):
         return ()
     from importlib import metadata  # 25 ms and 6 MiB
 
@@ -69,8 +70,9 @@ def _plugins(group: Group, path: tuple[str, ...]) -> tuple[Plugin, ...]:
 
 
 @lru_cache(maxsize=8)
-def _any_offered(path: tuple[str, ...]) -> bool:
-    """Whether a package on this path may offer something, told without `importlib.metadata`."""
+def _may_have_plugins(path: tuple[str, ...]) -> bool:
+    """Whether a package on this path may have plug-ins. It usually has none, and then
+    `importlib.metadata` need not be loaded."""
     others = [finder for finder in sys.meta_path if finder not in STANDARD_FINDERS]
     if any(hasattr(finder, "find_distributions") for finder in others):
         return True
@@ -78,7 +80,8 @@ def _any_offered(path: tuple[str, ...]) -> bool:
         if folder.is_file():  # an archive
             return True
         for pattern in ("*.dist-info", "*.egg-info", "EGG-INFO"):
-            found = folder.glob(f"{pattern}/entry_points.txt")
-            if any(b"[snellen." in file.read_bytes() for file in found):
-                return True
+            for file in folder.glob(f"{pattern}/entry_points.txt"):
+                with suppress(OSError):  # `importlib.metadata` skips unreadable files, too
+                    if b"[snellen." in file.read_bytes():
+                        return True
     return False

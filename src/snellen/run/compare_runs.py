@@ -70,7 +70,7 @@ class _Sides:
 
     def __init__(self, own: Sequence[str | Benchmark], scoring: str | None) -> None:
         self.sources: dict[Path, Path | PredictionSet] = {}
-        """Runs and predictions by their resolved path, so that each is taken once."""
+        """Runs by their path and predictions by their resolved path, so that each is taken once."""
         self.notes: list[str] = []
         self.broken: list[SnellenError] = []
         """Why runs were left out."""

@@ -14,7 +14,7 @@ class Progress:
     """The progress of one run. `total`, `done`, and `failed` count (sample, repeat) pairs.
 
     `videos` of `videos_total` are finished, if questions share videos. `score` is the running mean
-    of the headline scoring, if it scores single samples: over `score_n` replies, including
+    of the headline scoring, if it scores single samples: over `score_n` replies, and the
     `refused` ones, which count as wrong. `cost` is that of the `priced` replies; `unpriced` replies
     have no token counts although the model has `prices`. `notes` are shown when they arrive, and
     the first ones before anything else.

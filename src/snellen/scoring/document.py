@@ -72,7 +72,8 @@ class ScoringReport(msgspec.Struct, frozen=True, kw_only=True):
     metrics: dict[str, MetricReport]
     """The metrics by name."""
     readings: dict[str, int]
-    """How many replies each parse rule read; the numbers sum to the report's `n`."""
+    """The number of replies by the state of their reading (answered, unparsed, and so on). The
+    numbers sum to the report's `n`."""
 
 
 class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
@@ -237,9 +238,9 @@ class JudgeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     confusion: dict[str, int] = {}
     """The confusion matrix of judge and people; for scores of 0 and 1."""
     sensitivity: MetricReport | None = None
-    """The fraction of replies right by the people that the judge also takes to be right."""
+    """Of the replies that the people judge right, the fraction that the judge judges right, too."""
     specificity: MetricReport | None = None
-    """The fraction of replies wrong by the people that the judge also takes to be wrong."""
+    """Of the replies that the people judge wrong, the fraction that the judge judges wrong, too."""
     kappa: float | None = None
     """Cohen's kappa between the judge and the majority of the people."""
     pearson: float | None = None
@@ -314,7 +315,8 @@ class ProbeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     for which the right choice was picked in every pass. Open-ended: the fraction of replies that
     name another choice, and of those that name none."""
     counts: dict[str, int] = {}
-    """Blind: how many questions are answered right."""
+    """Blind: of the `scored` questions, how many are `right`. Permuted choices: of the `questions`,
+    how many are `complete`, with a score in every pass."""
     places: list[PlaceReport] = []
     """Permuted choices: the picks by position."""
     p: float | None = None
@@ -331,7 +333,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     model: str
     """The model's name; empty if it is not known."""
     n: int
-    """The number of (sample, repeat) pairs. Each mapping to counts below sums to it."""
+    """The number of (sample, repeat) pairs. The numbers in `replies` sum to it."""
     headline: str
     """The name of the scoring whose first metric stands for the whole result."""
     replies: dict[str, int]

@@ -1,4 +1,4 @@
-"""Parses and scores one reply. No other code parses stored replies."""
+"""Parses and scores one reply. All scores of a report come from here."""
 
 from __future__ import annotations
 

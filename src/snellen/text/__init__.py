@@ -1,4 +1,4 @@
-"""Reading and comparing text: the rules under answers and metrics.
+"""Text: rules for reading and comparing it, under answers and metrics, and amounts for people.
 
 May import nothing of ours.
 Start with `english.py`.

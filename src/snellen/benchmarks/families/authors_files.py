@@ -40,7 +40,7 @@ def of_json(path: Path) -> Any:
     """What a JSON file holds, gzipped or not.
 
     Raises:
-        DataError: the file is incomplete, is not UTF-8, or cannot be read.
+        DataError: the file is not complete, valid JSON, is not UTF-8, or cannot be read.
     """
     try:
         return orjson.loads(file_content(path))
@@ -85,7 +85,8 @@ def picture(row: Row) -> Image:
 
 
 def picture_key(image: Image) -> str:
-    """A key that is the same for all rows that show the same picture, and differs otherwise."""
+    """A key that rows share if they show the same stored picture: the digest of its bytes, its
+    offset in a TSV, or its file's name."""
     if isinstance(image.source, bytes):
         return blake2b(image.source, digest_size=16).hexdigest()
     return str(image.source.offset) if isinstance(image.source, Slice) else image.place

@@ -303,10 +303,10 @@ def attribute(
 
 
 def _answers(
-    onset: float, text: str, query: str | None, queries: Mapping[str, Watch]
+    onset: float, text: str, query_id: str | None, queries: Mapping[str, Watch]
 ) -> tuple[str, By]:
-    if query is not None and query in queries:
-        return query, "named"
+    if query_id is not None and query_id in queries:
+        return query_id, "named"
     order = sorted(queries, key=lambda name: queries[name].asked)  # stable: the last given is last
     open_now = [name for name in order if queries[name].asked <= onset <= queries[name].end]
     if not open_now:
@@ -358,9 +358,9 @@ def _spoken(time: float, number: int | None) -> Spoken:
 
 
 def blind_history(task: str, polls: Sequence[str], totals: Sequence[int] = ()) -> str:
-    """The reply to the last of the polls `asked` on one item, by one who sees nothing and remembers
-    them: CRR No, No and then Yes, since its points are so. SSR Yes of the step asked about first,
-    of others twice No and then Yes. REC the total most frequent at that place (`totals`)."""
+    """The reply to the last of the `polls` on one item, by one who sees nothing and remembers them:
+    CRR No, No and then Yes, since its points are so. SSR Yes of the step asked about first, of
+    others twice No and then Yes. REC the total most frequent at that place (`totals`)."""
     n = len(polls)
     if task == "REC":
         return str(totals[min(n, len(totals)) - 1])

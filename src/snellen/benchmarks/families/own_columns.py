@@ -136,7 +136,8 @@ def column_names(head: Sequence[Mapping[str, Any]]) -> list[str]:
 def field_columns(
     path: Path, head: Sequence[Mapping[str, Any]], column_map: Mapping[str, str]
 ) -> dict[str, list[str]]:
-    """The columns of each field: the one that the user mapped to it, or those with its names."""
+    """The columns of each field: the one that the user mapped to it, or else those with one of its
+    names, in the order of `FIELDS`."""
     names = column_names(head)
     columns: dict[str, list[str]] = {}
     for column, field in column_map.items():

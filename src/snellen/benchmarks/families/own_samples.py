@@ -205,7 +205,8 @@ class RowReader:
     def _right(
         self, answers: Sequence[str], choices: Sequence[str], where: str
     ) -> tuple[str | None, tuple[str, ...]]:
-        """One target, or several people's answers as references; None and () if they are hidden."""
+        """One target, or the references: always for captions, and for vqa with several answers.
+        None and () if the answers are hidden."""
         if not answers:
             return None, ()
         if self.task == "caption" or (self.task == "vqa" and len(answers) > 1):
@@ -320,15 +321,15 @@ def interleaved_media(media: Sequence[Image | Video], text: str, where: str) -> 
     placed: set[int] = set()
 
     def picture(number: str | None) -> Part:
-        index = next(in_order, len(pictures) + 1) if number is None else int(number)
-        if not 1 <= index <= len(pictures):
+        position = next(in_order, len(pictures) + 1) if number is None else int(number)
+        if not 1 <= position <= len(pictures):
             called = "<image>" if number is None else f"<image {number}>"
             raise DataError(
-                f"{where} says {called} in its text, and has no image {index}: it has "
+                f"{where} says {called} in its text, and has no image {position}: it has "
                 f"{len(pictures)}. Give it the image, or take the mark out."
             )
-        placed.add(index)
-        return pictures[index - 1]
+        placed.add(position)
+        return pictures[position - 1]
 
     parts = interleaved(text, _MARK, picture)
     left = [medium for number, medium in enumerate(pictures, 1) if number not in placed]

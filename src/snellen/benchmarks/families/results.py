@@ -12,7 +12,8 @@ MOST_BYTES = 500_000_000
 
 
 def of_json(path: Path) -> Any:
-    """The content of a JSON file, gzipped or not; None for a folder or any other file.
+    """The content of a JSON file, gzipped or not; None for a folder, another kind of file, or a
+    file that cannot be read.
 
     Python's writer leaves NaN in JSON, which is read as None.
     """

@@ -84,14 +84,14 @@ def vlmevalkit_class(spec: str, dataset: str | None = None) -> Benchmark:
     return vary(benchmark, options={"class": spec, "dataset": dataset, "digest": own.digest})
 
 
-def _meant(owner: Any, title: str, dataset: str | None) -> str:
+def _meant(loaded: Any, title: str, dataset: str | None) -> str:
     """The set that is meant: the one that is named, or the class's only one."""
-    names = getattr(owner, "supported_datasets", None)
+    names = getattr(loaded, "supported_datasets", None)
     known = [str(name) for name in names()] if callable(names) else []
     if dataset is not None and (dataset in known or not known):
         return dataset
-    if dataset is None and (len(known) == 1 or not isinstance(owner, type)):
-        return known[0] if len(known) == 1 else str(getattr(owner, "dataset_name", ""))
+    if dataset is None and (len(known) == 1 or not isinstance(loaded, type)):
+        return known[0] if len(known) == 1 else str(getattr(loaded, "dataset_name", ""))
     listing = f"it has {', '.join(known[:20])}" if known else "its supported_datasets() names none"
     if dataset is not None:
         raise UsageError(f"{title} has no set {dataset!r}; {listing}.")

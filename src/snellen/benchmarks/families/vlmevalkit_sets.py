@@ -40,8 +40,8 @@ def published_set(name: str) -> PublishedSheet:
     """The set of this name.
 
     Raises:
-        CatalogError: there is no such set, or this package does not run it. The message says why,
-            or lists similar names.
+        CatalogError: there is no such set, or the benchmark `vlmevalkit` does not ask it, since it
+            has a benchmark of its own, for example. The message says why, or lists similar names.
     """
     if sheet := sets().get(name):
         return sheet
@@ -57,7 +57,8 @@ def published_set(name: str) -> PublishedSheet:
 
 
 def elsewhere(name: str) -> str | None:
-    """Why a set of VLMEvalKit's is not run here; None if the set is unknown."""
+    """Why the benchmark `vlmevalkit` does not ask this set; None if it asks it, or if the set is
+    unknown."""
     reasons = [
         (len(known), reason)
         for reason, names in ELSEWHERE.items()

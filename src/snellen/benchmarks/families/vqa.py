@@ -234,7 +234,8 @@ Rule = Callable[[str, Sequence[str]], float]
 
 
 def full_reply(reply: Reply, _: Sample) -> Reading:
-    """The full reply. The rule scores an empty reply as ""."""
+    """The full reply on one line, without blanks at its ends. The rule scores an empty reply as
+    ""."""
     return _full(reply.text)
 
 
