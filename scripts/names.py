@@ -20,7 +20,14 @@ BANNED = {
 """Words that do not say what they name."""
 CLEAN = (
     *("src/snellen/benchmarks/families", "src/snellen/models", "src/snellen/transport"),
-    *("src/snellen/api", "src/snellen/core", "src/snellen/run", "src/snellen/scoring"),
+    *(
+        "src/snellen/api",
+        "src/snellen/cli",
+        "src/snellen/report",
+        "src/snellen/core",
+        "src/snellen/run",
+        "src/snellen/scoring",
+    ),
     *(
         "src/snellen/store",
         "src/snellen/testing.py",

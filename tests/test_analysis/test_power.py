@@ -134,4 +134,4 @@ def test_the_table_says_what_no_disagreement_can_show(tmp_path: Path) -> None:
     )
     assert lines[3].split("  ")[-2:] == ["samples for 5.00 pp", "clusters"]
     assert lines[4].split()[-3:] == ["none", "none", "none"]
-    assert "none: not even if the same one is right wherever they disagree" in lines
+    assert "none: not even if one model is right wherever they disagree" in lines

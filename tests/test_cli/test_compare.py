@@ -41,7 +41,7 @@ def test_an_ending_that_nothing_is_written_as_is_refused(
 ) -> None:
     output = tmp_path / "c.docx"
     assert exit_code([verb, str(runs), "-o", str(output)]) == 2
-    assert "nothing is written as .docx. Let the name end in .md" in capsys.readouterr().err
+    assert "unknown extension .docx. Use .md" in capsys.readouterr().err
     assert not output.exists()
 
 

@@ -386,7 +386,7 @@ def test_on_a_terminal_it_asks_first_and_takes_a_no(tmp_path: Path) -> None:
     os.close(ours)
     os.close(theirs)
 
-    assert "Get them? [Y/n]" in said
+    assert "Download them? [Y/n]" in said
     assert process.returncode == 130
     assert not (tmp_path / "home" / "data").exists()
 

@@ -39,7 +39,7 @@ def end(progress: Progress) -> None:
         ),
         (
             {"total": 40, "done": 18, "failed": 2, "retries": 7, "in_flight": 8},
-            "mine × m  20/40  2.0/s  10 s left  2 failed  7 asked again  8 in flight",
+            "mine × m  20/40  2.0/s  10 s left  2 failed  7 retries  8 in flight",
         ),
         (
             {"ended": True, "total": 40, "done": 40, "score_sum": 30.0, "score_n": 40},

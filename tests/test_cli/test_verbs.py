@@ -187,8 +187,8 @@ def test_the_demo_measures_the_reader_offline_and_says_what_that_was(snellen: Sn
 
     assert done.code == 0
     assert "eyechart × baseline/reader" in done.out
-    assert "648, of them 648 ok" in done.out
-    assert "lie in runs/eyechart/baseline__reader/" in done.out
+    assert "648 (648 ok)" in done.out
+    assert "are in runs/eyechart/baseline__reader/" in done.out
 
 
 def test_the_demo_of_clips_measures_how_short_a_flash_may_be(snellen: Snellen) -> None:
@@ -196,10 +196,10 @@ def test_the_demo_of_clips_measures_how_short_a_flash_may_be(snellen: Snellen) -
 
     assert done.code == 0
     assert "eyechart-video × baseline/reader" in done.out
-    assert "172, of them " in done.out
+    assert "172 (" in done.out
     assert re.search(r"count +100\.00 %", done.out)
     assert re.search(r"temporal_acuity +0\.[12][0-9]+ seconds", done.out)
-    assert "lie in runs/eyechart-video/baseline__reader/" in done.out
+    assert "are in runs/eyechart-video/baseline__reader/" in done.out
 
     again = snellen("demo", "--video", "--json")
 

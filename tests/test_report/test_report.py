@@ -158,7 +158,7 @@ official and robust score 3 replies differently, such as those to 7, 31, 90:
 | boxed \| last letter | 2 |
 | none \| last letter | 1 |
 
-- replies: 205, of them 195 ok, 5 truncated, 5 failed
+- replies: 205 (195 ok, 5 truncated, 5 failed)
 - official, readings: 190 answered, 10 unparsed, 5 no-reply
 - robust, readings: 200 answered, 5 no-reply
 - tokens (per question): 61,500 input (300.0), 205 output (1.0)
@@ -202,7 +202,7 @@ official and robust score 3 replies differently, such as those to 7, 31, 90
  boxed | last letter               2
  none | last letter                1
 
-replies                205, of them 195 ok, 5 truncated, 5 failed
+replies                205 (195 ok, 5 truncated, 5 failed)
 official, readings     190 answered, 10 unparsed, 5 no-reply
 robust, readings       200 answered, 5 no-reply
 tokens (per question)  61,500 input (300.0), 205 output (1.0)
@@ -466,7 +466,7 @@ def test_a_terminal_that_is_too_narrow_shows_the_headline_and_says_what_is_left_
     row = ROW.search(text)
     assert row is not None
     assert row[1].split() == ["400"]
-    assert " 3 other scorings are left out, since the terminal is too narrow: --json" in text
+    assert " 3 other scorings are left out, because the terminal is too narrow. --json" in text
     assert "--format md" in text
 
 

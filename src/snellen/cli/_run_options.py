@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from snellen.cli._places import Place
+from snellen.cli._places import StorePath
 from snellen.run import option_text
 from snellen.run.declarations import Declaration, bounds_of, declarations
 from snellen.run.run_config import Source
@@ -98,7 +98,7 @@ def _source(ctx: click.Context, name: str) -> Source | None:
 def _type(declared: Declaration) -> click.ParamType[Any] | None:
     read = declared.option.read
     if declared.is_path:
-        return Place(read) if read else click.Path(path_type=Path)
+        return StorePath(read) if read else click.Path(path_type=Path)
     if read:
         return ReadType(read)
     if declared.choices:

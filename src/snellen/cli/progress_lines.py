@@ -14,7 +14,7 @@ from snellen.run import Progress
 from snellen.text.amounts import duration, money
 
 FIRST, EVERY = 1.0, 10.0
-"""Seconds to the first plain line, and between two of them."""
+"""Seconds until the first plain line, and between two lines."""
 
 
 def can_draw() -> bool:
@@ -111,7 +111,7 @@ def line(run: Progress) -> str:
     if run.failed:
         parts.append(f"{run.failed:,} failed")
     if run.retries:
-        parts.append(f"{run.retries:,} asked again")
+        parts.append(f"{run.retries:,} retries")
     if run.in_flight:
         parts.append(f"{run.in_flight} in flight")
     if run.score is not None:
@@ -125,7 +125,7 @@ def line(run: Progress) -> str:
 def _money(run: Progress) -> str:
     """The cost so far, and during a run the expected cost at its end."""
     currency = run.prices.currency if run.prices else None
-    spent, expected = money(run.cost, currency), run.cost_at_the_end
+    cost, expected = money(run.cost, currency), run.cost_at_the_end
     if run.finished is not None or expected is None:
-        return spent
-    return f"{spent} of {money(expected, currency)}"
+        return cost
+    return f"{cost} of {money(expected, currency)}"

@@ -133,8 +133,8 @@ def _plan(
     profiles = ctx.meta.get(_plan_file.PROFILES, {})
     if options["profile"] and profiles:
         raise UsageError(
-            "--profile is for all models, and the plan has one of its own for "
-            f"{', '.join(profiles)}."
+            "--profile applies to all models, but the plan file has profiles for "
+            f"{', '.join(profiles)}. Remove one of the two."
         )
     values = options_set(ctx, options)
     prompts = values.pop("prompt", ())
@@ -162,7 +162,7 @@ def _show_sweep(results: Sequence[Result]) -> None:
         try:
             document = api.compare(*runs, scoring=_common(of)).comparisons
         except UsageError as error:
-            _say(f"{benchmark}: the settings are not compared: {error}")
+            _say(f"{benchmark}: settings not compared: {error}")
         else:
             report.print_swept(document)
 
@@ -188,8 +188,8 @@ def _show_without_probe(result: Result) -> None:
         return
     if compared is None:
         _say(
-            f"{result.report.benchmark} × {result.report.model}: run the same without the probe, "
-            "before or after, and both are compared"
+            f"{result.report.benchmark} × {result.report.model}: to compare with a run without the "
+            "probe, run the same command without it"
         )
     else:
         report.print_compared(compared.comparisons)
@@ -209,7 +209,7 @@ def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> in
         if run.stopped:
             _say(f"{name}: stopped: {run.stopped}")
         if run.result is None:
-            _say(f"{name}: not scored; `{Run(run.run).command('score')}` does it")
+            _say(f"{name}: not scored; run `{Run(run.run).command('score')}`")
         else:
             if run.scope_note is not None:
                 _say(run.scope_note)
