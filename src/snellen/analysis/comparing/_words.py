@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from snellen.analysis.comparing._document import (
     BestOf,
@@ -16,8 +16,10 @@ from snellen.analysis.comparing._document import (
 )
 from snellen.analysis.result import MetricText, plain
 from snellen.analysis.result import shown as shown_value
+from snellen.errors import StoreError
 from snellen.metrics import Direction
 from snellen.scoring import MetricReport
+from snellen.store import Run
 
 LEVEL = 0.05
 
@@ -130,8 +132,16 @@ def _flips(comparison: Comparison, flips: Flips, sides: Sequence[Side]) -> Itera
         ),
         "",
     )
-    if example is not None and run:
-        yield f"explain a sample: snellen score {shlex.quote(run)} --explain {shlex.quote(example)}"
+    if example is not None and run and (command := _explain_command(run, example)):
+        yield f"explain a sample: {command}"
+
+
+def _explain_command(run: str, sample: str) -> str | None:
+    """The command that explains a sample of a run; None if the run folder no longer exists."""
+    try:
+        return Run(Path(run)).command("score", "--explain", sample)
+    except StoreError:
+        return None
 
 
 def notes_of(sides: Sequence[Side]) -> Iterator[str]:
