@@ -12,6 +12,7 @@ import pytest
 
 from snellen.media.drawing import Canvas
 from snellen.registry import bundled
+from snellen.run.options import GROUPS
 from tests.servers import Answer, Asked, said, serving, status
 from tests.test_cli.conftest import Snellen, written
 
@@ -737,3 +738,31 @@ def test_a_benchmark_is_asked_at_temperature_0_unless_another_is_given(
             "run", "-m", "openai/m", "-b", "mine.jsonl", "--base-url", f"{server.url}/v1", *given
         )
         assert [asked.json.get("temperature") for asked in server.asked] == [sent] * 3
+
+
+def test_help_lists_every_option_under_a_group_after_examples(snellen: Snellen) -> None:
+    text = snellen("run", "--help").out
+
+    headings = re.findall(r"^([A-Z][^:\n]*):$", text, re.MULTILINE)
+    assert headings == ["Examples", *(group.title for group in GROUPS), "Other"]
+    other = text.partition("\nOther:\n")[2]
+    assert re.findall(r"^  (-\S+)", other, re.MULTILINE) == ["--json", "-h,"]
+
+
+def test_a_quiet_run_shows_the_result_and_no_progress(snellen: Snellen) -> None:
+    run = ("run", "-b", "eyechart:n=10", "-m", "baseline/reader")
+    loud = snellen(*run, "--out", "loud")
+    quiet = snellen(*run, "--out", "quiet", "-q")
+
+    assert "10/10" in loud.err
+    assert (quiet.code, quiet.err) == (0, "")
+    assert "accuracy" in quiet.out
+
+
+def test_a_run_of_several_ends_with_a_table_of_all(snellen: Snellen) -> None:
+    models = ("-m", "baseline/reader", "-m", "baseline/first")
+    text = snellen("run", "-b", "eyechart:n=10", *models, "-q").out
+
+    table = text.partition("\n2 runs\n")[2]
+    rows = [line.split()[:3] for line in table.splitlines()[2:4]]
+    assert rows == [["eyechart", "baseline/reader", "10"], ["eyechart", "baseline/first", "10"]]

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from snellen.cli._groups import grouped
 from snellen.cli._places import StorePath
 from snellen.run import option_text
 from snellen.run.declarations import Declaration, bounds_of, declarations
@@ -57,7 +58,8 @@ def run_option(name: str, *, help: str | None = None) -> Callable[[Command], Com
     default = option.default_text or option.default
     if default not in (None, ()) and bool not in declared.types:
         attributes |= {"default": default, "show_default": True}
-    return click.option(f"--{declared.flag.replace('_', '-')}", name, **attributes)
+    flag = f"--{declared.flag.replace('_', '-')}"
+    return grouped(option.group, flag, name, **attributes)
 
 
 def run_options(*names: str) -> Callable[[Command], Command]:

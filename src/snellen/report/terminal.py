@@ -21,8 +21,9 @@ MOST_RULES = 10
 WIDE = 10_000
 """The width of output that is not a terminal: every row fits on one line, so that a search finds
 it."""
-LEAST = 24
-"""The least width of a column of names or remarks, in characters. Numbers are never wrapped."""
+LEAST, SHORTEST = 24, 12
+"""The least width of a column of names or remarks in characters, and in a table that is wider than
+the terminal. Numbers are never wrapped."""
 
 
 def print_result(result: Result) -> None:
@@ -55,6 +56,13 @@ def print_contamination(contamination: Contamination) -> None:
 def print_results(results: Sequence[Result]) -> None:
     """Show a result on standard output; several as a table with one row each."""
     _show_all(results, _console())
+
+
+def print_overview(results: Sequence[Result]) -> None:
+    """Show several results together on standard output: a row for each, then models by
+    benchmarks."""
+    console = _console()
+    _show_overview(results, console, console.width if console.is_terminal else WIDE)
 
 
 def print_compared(document: Comparisons) -> None:
@@ -108,8 +116,7 @@ def as_text(results: Sequence[Result]) -> str:
 
 def _show_all(results: Sequence[Result], console: Console) -> None:
     if len(results) > 1:
-        headings, *rows = side_by_side.overview(results)
-        _table(console, f"{len(results)} runs", headings, rows, WIDE)
+        _show_overview(results, console, WIDE)
         capabilities, notes = side_by_side.by_capability(results)
         if capabilities:
             console.print()
@@ -120,6 +127,19 @@ def _show_all(results: Sequence[Result], console: Console) -> None:
         return
     for result in results:
         show(result, console)
+
+
+def _show_overview(results: Sequence[Result], console: Console, room: int) -> None:
+    """A row for each result with its value, failures, cost, and time; then models by benchmarks."""
+    headings, *rows = side_by_side.overview(results)
+    _table(console, f"{len(results)} runs", headings, rows, room)
+    for line in side_by_side.fronts(results):
+        _line(console, f" {line}")
+    for intervals in (True, False):
+        grid = side_by_side.grid(results, intervals=intervals)
+        if grid is not None and _least([grid[0], *grid[1]], SHORTEST, gap=1) <= room:
+            _table(console, "models by benchmarks", *grid, room)
+            return
 
 
 def show(result: Result, console: Console) -> None:
@@ -241,8 +261,12 @@ def _table(
         remarks = [f"{' '.join(row[n] for n in names)}: {row[-1]}" for row in rows if row[-1]]
         headings, rows = headings[:-1], [row[:-1] for row in rows]
     every = [headings, *rows]
-    width = min(_least(every, WIDE), max(_least(every), room))
-    table = Table(box=SIMPLE_HEAD, show_edge=False, width=width)
+    if _least(every) > room:
+        width, padding = max(_least(every, SHORTEST, gap=1), room), 0
+        width = min(width, _least(every, WIDE, gap=1))
+    else:
+        width, padding = min(_least(every, WIDE), room), 1
+    table = Table(box=SIMPLE_HEAD, show_edge=False, width=width, padding=(0, padding))
     for column, heading in enumerate(headings):
         name = table_rows.is_name(column, heading)
         table.add_column(
@@ -258,15 +282,16 @@ def _table(
         _line(console, f" {remark}")
 
 
-def _least(rows: Sequence[Sequence[str]], most: int = LEAST) -> int:
+def _least(rows: Sequence[Sequence[str]], most: int = LEAST, gap: int = 3) -> int:
     """The width in characters of a table whose columns of names and remarks are at most `most`
-    characters wide. The first of `rows` are the headings."""
+    characters wide, with `gap` characters between two columns. The first of `rows` are the
+    headings."""
     from rich.cells import cell_len
 
     widths = [max(cell_len(plain(cell)) for cell in column) for column in zip(*rows, strict=True)]
     names = [table_rows.is_name(column, heading) for column, heading in enumerate(rows[0])]
     content = sum(min(w, most) if name else w for w, name in zip(widths, names, strict=True))
-    return content + 3 * len(widths) - 1  # a space on both sides, and a line between two columns
+    return content + gap * len(widths) - 1
 
 
 def _left_out(n: int) -> str:
