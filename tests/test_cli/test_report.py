@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from snellen.errors import install
 from tests.test_cli.conftest import Snellen, written
 
 COMMAND = "run -b eyechart -m baseline/reader -m baseline/first --limit 18 --out runs"
@@ -117,7 +118,7 @@ def test_plots_without_matplotlib_name_the_extra(
     done = snellen("report", runs, "-o", "x.svg")
 
     assert done.code == 2
-    assert "pip install 'snellen[plots]'" in done.err
+    assert install("plots") in done.err
     assert not Path("x.svg").exists()
 
 

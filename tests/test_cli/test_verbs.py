@@ -12,6 +12,7 @@ import pytest
 import snellen as package
 from snellen import registry
 from snellen.cli import VERBS, doctor, show
+from snellen.errors import install
 from tests.test_cli.conftest import Snellen
 
 ROWS = registry.ROWS / "own"
@@ -167,7 +168,7 @@ def test_doctor_says_how_to_get_what_is_missing(snellen: Snellen) -> None:
     assert found["packages"]["click"] is not None
     for extra, versions in found["extras"].items():
         there = all(versions.values())
-        assert (f"pip install 'snellen[{extra}]'" in out) != there
+        assert (install(extra) in out) != there
 
 
 def test_doctor_says_that_a_key_is_set_and_never_which(
@@ -213,5 +214,5 @@ def test_the_demo_of_clips_says_what_to_install_where_there_is_no_decoder(
     done = snellen("demo", "--video")
 
     assert done.code == 2
-    assert "pip install 'snellen[video]'" in done.err
+    assert install("video") in done.err
     assert "Traceback" not in done.err

@@ -1,6 +1,7 @@
 """Rows of parquet files, as they are on Hugging Face's hub."""
 
 import datetime
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
@@ -12,7 +13,7 @@ import pytest
 from snellen.data import parquet, rows_at, rows_of
 from snellen.data.parquet_files import Parquet
 from snellen.data.table import facts_of
-from snellen.errors import DataError, MediaError
+from snellen.errors import DataError, MediaError, install
 from snellen.media.content import Image
 from snellen.media.images import load
 
@@ -199,5 +200,5 @@ def test_without_the_extra_its_name_is_said(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
 
-    with pytest.raises(DataError, match=r"pip install 'snellen\[parquet\]'"):
+    with pytest.raises(DataError, match=re.escape(install("parquet"))):
         list(parquet(tmp_path / "a.parquet"))

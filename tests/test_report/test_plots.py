@@ -8,7 +8,7 @@ import pytest
 
 from snellen import report
 from snellen.analysis.result import Result
-from snellen.errors import UsageError
+from snellen.errors import UsageError, install
 from tests.test_report.made import comparisons, result
 
 
@@ -77,7 +77,7 @@ def test_a_missing_matplotlib_is_named_with_its_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
 
-    with pytest.raises(UsageError, match=re.escape("pip install 'snellen[plots]'")):
+    with pytest.raises(UsageError, match=re.escape(install("plots"))):
         report.plot([result()], tmp_path / "x.svg", "svg")
 
 
