@@ -174,7 +174,7 @@ def _commands(name: str, made: Benchmark) -> str:
 
 
 def _example(few: Benchmark, pictures: Path, name: str) -> str:
-    sample = next((few.sample(row.place, row) for row in few.data), None)
+    sample = next((few.sample(row.position, row) for row in few.data), None)
     request = few.request(sample) if sample else None
     if sample is None or request is None:
         return ""

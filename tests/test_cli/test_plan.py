@@ -87,7 +87,7 @@ def test_a_suite_of_ones_own_stands_for_its_benchmarks(snellen: Snellen, tmp_pat
     [
         ("suite:quik", "Did you mean suite:quick?"),
         ("suite:gone.toml", "the suite cannot be read"),
-        ("suite:wrong.toml", "is no suite: it has models"),
+        ("suite:wrong.toml", "is not a suite. It has models"),
     ],
 )
 def test_a_suite_that_is_none_is_told(

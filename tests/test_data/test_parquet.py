@@ -43,7 +43,7 @@ def test_rows_come_in_order_with_their_places(tmp_path: Path) -> None:
     table = rows_of(write(tmp_path / "a.parquet", rows))
 
     assert [dict(row) for row in table] == rows
-    assert [row.place for row in table] == [0, 1, 2, 3, 4]
+    assert [row.position for row in table] == [0, 1, 2, 3, 4]
 
 
 @needs_pyarrow
@@ -110,7 +110,7 @@ def test_the_parts_of_one_set_are_one_table(tmp_path: Path) -> None:
     parts = rows_of(tmp_path / "data")
 
     assert [row["id"] for row in parts] == list(range(9))
-    assert [row.place for row in parts] == list(range(9))
+    assert [row.position for row in parts] == list(range(9))
     assert parts.facts() == whole.facts()
     assert [row["id"] for row in rows_at(parts, [8, 0, 4])] == [0, 4, 8]
     with pytest.raises(IndexError):

@@ -305,7 +305,7 @@ def test_lmms_eval_samples_are_read_as_rows_of_its_data(tmp_path: Path) -> None:
     assert found.replies == {"0": "A", "1": "C", "2": "D"}
     assert found.row_numbers
     assert found.targets == {"0": "A", "1": "B", "2": "D"}
-    assert found.named == (("org__model", "mmbench_en_dev"),)
+    assert found.possible_names == (("org__model", "mmbench_en_dev"),)
 
 
 def test_lmms_eval_samples_can_be_read_by_an_id_inside_a_metric(tmp_path: Path) -> None:
@@ -343,7 +343,7 @@ def test_a_name_hints_at_model_and_data_set(
 ) -> None:
     path = write(tmp_path / name, [{"index": 1, "prediction": "A"}])
 
-    assert list(predictions.read(path).named) == named
+    assert list(predictions.read(path).possible_names) == named
 
 
 # -- folders

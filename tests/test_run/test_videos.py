@@ -37,7 +37,7 @@ def about(path: Path, questions: Sequence[tuple[str, str, float]], turns: int = 
             id=row["id"],
             question=row["id"],
             target="yes",
-            media=(Video(path / row["video"], end=row["end"], place=row["video"]),),
+            media=(Video(path / row["video"], end=row["end"], label=row["video"]),),
             data={"video": row["video"]},
         )
 

@@ -494,7 +494,7 @@ def results(path: Path) -> Published | None:
     verdicts: dict[str, tuple[str, ...]] = {}
     for file in sorted(path.glob("*.json*")) if path.is_dir() else [path]:
         for row in rows_of(file):
-            where = f"{file}, row {row.place + 1}"
+            where = f"{file}, row {row.position + 1}"
             name = name_of(row)
             if name in replies:
                 raise DataError(f"{where}: a second reply to {name}. Keep one.")

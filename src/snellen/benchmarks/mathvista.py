@@ -179,7 +179,7 @@ def to_sample(row: Row, found: DataFile) -> Sample:
         raise ValueError(f"unknown skills: {', '.join(sorted(unknown))}")
     answer = row.get("answer") or None
     picture = row.get("decoded_image") or Image(
-        folder / row["image"], place=row["image"], within=folder
+        folder / row["image"], label=row["image"], within=folder
     )
     return Sample(
         id=row["pid"],

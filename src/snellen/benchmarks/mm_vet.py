@@ -240,7 +240,7 @@ def to_sample(row: Row, found: DataFile) -> Sample:
         id=row["id"],
         question=row["question"],
         media=tuple(
-            Image(folder / "images" / name, place=f"images/{name}", within=folder) for name in names
+            Image(folder / "images" / name, label=f"images/{name}", within=folder) for name in names
         ),
         target=row.get("answer"),
         tags={

@@ -275,7 +275,7 @@ def to_sample(folder: Callable[[], Path], row: Row) -> Sample:
     name = f"{task}/{inside}{image}"
     return made(
         f"{task}/{image}/{row['place']}", row, image, row["place"],
-        (Image(root / name, place=name, within=root),),
+        (Image(root / name, label=name, within=root),),
     )  # fmt: skip
 
 
@@ -512,7 +512,9 @@ def llavas(path: Path) -> list[Said]:
             task, _, image = str(row.get("question_id", "")).partition("/")
             if task not in TASKS or not {"prompt", "text"} <= row.keys():
                 return []
-            found.append((f"{path}, row {row.place + 1}", task, image, row["prompt"], row["text"]))
+            found.append(
+                (f"{path}, row {row.position + 1}", task, image, row["prompt"], row["text"])
+            )
     except DataError:
         return []
     return found

@@ -192,7 +192,7 @@ def picture(found: DataFile, name: str) -> Image:
     """A picture in the folder of all, beside the questions' folder or in it."""
     folders = (found.folder, found.path.parent, found.path.parent.parent)
     folder = next((one for one in folders if (one / "OCRBench_Images").is_dir()), found.folder)
-    return Image(folder / "OCRBench_Images" / name, place=name, within=folder)
+    return Image(folder / "OCRBench_Images" / name, label=name, within=folder)
 
 
 # -- the authors' results

@@ -423,11 +423,11 @@ def rooted(folder: Path, places: Sequence[str]) -> Path:
 
 
 def video(root: Path, name: str, end: float) -> Video:
-    return Video(root / name, end=end, place=name, within=root)
+    return Video(root / name, end=end, label=name, within=root)
 
 
 def chunk(root: Path, name: str) -> Video:
-    return Video(root / f"{name}.mp4", place=f"{name}.mp4", within=root)
+    return Video(root / f"{name}.mp4", label=f"{name}.mp4", within=root)
 
 
 def video_of(sample: Sample) -> str:

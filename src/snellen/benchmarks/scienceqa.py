@@ -192,7 +192,7 @@ def to_sample(row: Row, found: DataFile) -> Sample:
         id=row["id"],
         question=row["question"],
         choices=tuple(row["choices"]),
-        media=(Image(folder / name, place=name, within=folder),) if row["image"] else (),
+        media=(Image(folder / name, label=name, within=folder),) if row["image"] else (),
         target=ascii_uppercase[row["answer"]],
         tags={
             "subject": SUBJECTS[row["subject"]],

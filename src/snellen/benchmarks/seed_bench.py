@@ -370,7 +370,7 @@ def existing(folder: Path, names: Iterable[str]) -> str:
 
 
 def picture(folder: Path, place: str) -> Image:
-    return Image(folder / place, place=place, within=folder)
+    return Image(folder / place, label=place, within=folder)
 
 
 def film(row: Row, folder: Path, videos: Videos) -> tuple[Image | Video, ...]:
@@ -384,7 +384,7 @@ def film(row: Row, folder: Path, videos: Videos) -> tuple[Image | Video, ...]:
     if row["dimension"] == "Procedure Understanding" and end is not None:
         # From one frame on and before the other, whose times may be rounded.
         start, end = max(0.0, (start - 0.5) / FPS), (end - 0.5) / FPS
-    return (Video(folder / place, start=float(start), end=end, place=place, within=folder),)
+    return (Video(folder / place, start=float(start), end=end, label=place, within=folder),)
 
 
 def of_sheet(row: Row) -> Sample:

@@ -249,8 +249,8 @@ def llava_answers(path: Path, table: Table) -> Published | None:
         key = answer["question_id"], question_of(answer["prompt"])
         if key not in asked:
             raise DataError(
-                f"row {answer.place + 1} of {path} asks {key[1]!r} about the picture {key[0]!r}, "
-                f"which {table.where} does not. Are they of one split?"
+                f"row {answer.position + 1} of {path} asks {key[1]!r} about the picture "
+                f"{key[0]!r}, but {table.where} does not. Are both files of the same split?"
             )
         replies[asked[key]] = answer["text"]
     return Published(replies=replies)

@@ -249,7 +249,7 @@ def to_sample(row: Row, videos: Path) -> Sample:
         id=row["question_id"],
         question=row["question"],
         choices=tuple(BEFORE.sub("", option) for option in options),
-        media=(Video(videos / f"{video}.mp4", place=f"{video}.mp4", within=videos),),
+        media=(Video(videos / f"{video}.mp4", label=f"{video}.mp4", within=videos),),
         target=row["answer"],
         tags={tag: row[tag] for tag in ("duration", "domain", "sub_category", "task_type")},
         data={"video": video, "options": options},

@@ -217,7 +217,7 @@ def published(name: str = "MMStar", **_: object) -> tuple[File, ...]:
 
 def to_sample(row: Row, name: str, kind: Kind, words: str) -> Sample:
     """Raises DataError for a row that is not of the set's kind."""
-    where = f"row {row.place + 1} of {name}"
+    where = f"row {row.position + 1} of {name}"
     choices = choices_of(row, where) if kind == "MCQ" else ("yes", "no") if kind == "Y/N" else ()
     target, references = right(row, kind, choices, where)
     extra = {column for column in ("prompt", "requirement") if f"{{{column}}}" in words}
@@ -247,7 +247,7 @@ def which(image: Image) -> str:
         return f"{image.source.path.name}:{image.source.offset}"
     if isinstance(image.source, bytes):
         return blake2b(image.source, digest_size=8).hexdigest()
-    return image.place or str(image.source)
+    return image.label or str(image.source)
 
 
 def choices_of(row: Row, where: str) -> tuple[str, ...]:

@@ -81,7 +81,7 @@ class Videos:
                 known = False
             self.there[video.source] = known
             if not known:
-                self.missing.append(video.place or str(video.source))
+                self.missing.append(video.label or str(video.source))
         return known
 
     def document(self) -> dict[str, Any] | None:
@@ -244,9 +244,9 @@ def _read(benchmark: Benchmark, verified: Verified) -> None:
         except DataError as error:
             verified.rows.add(str(error))
             continue
-        before = first_rows.setdefault(sample.id, row.place)
-        if before != row.place:
-            doubled.add(f"rows {before + 1} and {row.place + 1} have the same id {sample.id!r}")
+        before = first_rows.setdefault(sample.id, row.position)
+        if before != row.position:
+            doubled.add(f"rows {before + 1} and {row.position + 1} have the same id {sample.id!r}")
         verified.videos.add(sample)
         for picture in sample.media:
             if isinstance(picture, Image):

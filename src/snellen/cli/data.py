@@ -227,7 +227,7 @@ def _with_images(benchmark: Benchmark) -> Iterator[tuple[Row, list[Image]]]:
             _with_row(picture, row, sample.id) for picture in media if isinstance(picture, Image)
         ]
         if len(images) < len(media):
-            where = f"row {row.place + 1} of {benchmark.data.where}"
+            where = f"row {row.position + 1} of {benchmark.data.where}"
             raise DataError(f"{where} has a video: only pictures fit.")
         yield row, images
 
@@ -236,7 +236,7 @@ def _with_row(image: Image, row: Row, id: str) -> Image:
     """A picture whose messages name its row as well as its file."""
     if not isinstance(image.source, Path):
         return image
-    return replace(image, place=f"row {row.place + 1} ({id!r}): {image.place or image.source}")
+    return replace(image, label=f"row {row.position + 1} ({id!r}): {image.label or image.source}")
 
 
 # -- files

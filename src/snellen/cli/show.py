@@ -93,7 +93,7 @@ def _survey(benchmark: Benchmark) -> _Survey:
     rows, chance, first = 0, 0.0, None
     try:
         for row in benchmark.data:
-            sample = benchmark.sample(row.place, row)
+            sample = benchmark.sample(row.position, row)
             rows += 1
             chance += 1 / len(sample.choices) if sample.choices else 0.0
             first = first or sample
@@ -116,7 +116,7 @@ def _example(benchmark: Benchmark, sample: Sample | None) -> dict[str, Any] | No
     messages = []
     for message in request.messages:
         parts = [
-            part if isinstance(part, str) else f"<{part.place or type(part).__name__.lower()}>"
+            part if isinstance(part, str) else f"<{part.label or type(part).__name__.lower()}>"
             for part in message.content
         ]
         messages.append({"role": message.role, "text": "\n".join(parts)})

@@ -270,7 +270,7 @@ class OpenedVideo:
             time=time,
             image=Image(
                 data,
-                place=f"{label(self.video)}, {time:.3f} s",
+                label=f"{label(self.video)}, {time:.3f} s",
                 digest=f"sha256:{sha256(data).hexdigest()}",
                 mime=mime,
                 width=width,

@@ -87,7 +87,7 @@ def load(image: Image) -> Image:
         shape = read_shape(data) if read_shape else None
     except (IndexError, struct.error) as error:
         raise _cut_off(image) from error
-    place = image.place or ("" if isinstance(image.source, bytes) else label(image))
+    place = image.label or ("" if isinstance(image.source, bytes) else label(image))
     if shape is not None:
         if not shape.whole:
             raise _cut_off(image)
@@ -99,7 +99,7 @@ def load(image: Image) -> Image:
     return replace(
         image,
         source=data,
-        place=place,
+        label=place,
         digest=f"sha256:{sha256(data).hexdigest()}",
         mime=shape.mime,
         width=shape.width,
@@ -148,7 +148,7 @@ def sized(image: Image) -> Image:
 
 def _unsized(image: Image) -> tuple[object, ...]:
     size = (None, None) if isinstance(image, Sized) else (image.width, image.height)
-    return (image.source, image.place, image.within, image.digest, image.mime, *size)
+    return (image.source, image.label, image.within, image.digest, image.mime, *size)
 
 
 HEADS = (1 << 12, 1 << 18, MAX_BYTES)
@@ -259,7 +259,7 @@ def as_png(image: Image) -> Image:
     if image.mime == "image/png":
         return image
     data, note = _decoder(image, image.source).png()
-    return load(replace(image, source=data, digest=None, place=f"{image.place} ({note})".lstrip()))
+    return load(replace(image, source=data, digest=None, label=f"{image.label} ({note})".lstrip()))
 
 
 def pixels(image: Image) -> NDArray[np.uint8]:

@@ -170,7 +170,7 @@ class Streamed:
         for place, frame in self._opened.at(places):
             found = self._opened.encoded(place, frame, look)
             # Who is streamed a video is not to know which.
-            yield place, replace(found, image=replace(found.image, place=""))
+            yield place, replace(found, image=replace(found.image, label=""))
 
     def close(self) -> None:
         self._opened.close()

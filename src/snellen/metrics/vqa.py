@@ -6,7 +6,7 @@ from snellen.text.vqa import (
     normalise,
     normalise_textvqa,
     normalise_vlmevalkit,
-    on_one_line,
+    without_line_breaks,
     without_punctuation,
 )
 
@@ -46,8 +46,8 @@ class _RuleCache(dict[str, str]):
         return self.references(references).count(self[answer])
 
 
-_LINES = _RuleCache(on_one_line)
-_NORMALISED = _RuleCache(lambda text: normalise(on_one_line(text)))
+_LINES = _RuleCache(without_line_breaks)
+_NORMALISED = _RuleCache(lambda text: normalise(without_line_breaks(text)))
 _TEXTVQA = _RuleCache(normalise_textvqa)
 _VLMEVALKIT = _RuleCache(normalise_vlmevalkit)
 _UNPUNCTUATED = _RuleCache(without_punctuation)

@@ -327,7 +327,7 @@ def _answered(scored: Scored, without: Collection[str] = ()) -> Answered:
     reply = scored.reply
     return Answered(
         id=scored.sample.id,
-        place=scored.row_index,
+        position=scored.row_index,
         question=scored.sample.question,
         choices=scored.sample.choices,
         target=scored.sample.target,

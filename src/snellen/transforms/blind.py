@@ -108,10 +108,10 @@ def _nothing(sample: Sample, messages: Sequence[Message]) -> Sequence[Message]:
 def _grey(_: Sample, messages: Sequence[Message]) -> Sequence[Message]:
     def grey(medium: Medium) -> Medium:
         if isinstance(medium, Video):
-            raise DataError(f"--blind blank is for pictures, and {medium.place} is a video.")
+            raise DataError(f"--blind blank is for pictures, and {medium.label} is a video.")
         shown = images.load(medium)
         assert shown.width is not None and shown.height is not None
-        return Image(_blank(shown.width, shown.height), place="a grey picture")
+        return Image(_blank(shown.width, shown.height), label="a grey picture")
 
     return _instead(messages, lambda _, medium: grey(medium))
 
@@ -186,7 +186,7 @@ class _Others:
                 continue
             if shown:
                 own[sample.id] = shown
-                first.setdefault(shown, row.place)
+                first.setdefault(shown, row.position)
         draw = Random(f"{self._seed} {benchmark.name}").random
         # Of all that Random offers, only random() is promised to be the same in every Python.
         around = sorted(first, key=lambda _: draw())
@@ -221,7 +221,7 @@ class _Others:
     def _kept(self) -> Mapping[int, Sample]:
         """The samples that are shown, of rows that cannot be sought."""
         rows = rows_at(self._benchmark.data, self._circle.values())
-        return {row.place: self._benchmark.read(row) for row in rows}
+        return {row.position: self._benchmark.read(row) for row in rows}
 
 
 def may_stand_for(one: frozenset[str], shown: frozenset[str]) -> bool:

@@ -65,7 +65,7 @@ def checked_open_ended(benchmark: Benchmark) -> Benchmark:
             seen.add(unit)
         why = why or _needs_options(sample)
         if why is None:
-            kept.add(row.place)
+            kept.add(row.position)
         else:
             reasons[why] += 1
     if not kept:
@@ -77,7 +77,7 @@ def checked_open_ended(benchmark: Benchmark) -> Benchmark:
         f"open-ended: {questions(len(kept))}, asked without options, in words of ours"
         f"{left_out(reasons)}"
     )
-    made = open_ended(vary(benchmark, data=Filtered(benchmark.data, lambda r: r.place in kept)))
+    made = open_ended(vary(benchmark, data=Filtered(benchmark.data, lambda r: r.position in kept)))
     return with_note(made, note)
 
 

@@ -79,7 +79,7 @@ def with_shots(
         benchmark,
         data=benchmark.data
         if source is not None
-        else Filtered(benchmark.data, lambda row: row.place not in places),
+        else Filtered(benchmark.data, lambda row: row.position not in places),
         prompt=lambda sample, history: _prompt(benchmark, examples, n, sample, history),
         shots={"n": n, "seed": seed, "source": digest, "ids": shown},
     )
@@ -116,7 +116,9 @@ def _drawn(benchmark: Benchmark, of: Benchmark, n: int, seed: int) -> list[_Exam
     """
     # A split may be a part of another one: what is asked is no example.
     asked = set() if of is benchmark else {row.digest for row in benchmark.data}
-    places = [row.place for row in of.data if row.digest not in asked and not of.read(row).hidden]
+    places = [
+        row.position for row in of.data if row.digest not in asked and not of.read(row).hidden
+    ]
     Random(f"{seed} {of.name}").shuffle(places)
     found: list[_Example] = []
     for example in _examples(benchmark, of, places):
@@ -134,7 +136,7 @@ def _drawn(benchmark: Benchmark, of: Benchmark, n: int, seed: int) -> list[_Exam
 def _examples(benchmark: Benchmark, of: Benchmark, places: list[int]) -> Iterator[_Example]:
     for start in range(0, min(len(places), MOST), BATCH):
         batch = places[start : start + BATCH]
-        rows = {row.place: row for row in rows_at(of.data, batch)}
+        rows = {row.position: row for row in rows_at(of.data, batch)}
         yield from (_example(benchmark, of, rows[place]) for place in batch)
 
 
@@ -146,12 +148,12 @@ def _example(benchmark: Benchmark, of: Benchmark, row: Row) -> _Example:
         asked = _loaded(_only(benchmark, sample, ()))
     except MediaError as error:
         raise DataError(
-            f"{of.name}: row {row.place + 1} of {of.data.where} was drawn as an example, and "
+            f"{of.name}: row {row.position + 1} of {of.data.where} was drawn as an example, and "
             f"cannot be shown: {error} Mend it, or draw others (--shots-seed)."
         ) from error
     return _Example(
         id=sample.id,
-        place=row.place,
+        place=row.position,
         pictures=_digests(asked),
         messages=(asked, assistant(benchmark.check.says(sample, right))),
     )

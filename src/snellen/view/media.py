@@ -110,7 +110,7 @@ class Media:
         shown = question.media[number]
         others = 0
         for part in self._parts(run, question, number):
-            if not isinstance(part, Video) or part.place != shown.place:
+            if not isinstance(part, Video) or part.label != shown.place:
                 continue
             source = (part.source, shown.digest)
             if self._opened is not None and self._opened[0] == source:

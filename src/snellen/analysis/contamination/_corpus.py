@@ -91,7 +91,7 @@ def rows(
             if _kind(file) in IMAGES:
                 empty = False
                 if file not in named:
-                    yield CorpusRow(writable(str(file)), pictures=[Image(file, place=str(file))])
+                    yield CorpusRow(writable(str(file)), pictures=[Image(file, label=str(file))])
                     yield None
             elif _kind(file) not in (*ROWS, *TEXTS):
                 troubles.add("files of no kind that is read", str(file))
@@ -128,7 +128,7 @@ def _of_file(path: Path, folders: Sequence[Path], troubles: Troubles) -> Iterato
         case ".txt" | ".md":
             values = _paragraphs(path)
         case kind:
-            values = ((f"{path} row {row.place + 1}", row) for row in READERS[kind](path))
+            values = ((f"{path} row {row.position + 1}", row) for row in READERS[kind](path))
     for where, value in values:
         row = CorpusRow(writable(where))
         for passage in islice(_passages(value), MOST_TEXTS):
@@ -260,14 +260,14 @@ def _image(found: Image | str | bytes, where: str, folders: Sequence[Path]) -> I
     if isinstance(found, Image):
         return found
     if isinstance(found, bytes):
-        return Image(found, place=f"a picture of {where}")
+        return Image(found, label=f"a picture of {where}")
     if found.startswith(ADDRESSES):
         return None
     if len(found) > BASE64 or found.startswith("data:"):
-        return Image(found.encode("utf-8", "replace"), place=f"a picture of {where}")
+        return Image(found.encode("utf-8", "replace"), label=f"a picture of {where}")
     places = [(folder, folder / found) for folder in folders]
     folder, path = next(((a, b) for a, b in places if _is_file(b)), places[0])
-    return Image(path, place=found, within=folder)
+    return Image(path, label=found, within=folder)
 
 
 def _is_file(path: Path) -> bool:
