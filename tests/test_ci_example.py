@@ -51,7 +51,7 @@ def test_a_model_that_lost_everything_does_not_pass_for_want_of_an_interval(tmp_
 def test_a_model_below_the_floor_fails_and_has_its_report(tmp_path: Path) -> None:
     done = measured(tmp_path, MODEL="baseline/first", FLOOR="0.6")
     assert done.returncode == 1
-    assert "not 0.6 or more" in done.stderr
+    assert "at least 0.6 is required" in done.stderr
     assert (tmp_path / "report.html").exists()
 
 

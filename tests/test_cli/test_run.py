@@ -688,7 +688,7 @@ def test_other_pictures_under_the_same_names_are_another_run(
     other = snellen(*ask, "-b", "two/rows.jsonl")
 
     assert (first.code, again.code, other.code) == (0, 0, 2)
-    assert "the pictures of row 1 of two/rows.jsonl are others" in other.err
+    assert "the pictures of row 1 of two/rows.jsonl differ from" in other.err
     manifest = json.loads((Path(first.json["run"]) / "manifest.json").read_bytes())
     assert len(manifest["sessions"]) == 2, "what was refused has left no trace"
 

@@ -428,7 +428,7 @@ def test_a_folder_without_predictions_says_what_it_looked_at(tmp_path: Path) -> 
         ("a.json", "[" * 100_000, "nested too deep"),
         ("a.json", '{"7": "A", "8": "B", "7": "C"}', "has '7' twice in one object"),
         ("a.json", '[{"id": 1, "reply": "A", "reply": "B"}]', "has 'reply' twice in one object"),
-        ("a.jsonl", '{"id": 1, "reply": "A"}\n{"id": 2, "re', r"row 2 of .* \(line 2\) is not one"),
+        ("a.jsonl", '{"id": 1, "reply": "A"}\n{"id": 2, "re', r"row 2 of .* \(line 2\) is not a"),
         ("a.jsonl", b'{"id": 1, "reply": "caf\xe9"}\n', r"not UTF-8 at byte 23.*iconv"),
         ("a.csv", b"id,reply\n1,caf\xe9\n", "UTF-8 at byte 14"),
         ("a.tsv", "id\treply\n1\tA\n".encode("utf-16"), "UTF-16"),

@@ -163,13 +163,13 @@ class Message:
     @property
     def images(self) -> tuple[Image, ...]:
         """The images, and the frames of videos, in order."""
-        found: list[Image] = []
+        images: list[Image] = []
         for part in self.content:
             if isinstance(part, Image):
-                found.append(part)
+                images.append(part)
             elif isinstance(part, Video):
-                found += (frame.image for frame in part.frames)
-        return tuple(found)
+                images += (frame.image for frame in part.frames)
+        return tuple(images)
 
     @property
     def videos(self) -> tuple[Video, ...]:

@@ -26,20 +26,20 @@ class _RuleCache(dict[str, str]):
         self._last: tuple[Sequence[str], list[str]] = ((), [])
 
     def __missing__(self, text: str) -> str:
-        made = self._rule(text)
+        normalized = self._rule(text)
         if len(text) <= LONGEST_KEPT and len(self) < MOST_KEPT:
-            self[text] = made
-        return made
+            self[text] = normalized
+        return normalized
 
     def references(self, texts: Collection[str]) -> list[str]:
         # Several scorings ask for one sample's, one after the other; a tuple stays as it is.
-        last, made = self._last
+        last, normalized = self._last
         if texts is last:
-            return made
-        made = [*map(self.__getitem__, texts)]
+            return normalized
+        normalized = [*map(self.__getitem__, texts)]
         if isinstance(texts, tuple):
-            self._last = texts, made
-        return made
+            self._last = texts, normalized
+        return normalized
 
     def matches(self, answer: str, references: Sequence[str]) -> int:
         """How many people gave the answer."""
