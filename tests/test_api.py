@@ -642,3 +642,40 @@ def test_what_cannot_be_compared_is_said_in_words(rows: Path, tmp_path: Path) ->
     ):
         with pytest.raises(snellen.SnellenError, match=re.escape(said)):
             snellen.compare(run, other)  # type: ignore[arg-type]
+
+
+def test_samples_are_records_with_the_question_the_reply_and_the_score(tmp_path: Path) -> None:
+    result = snellen.evaluate("eyechart:n=10", "baseline/reader", out=tmp_path)
+    records = result.samples()
+
+    assert len(records) == 10
+    first = records[0]
+    assert (first["sample"], first["repeat"], first["scoring"]) == ("letters-0", 0, "official")
+    assert first["question"] and first["reply_state"] == "ok" and first["tag.task"] == "letters"
+    mean = sum(record["score"] for record in records) / 10
+    assert mean == pytest.approx(result.headline.value)
+    for record in records:
+        assert (record["reply"].strip() == record["target"]) <= (record["score"] == 1.0)
+    with pytest.raises(UsageError, match="no scoring 'robust'. Scorings: official; all"):
+        result.samples("robust")
+    with pytest.raises(UsageError, match="no form 'excel'. Forms: records, pandas, polars"):
+        result.samples(form="excel")
+
+
+def test_a_result_is_text_a_dictionary_and_html(tmp_path: Path) -> None:
+    result = snellen.evaluate("eyechart:n=10", "baseline/reader", out=tmp_path)
+    assert json.loads(result.json()) == result.asdict()
+    html = result._repr_html_()
+    assert "<th>metric</th>" in html and "<td>accuracy</td>" in html
+    other = snellen.evaluate("eyechart:n=10", "baseline/first", out=tmp_path)
+    compared = snellen.compare(result, other)
+    assert json.loads(compared.json()) == compared.asdict()
+
+
+def test_progress_is_shown_where_it_is_wanted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    snellen.evaluate("eyechart:n=10", "baseline/reader", out=tmp_path / "a", show=True)
+    assert "eyechart × baseline/reader  10/10" in capsys.readouterr().err
+    snellen.evaluate("eyechart:n=10", "baseline/reader", out=tmp_path / "b")
+    assert "10/10" not in capsys.readouterr().err

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from snellen.cli.data import _Drawn
-from snellen.cli.progress_lines import ProgressLines, line
+from snellen.cli.progress_lines import ProgressLines
 from snellen.core.model import Usage
 from snellen.core.profile import Prices
 from snellen.run import Progress
+from snellen.run.progress_text import line
 
 
 def run(name: str = "mine × m", *, ended: bool = False, **counts: Any) -> Progress:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from snellen import registry
+from snellen.analysis.samples import in_form, sample_records
 from snellen.core.benchmark import Benchmark
 from snellen.errors import UNSEEN, SnellenError, StoreError, UsageError, shortened
 from snellen.scoring import (
@@ -107,14 +109,56 @@ class Result:
             if f"{first}/{label}" in metrics
         }
 
-    def json(self) -> bytes:
+    def samples(self, scoring: str | None = None, *, form: str = "records") -> Any:
+        """What each reply said, and what a scoring made of it: a list of dictionaries.
+
+        `scoring` is a name or `all`; default: the headline. `form` is `records`, `pandas`, or
+        `polars`. `snellen.analysis.samples.sample_records` lists the keys.
+
+        Raises:
+            UsageError: the result has no run folder, there is no such scoring or form, or the
+                package of the form is not installed.
+            StoreError: the run cannot be read.
+        """
+        if self.run is None:
+            raise UsageError("This result is of a file of predictions, so it has no run folder.")
+        chosen = scoring or self.report.headline
+        if chosen not in (*self.report.scorings, "all"):
+            known = ", ".join(self.report.scorings)
+            raise UsageError(f"no scoring {chosen!r}. Scorings: {known}; all.")
+        return in_form(sample_records(Run(self.run), chosen), form)
+
+    def json(self) -> str:
         """The report as one JSON document."""
-        return msgspec.json.encode(self.report)
+        return msgspec.json.encode(self.report).decode()
+
+    def asdict(self) -> dict[str, Any]:
+        """The report as a dictionary of plain Python types, as in `json`."""
+        document: dict[str, Any] = msgspec.json.decode(self.json())
+        return document
 
     def __str__(self) -> str:
         return summary(self)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """The metrics of the headline scoring as a table, for notebooks."""
+        if not self.report.scorings:
+            return f"<pre>{escape(summary(self))}</pre>"
+        rows = [
+            (name, *shown(metric)[:3])
+            for name, metric in self.scoring().metrics.items()
+            if "/" not in name
+        ]
+        head = ("metric", "value", "95 % interval", "n")
+        cells = [
+            "".join(f"<{tag}>{escape(plain(cell))}</{tag}>" for cell in row)
+            for tag, row in [("th", head), *(("td", row) for row in rows)]
+        ]
+        table = "".join(f"<tr>{row}</tr>" for row in cells)
+        first, *_, last = summary(self).splitlines()
+        return f"<p>{escape(first)}</p><table>{table}</table><p>{escape(last.strip())}</p>"
 
 
 def summary(result: Result) -> str:

@@ -24,7 +24,7 @@ WRITTEN: Mapping[str, Callable[[Comparisons], str]] = {
     "html": report.compared_html,
     "latex": report.compared_latex,
     "csv": report.compared_csv,
-    "json": lambda document: ComparisonResult(document).json().decode() + "\n",
+    "json": lambda document: ComparisonResult(document).json() + "\n",
 }
 ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
 

@@ -17,8 +17,8 @@ from snellen.cli._exit import DONE
 from snellen.cli._places import DATA, RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
-from snellen.cli.progress_lines import EVERY, FIRST
 from snellen.errors import UsageError
+from snellen.run.progress_text import EVERY, FIRST
 
 PATH = click.Path(path_type=Path)
 
