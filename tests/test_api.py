@@ -656,9 +656,9 @@ def test_samples_are_records_with_the_question_the_reply_and_the_score(tmp_path:
     assert mean == pytest.approx(result.headline.value)
     for record in records:
         assert (record["reply"].strip() == record["target"]) <= (record["score"] == 1.0)
-    with pytest.raises(UsageError, match="no scoring 'robust'. Scorings: official; all"):
+    with pytest.raises(UsageError, match=r"no scoring 'robust'\. Scorings: official; all"):
         result.samples("robust")
-    with pytest.raises(UsageError, match="no form 'excel'. Forms: records, pandas, polars"):
+    with pytest.raises(UsageError, match=r"no form 'excel'\. Forms: records, pandas, polars"):
         result.samples(form="excel")
 
 
