@@ -12,9 +12,9 @@ from snellen.analysis.comparing import (
     MetricDifference,
     adjustments,
     best,
-    flipped,
     lines,
     p_value,
+    rank_flip_text,
     shown_difference,
     significant,
     verdict,
@@ -77,7 +77,7 @@ def parts(document: Comparisons, *, whole: bool) -> Iterator[Part]:
 
 def _by_setting(document: Comparisons) -> Iterator[Part]:
     said = [best(one) for one in document.best_of]
-    said += [flipped(one) for one in document.rank_flips]
+    said += [rank_flip_text(one) for one in document.rank_flips]
     if said:
         yield Part("by setting", said)
 

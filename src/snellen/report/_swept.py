@@ -10,8 +10,8 @@ from snellen.analysis.comparing import (
     Comparisons,
     Side,
     best,
-    flipped,
     p_value,
+    rank_flip_text,
     shown_difference,
 )
 from snellen.analysis.result import shown
@@ -72,7 +72,7 @@ def _of_benchmark(
                 remark = "; ".join(dict.fromkeys(filter(None, (remark, less.remark))))
             rows.append((_setting(side), model, *value[:2], *cells, value[2], remark))
     said = [best(one) for one in document.best_of if one.benchmark == benchmark]
-    said += [flipped(one) for one in document.rank_flips if one.benchmark == benchmark]
+    said += [rank_flip_text(one) for one in document.rank_flips if one.benchmark == benchmark]
     if not any(one.benchmark == benchmark for one in document.rank_flips) and len(by_model) > 1:
         said.append("no two models change places between settings")
     if len(known) > 1:

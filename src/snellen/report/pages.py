@@ -23,8 +23,8 @@ from snellen.analysis.comparing import (
     MetricDifference,
     adjustments,
     best,
-    flipped,
     lines,
+    rank_flip_text,
     verdict,
 )
 from snellen.analysis.result import Result, baselines, plain, shown
@@ -104,7 +104,7 @@ def compared_html(of: Comparisons) -> str:
         grid=table("Value and groups", *grid) if len(of.leaderboards) > 1 else None,
         pairs=[_pair(one, of, f"pair-{n}") for n, one in enumerate(of.comparisons, start=1)],
         best_of=list(map(_best_of, of.best_of)),
-        rank_flips=list(map(flipped, of.rank_flips)),
+        rank_flips=list(map(rank_flip_text, of.rank_flips)),
         adjusted=adjustments(of),
     )
 

@@ -21,12 +21,12 @@ def krippendorff_alpha(ratings: Sequence[Sequence[float]]) -> float | None:
     >>> krippendorff_alpha([[0, 0], [1, 1], [0, 1], [1, 1]])
     0.5333333333333333
     """
-    several = [one for one in ratings if len(one) > 1]
-    every = [rating for one in several for rating in one]
-    expected = _squares(every) / (len(every) - 1) if several else 0.0
+    groups = [group for group in ratings if len(group) > 1]
+    every = [rating for group in groups for rating in group]
+    expected = _squares(every) / (len(every) - 1) if groups else 0.0
     if not expected:
         return None
-    return 1 - sum(_squares(one) / (len(one) - 1) for one in several) / expected
+    return 1 - sum(_squares(group) / (len(group) - 1) for group in groups) / expected
 
 
 def _squares(ratings: Sequence[float]) -> float:

@@ -55,15 +55,15 @@ def bootstrap_sums(
             [_values(aggregate, totals) for totals in _totals(kinds, multiples, resamples, seed)]
         )
 
-    def without_one() -> NDArray[np.float64]:
+    def jackknife() -> NDArray[np.float64]:
         return np.repeat(_values(aggregate, total - kinds), multiples)
 
     total = multiples.astype(np.float64)[np.newaxis] @ kinds  # no order of clusters in it
     value = float(_values(aggregate, total)[0]) if n else math.nan
-    found = _estimate(value, len(sums), resampled, without_one, n=n, unit=unit)
+    estimate = _estimate(value, len(sums), resampled, jackknife, n=n, unit=unit)
     if clusters is None:
-        return found
-    return replace(found, sums=Sums(cluster=clusters, sums=sums, aggregate=aggregate))
+        return estimate
+    return replace(estimate, sums=Sums(cluster=clusters, sums=sums, aggregate=aggregate))
 
 
 def totals_drawn(
@@ -125,23 +125,23 @@ def bootstrap(
     n_clusters = len(parts)
 
     def value_of(rows: NDArray[np.intp]) -> float:
-        found = aggregate(rows)
-        return math.nan if found is None else found
+        result = aggregate(rows)
+        return math.nan if result is None else result
 
     def resampled() -> NDArray[np.float64]:
         return np.array(
             [
-                value_of(np.concatenate([parts[g] for g in one]))
+                value_of(np.concatenate([parts[g] for g in resample]))
                 for drawn in _draws(n_clusters, resamples, seed)
-                for one in drawn
+                for resample in drawn
             ]
         )
 
-    def without_one() -> NDArray[np.float64]:
+    def jackknife() -> NDArray[np.float64]:
         return np.array([value_of(by_cluster[codes[by_cluster] != g]) for g in range(n_clusters)])
 
     value = value_of(np.arange(n)) if n else math.nan
-    return _estimate(value, n_clusters, resampled, without_one, n=n, unit=unit)
+    return _estimate(value, n_clusters, resampled, jackknife, n=n, unit=unit)
 
 
 def _draws(n_clusters: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
@@ -158,7 +158,7 @@ def _estimate(
     value: float,
     n_clusters: int,
     resampled: Callable[[], NDArray[np.float64]],
-    without_one: Callable[[], NDArray[np.float64]],
+    jackknife: Callable[[], NDArray[np.float64]],
     *,
     n: int,
     unit: str,
@@ -170,7 +170,7 @@ def _estimate(
         return Estimate(value=None, unit=unit, n=n, reason="undefined" if n else "no scores")
     if n_clusters < FEWEST_CLUSTERS:
         return Estimate(value=value, unit=unit, n=n, reason=too_few(n_clusters))
-    left = without_one()
+    left = jackknife()
     if np.isnan(left).any():
         reason = "undefined without one of its clusters: part of it rests on that cluster alone"
         return Estimate(value=value, unit=unit, n=n, reason=reason)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from snellen.stats._bootstrap import MOST_UNDEFINED
 from snellen.stats._estimate import Estimate
 from snellen.stats._mean import FEWEST_CLUSTERS, too_few
-from snellen.stats._paired import joined
+from snellen.stats._paired import sums_by_label
 from snellen.stats._quantiles import t_quantile
 from snellen.stats._sums import Sums
 
@@ -56,7 +56,7 @@ def held_out(
     """
     import numpy as np
 
-    choice = _Choice.among(settings, lower_is_better=lower_is_better, seed=seed)
+    choice = _Choice.from_settings(settings, lower_is_better=lower_is_better, seed=seed)
     groups = choice.groups
     if not groups:
         return Estimate(value=None, unit=unit, n=n, reason="no scores")
@@ -95,7 +95,9 @@ class _Choice:
     """Deals the clusters into thirds."""
 
     @classmethod
-    def among(cls, settings: Sequence[Sums], *, lower_is_better: bool, seed: int) -> _Choice:
+    def from_settings(
+        cls, settings: Sequence[Sums], *, lower_is_better: bool, seed: int
+    ) -> _Choice:
         """The choice among settings, whose clusters are matched by their labels.
 
         Raises:
@@ -107,7 +109,7 @@ class _Choice:
             raise ValueError("settings are compared by the same sums of the same metric")
         labels = reduce(np.union1d, [setting.cluster for setting in settings])
         return cls(
-            sums=np.stack([joined(labels, setting) for setting in settings]),
+            sums=np.stack([sums_by_label(labels, setting) for setting in settings]),
             aggregate=settings[0].aggregate,
             lower_is_better=lower_is_better,
             rng=np.random.default_rng(seed),

@@ -65,7 +65,7 @@ def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Differenc
     labels = np.union1d(a.cluster, b.cluster)
     if len(labels) == len(a.cluster) + len(b.cluster) > 0:
         raise ValueError("the two share no cluster: pair their samples first")
-    sums_a, sums_b = joined(labels, a), joined(labels, b)
+    sums_a, sums_b = sums_by_label(labels, a), sums_by_label(labels, b)
     value_a, value_b = (float(_values(of, of.sums.sum(axis=0)[np.newaxis])[0]) for of in (a, b))
     value, groups = value_b - value_a, len(labels)
     result = partial(Difference, clusters=groups)
@@ -131,13 +131,13 @@ def _by_moves(
     )
 
 
-def joined(labels: NDArray[np.generic], of: Sums) -> NDArray[np.float64]:
+def sums_by_label(labels: NDArray[np.generic], of: Sums) -> NDArray[np.float64]:
     """The sums of each label (G, k), 0 where a cluster is not there."""
     import numpy as np
 
-    found = np.zeros((len(labels), of.sums.shape[1]))
-    found[np.searchsorted(labels, of.cluster)] = of.sums
-    return found
+    rows = np.zeros((len(labels), of.sums.shape[1]))
+    rows[np.searchsorted(labels, of.cluster)] = of.sums
+    return rows
 
 
 def _moves(of: Sums, sums: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -203,7 +203,7 @@ def holm(ps: Sequence[float]) -> list[float]:
     [0.5, 0.1875, 0.5]
     """
     adjusted, largest = [0.0] * len(ps), 0.0
-    for rank, place in enumerate(sorted(range(len(ps)), key=lambda i: ps[i])):
-        largest = max(largest, min(1.0, (len(ps) - rank) * ps[place]))
-        adjusted[place] = largest
+    for rank, index in enumerate(sorted(range(len(ps)), key=lambda i: ps[i])):
+        largest = max(largest, min(1.0, (len(ps) - rank) * ps[index]))
+        adjusted[index] = largest
     return adjusted

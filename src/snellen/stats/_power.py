@@ -42,8 +42,8 @@ def detectable_share(
     rest = n + b**2 - a**2
     if rest < 0:
         return None
-    found = (a * math.sqrt(n * disagree) + b * math.sqrt(disagree * rest)) / (n + b**2)
-    return found if found <= disagree else None
+    difference = (a * math.sqrt(n * disagree) + b * math.sqrt(disagree * rest)) / (n + b**2)
+    return difference if difference <= disagree else None
 
 
 def needed_pairs(

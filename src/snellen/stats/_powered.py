@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Powered(NamedTuple):
+class PoweredMean(NamedTuple):
     """The mean with the weight that the scores have in it; `alone` is that of the labels alone."""
 
     estimate: Estimate
@@ -29,7 +29,7 @@ def powered_mean(
     label: NDArray[np.float64],
     cluster: NDArray[np.integer[Any]],
     certain: NDArray[np.bool_] | None = None,
-) -> Powered:
+) -> PoweredMean:
     """The mean that labels would have if all rows had one, where a random sample of them has.
 
     All are (n,); `label` is nan where there is none. The scores of `certain` rows are right as they
@@ -56,7 +56,7 @@ def powered_mean(
     rest = ~sure & ~labelled
     if not labelled.any():
         nothing = Estimate(value=None, n=len(score), reason="no labels")
-        return Powered(nothing, 0.0, nothing)
+        return PoweredMean(nothing, 0.0, nothing)
     _, codes = np.unique(cluster, return_inverse=True)
     sample = _LabelledSample(score, label, codes, sure, labelled, rest)
     alone = sample.mean(0.0)
@@ -64,8 +64,8 @@ def powered_mean(
     helped = sample.mean(weight)
     if helped.stderr is None or alone.stderr is None or helped.stderr >= alone.stderr:
         # Equal scores on all that is labelled, say, tell nothing about how far they are off.
-        return Powered(alone, 0.0, alone)
-    return Powered(helped, weight, alone)
+        return PoweredMean(alone, 0.0, alone)
+    return PoweredMean(helped, weight, alone)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from string import ascii_letters
 from typing import TYPE_CHECKING
 
 from snellen.stats._bootstrap import MOST_UNDEFINED, totals_drawn
-from snellen.stats._paired import joined
+from snellen.stats._paired import sums_by_label
 from snellen.stats._sums import Sums
 
 if TYPE_CHECKING:
@@ -36,17 +36,17 @@ def ranks(
     """
     import numpy as np
 
-    found = side_values(sides, seed=seed, resamples=resamples)
-    undefined = np.isnan(found).any(axis=1)
+    values = side_values(sides, seed=seed, resamples=resamples)
+    undefined = np.isnan(values).any(axis=1)
     if undefined.mean() > MOST_UNDEFINED:
         return None
-    found = -found[~undefined] if lower_is_better else found[~undefined]
-    above = found - 1e-12 * np.abs(found)  # by more than rounding
+    values = -values[~undefined] if lower_is_better else values[~undefined]
+    above = values - 1e-12 * np.abs(values)  # by more than rounding
     # (R, M): how many are above each, a resample and a side at a time.
-    rank = np.stack([1 + (above > found[:, [m]]).sum(axis=1) for m in range(len(sides))], axis=1)
+    rank = np.stack([1 + (above > values[:, [m]]).sum(axis=1) for m in range(len(sides))], axis=1)
     low = np.quantile(rank, 0.025, axis=0, method="inverted_cdf")
     high = np.quantile(rank, 0.975, axis=0, method="inverted_cdf")
-    return [(int(one), int(other)) for one, other in zip(low, high, strict=True)]
+    return [(int(best), int(worst)) for best, worst in zip(low, high, strict=True)]
 
 
 def side_values(sides: Sequence[Sums], *, seed: int, resamples: int) -> NDArray[np.float64]:
@@ -54,17 +54,17 @@ def side_values(sides: Sequence[Sums], *, seed: int, resamples: int) -> NDArray[
     import numpy as np
 
     labels = reduce(np.union1d, [side.cluster for side in sides])
-    parts = [joined(labels, side) for side in sides]
+    parts = [sums_by_label(labels, side) for side in sides]
     ends = [0, *np.cumsum([part.shape[1] for part in parts]).tolist()]
-    found = []
+    blocks = []
     for totals in totals_drawn(np.concatenate(parts, axis=1), resamples, seed):
         with np.errstate(divide="ignore", invalid="ignore"):
             values = [
                 side.aggregate(totals[:, start:end])
                 for side, (start, end) in zip(sides, pairwise(ends), strict=True)
             ]
-        found.append(np.stack(values, axis=1))
-    return np.concatenate(found)
+        blocks.append(np.stack(values, axis=1))
+    return np.concatenate(blocks)
 
 
 def letters(n: int, same: Callable[[int, int], bool]) -> list[str]:
@@ -81,11 +81,13 @@ def letters(n: int, same: Callable[[int, int], bool]) -> list[str]:
     for i, j in combinations(range(n), 2):
         if same(i, j):
             continue
-        split = [part for one in columns for part in _without(one, i, j)]
-        columns = [one for one in dict.fromkeys(split) if not any(one < other for other in split)]
+        split = [part for column in columns for part in _without(column, i, j)]
+        columns = [
+            column for column in dict.fromkeys(split) if not any(column < other for other in split)
+        ]
     columns.sort(key=sorted)
     return [
-        "".join(_letter(place) for place, column in enumerate(columns) if side in column)
+        "".join(_letter(index) for index, column in enumerate(columns) if side in column)
         for side in range(n)
     ]
 
@@ -95,7 +97,7 @@ def _without(column: frozenset[int], i: int, j: int) -> list[frozenset[int]]:
     return [column - {i}, column - {j}] if {i, j} <= column else [column]
 
 
-def _letter(place: int) -> str:
+def _letter(index: int) -> str:
     """One character each: a to Z, and Greek and what follows it where these do not suffice."""
-    after = place - len(ascii_letters)
-    return ascii_letters[place] if after < 0 else chr(GREEK + after)
+    after = index - len(ascii_letters)
+    return ascii_letters[index] if after < 0 else chr(GREEK + after)

@@ -28,5 +28,5 @@ class Sums:
 def ratio(totals: NDArray[np.float64]) -> NDArray[np.float64]:
     """The first total by the second: of totals (R, 2), (R,). As the aggregate of `Sums` it says
     that the metric is a mean, whose paired differences have a t-test."""
-    found: NDArray[np.float64] = totals[:, 0] / totals[:, 1]
-    return found
+    values: NDArray[np.float64] = totals[:, 0] / totals[:, 1]
+    return values

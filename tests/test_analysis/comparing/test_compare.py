@@ -12,7 +12,7 @@ import pytest
 
 import snellen
 from snellen.analysis.comparing import Comparison, Comparisons, shown_difference, significant
-from snellen.analysis.comparing.sides import Loaded, load
+from snellen.analysis.comparing.sides import LoadedSide, load
 from snellen.api import compare
 from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Reply, Request
@@ -318,7 +318,7 @@ def test_clusters_are_the_same_on_both_sides_whatever_was_asked_first(tmp_path: 
 def test_rows_are_paired_by_sample_in_whatever_order_replies_are_read(
     two: tuple[Path, Path],
 ) -> None:
-    def side(path: Path, order: Collection[int]) -> Loaded:
+    def side(path: Path, order: Collection[int]) -> LoadedSide:
         with closing(Run(path)) as stored:
             stored.load()
             replies = [*replies_of(stored, benchmark(20))]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from snellen.analysis.comparing import Comparisons, Loaded, RankFlip
+from snellen.analysis.comparing import Comparisons, LoadedSide, RankFlip
 from snellen.analysis.comparing.sides import in_order
 from snellen.api import compare
 from snellen.core.benchmark import Benchmark, vary
@@ -180,7 +180,7 @@ def test_categories_are_numbered_by_name_whatever_came_first() -> None:
         references=none,
         state=Category(codes=np.zeros(4, dtype=np.int32), names=("answered",)),
     )
-    side = Loaded(
+    side = LoadedSide(
         benchmark=benchmark(4),
         scoring="official",
         model="m",
