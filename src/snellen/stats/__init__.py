@@ -1,4 +1,4 @@
-"""Estimates with intervals, and what they tell of differences.
+"""Estimates with intervals, and tests of differences.
 
 May import nothing of ours.
 Start with `_mean.py`.

@@ -1,6 +1,6 @@
-"""Intervals of whole aggregates, by drawing clusters again.
+"""Bootstrap intervals of aggregates, by resampling clusters.
 
-By hand, since scipy's bootstrap draws rows, not clusters.
+scipy's bootstrap is not used: it resamples rows, not clusters.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     Aggregate = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 MOST_UNDEFINED = 0.05
-"""With a larger share of undefined resamples there is no interval."""
+"""If a larger share of resamples is undefined, there is no interval."""
 BLOCK = 1 << 20
-"""How many draws are in memory at once."""
+"""The number of draws held in memory at once."""
 
 
 def bootstrap_sums(
@@ -38,16 +38,17 @@ def bootstrap_sums(
     resamples: int = 10_000,
     clusters: NDArray[np.integer[Any]] | None = None,
 ) -> Estimate:
-    """An aggregate that is a function of sums over clusters: F1, an average of averages.
+    """An aggregate that is a function of sums over clusters, such as F1 or an average of averages.
 
-    `sums` is (G, k), a row for each cluster; `aggregate` takes totals (R, k) to values (R,), nan
-    where it is undefined; `n` counts the samples behind them. The interval is that of `bootstrap`,
-    hundreds of times faster, and neither the order nor the numbering of clusters changes it.
-    `clusters` (G,) has the labels of the clusters: with them it can be compared (`difference`).
+    `sums` is (G, k), one row per cluster. `aggregate` maps totals (R, k) to values (R,), nan where
+    undefined. `n` is the number of samples behind the sums. The interval is the same as that of
+    `bootstrap`, hundreds of times faster. The order and numbering of clusters do not change it.
+    `clusters` (G,) are the labels of the clusters; with them the estimate can be compared
+    (`difference`).
     """
     import numpy as np
 
-    # Clusters with equal sums are interchangeable, and sorted they no longer know their order.
+    # Clusters with equal sums are interchangeable. Sorting removes any trace of their order.
     kinds, multiples = np.unique(sums, axis=0, return_counts=True)
 
     def resampled() -> NDArray[np.float64]:
@@ -58,7 +59,7 @@ def bootstrap_sums(
     def jackknife() -> NDArray[np.float64]:
         return np.repeat(_values(aggregate, total - kinds), multiples)
 
-    total = multiples.astype(np.float64)[np.newaxis] @ kinds  # no order of clusters in it
+    total = multiples.astype(np.float64)[np.newaxis] @ kinds  # independent of the order of clusters
     value = float(_values(aggregate, total)[0]) if n else math.nan
     estimate = _estimate(value, len(sums), resampled, jackknife, n=n, unit=unit)
     if clusters is None:
@@ -104,17 +105,17 @@ def bootstrap(
     seed: int = 0,
     resamples: int = 1_000,
 ) -> Estimate:
-    """Any aggregate of rows, with the interval that drawing whole clusters again gives.
+    """Any aggregate of rows, with an interval from resampling whole clusters.
 
-    `aggregate` takes row numbers, in which the rows of a cluster that was drawn twice stand twice,
-    to a value; None or nan where it is undefined. It is called `resamples` times and once for each
-    cluster: what can be had from sums is faster with `bootstrap_sums`, and what groups rows by
-    cluster (both questions of an image right) must use that, or a cluster drawn twice is one group.
+    `aggregate` maps row numbers to a value, None or nan where undefined. The rows of a cluster that
+    was drawn twice occur twice. It is called `resamples` times, and once per cluster. Prefer
+    `bootstrap_sums` where it applies: it is faster. An aggregate that groups rows by cluster (both
+    questions of an image right) must use it: here, a cluster drawn twice would form a single group.
 
-    The interval is BCa (Efron 1987), its levels widened for few clusters as Hesterberg 2015 does
+    The interval is BCa (Efron 1987), with levels widened for few clusters as Hesterberg 2015 does
     for the percentile interval. `stderr` is √(G/(G-1)) times the standard deviation of the
-    resamples. Undefined resamples are left out; more than 5 % of them, or an aggregate that is
-    undefined without one of the clusters, leave no interval, with the reason.
+    resamples. Undefined resamples are left out. If more than 5 % are undefined, or the aggregate is
+    undefined without one of the clusters, there is no interval, and `reason` says why.
     """
     import numpy as np
 

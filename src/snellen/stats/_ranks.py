@@ -1,4 +1,4 @@
-"""How sure a ranking is."""
+"""The uncertainty of a ranking."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def ranks(
     *,
     lower_is_better: bool = False,
 ) -> list[tuple[int, int]] | None:
-    """From which to which rank each side comes in 95 % of resamples; 1 is the highest value, or the
-    lowest where `lower_is_better`, and equal values share the better rank.
+    """The interval of ranks that each side has in 95 % of resamples. Rank 1 is the highest value,
+    or the lowest if `lower_is_better`. Equal values share the better rank.
 
-    Clusters are drawn again, the same for all sides: Goldstein and Spiegelhalter 1996, Journal of
-    the Royal Statistical Society A 159. Resamples in which a side has no value are left out; None
-    where these are more than 5 %, as with `bootstrap`.
+    Clusters are resampled, the same for all sides: Goldstein and Spiegelhalter 1996, Journal of the
+    Royal Statistical Society A 159. Resamples in which a side has no value are left out. None if
+    they are more than 5 %, as with `bootstrap`.
     """
     import numpy as np
 
@@ -42,7 +42,7 @@ def ranks(
         return None
     values = -values[~undefined] if lower_is_better else values[~undefined]
     above = values - 1e-12 * np.abs(values)  # by more than rounding
-    # (R, M): how many are above each, a resample and a side at a time.
+    # (R, M): the rank of each side in each resample.
     rank = np.stack([1 + (above > values[:, [m]]).sum(axis=1) for m in range(len(sides))], axis=1)
     low = np.quantile(rank, 0.025, axis=0, method="inverted_cdf")
     high = np.quantile(rank, 0.975, axis=0, method="inverted_cdf")
@@ -68,11 +68,12 @@ def side_values(sides: Sequence[Sums], *, seed: int, resamples: int) -> NDArray[
 
 
 def letters(n: int, same: Callable[[int, int], bool]) -> list[str]:
-    """Letters for n sides in order of their value: two share one if and only if they are the same,
-    as `same` says of each pair i < j. The first letters are those of the first sides.
+    """Letters for n sides in order of their value. Two sides share a letter if and only if they are
+    the same according to `same`, which is called for each pair i < j. The first letters are those
+    of the first sides.
 
-    Piepho 2004, Journal of Computational and Graphical Statistics 13: a column for all is split at
-    each pair that differs, and what lies within another column is dropped.
+    Piepho 2004, Journal of Computational and Graphical Statistics 13: a column of all sides is
+    split at each pair that differs, and a column contained in another is dropped.
 
     >>> letters(3, lambda i, j: j - i < 2)
     ['a', 'ab', 'b']
@@ -93,11 +94,11 @@ def letters(n: int, same: Callable[[int, int], bool]) -> list[str]:
 
 
 def _without(column: frozenset[int], i: int, j: int) -> list[frozenset[int]]:
-    """The column, or where it has both of a pair, one without each."""
+    """The column; if it contains both sides of a pair, two columns that lack one of them each."""
     return [column - {i}, column - {j}] if {i, j} <= column else [column]
 
 
 def _letter(index: int) -> str:
-    """One character each: a to Z, and Greek and what follows it where these do not suffice."""
+    """A single character: a to Z, then Greek and what follows it."""
     after = index - len(ascii_letters)
     return ascii_letters[index] if after < 0 else chr(GREEK + after)

@@ -71,7 +71,7 @@ def contamination(
     troubles, pictures = Troubles(), Pictures()
     reads = [read(benchmark, pictures, troubles, limit, say) for benchmark in benchmarks]
     say(f"comparing {len(pictures.numbers):,} pictures")
-    index = PictureIndex(pictures.greys())
+    index = PictureIndex(pictures.grays())
     shared, duplicates = overlaps(reads, index)
     notes = _notes(benchmarks, reads, index)
     matches: Corpus | None = None

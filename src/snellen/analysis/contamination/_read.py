@@ -88,23 +88,23 @@ class Pictures:
     """Every picture once, by the digest of its bytes."""
 
     numbers: dict[str, int] = field(default_factory=dict)
-    _greys: list[NDArray[np.uint8]] = field(default_factory=list)
+    _grays: list[NDArray[np.uint8]] = field(default_factory=list)
 
-    def add(self, digest: str, grey: NDArray[np.uint8]) -> int:
+    def add(self, digest: str, gray: NDArray[np.uint8]) -> int:
         number = self.numbers.setdefault(digest, len(self.numbers))
-        if number == len(self._greys):
-            self._greys.append(grey)
+        if number == len(self._grays):
+            self._grays.append(gray)
         return number
 
-    def greys(self) -> NDArray[np.uint8]:
+    def grays(self) -> NDArray[np.uint8]:
         """(n, SIDE, SIDE)"""
         import numpy as np
 
-        return np.stack(self._greys) if self._greys else np.zeros((0, SIDE, SIDE), np.uint8)
+        return np.stack(self._grays) if self._grays else np.zeros((0, SIDE, SIDE), np.uint8)
 
 
 Thumbnail = tuple[str, "NDArray[np.uint8]"]
-"""A picture's digest, and its pixels in grey, (SIDE, SIDE)."""
+"""A picture's digest, and its pixels in gray, (SIDE, SIDE)."""
 
 
 def thumbnails(pictures: Iterable[Image], troubles: Troubles) -> Iterator[Thumbnail | None]:

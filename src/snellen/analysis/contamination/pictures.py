@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SIDE = 64
-"""Pictures are compared in grey, squeezed into squares of so many pixels."""
+"""Pictures are compared in gray, squeezed into squares of so many pixels."""
 FLAT = 2.0
 """Below this standard deviation (of 0 to 255) a picture shows nothing: its hash is noise."""
 MOST_BITS = 11
@@ -42,8 +42,8 @@ COARSE = 8
 LEAST_COARSE = 0.5
 
 
-def hashes(greys: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Two 64-bit hashes of each picture: greys are (n, SIDE, SIDE), hashes (n, 2).
+def hashes(grays: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Two 64-bit hashes of each picture: grays are (n, SIDE, SIDE), hashes (n, 2).
 
     The first is pHash (Zauner 2010): which of the 8 x 8 lowest frequencies of the cosine transform
     are above their median. The second is dHash: which of 9 x 8 pixels are brighter than the one
@@ -51,7 +51,7 @@ def hashes(greys: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """
     import numpy as np
 
-    half = greys.reshape(-1, SIDE // 2, 2, SIDE // 2, 2).mean((2, 4), dtype=np.float32)
+    half = grays.reshape(-1, SIDE // 2, 2, SIDE // 2, 2).mean((2, 4), dtype=np.float32)
     low = _cosines() @ half @ _cosines().T
     low = low.reshape(-1, 64)
     by_frequency = low > np.median(low[:, 1:], axis=1, keepdims=True)
@@ -86,38 +86,38 @@ def _means(parts: int) -> NDArray[np.float32]:
     return means
 
 
-def flat(greys: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def flat(grays: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Which pictures show nothing: (n,)."""
-    mask: NDArray[np.bool_] = greys.reshape(len(greys), -1).std(axis=1) < FLAT
+    mask: NDArray[np.bool_] = grays.reshape(len(grays), -1).std(axis=1) < FLAT
     return mask
 
 
 class PictureIndex:
-    """Pictures to look others up in; greys are (n, SIDE, SIDE). Flat ones are never found."""
+    """Pictures to look others up in; grays are (n, SIDE, SIDE). Flat ones are never found."""
 
-    def __init__(self, greys: NDArray[np.uint8]) -> None:
+    def __init__(self, grays: NDArray[np.uint8]) -> None:
         import numpy as np
 
-        self._greys = greys
-        (self._places,) = np.nonzero(~flat(greys)) if len(greys) else (np.zeros(0, np.intp),)
-        self._hashes = hashes(greys[self._places])
+        self._grays = grays
+        (self._places,) = np.nonzero(~flat(grays)) if len(grays) else (np.zeros(0, np.intp),)
+        self._hashes = hashes(grays[self._places])
         self.cut = False
         """Whether there were more candidates than are compared."""
         self._bands = [
             [_Band(self._hashes[:, kind], band) for band in range(BANDS)] for kind in (0, 1)
         ]
 
-    def near(self, greys: NDArray[np.uint8]) -> Iterator[tuple[int, int, float]]:
+    def near(self, grays: NDArray[np.uint8]) -> Iterator[tuple[int, int, float]]:
         """(number of the picture, number in the index, correlation of their pixels) of each pair
         that is nearly the same."""
         import numpy as np
 
-        (places,) = np.nonzero(~flat(greys)) if len(greys) else (np.zeros(0, np.intp),)
+        (places,) = np.nonzero(~flat(grays)) if len(grays) else (np.zeros(0, np.intp),)
         if not len(places) or not len(self._places):
             return
-        ours, theirs = self.candidates(hashes(greys[places]))
+        ours, theirs = self.candidates(hashes(grays[places]))
         ours, theirs = places[ours], self._places[theirs]
-        yield from _verified(greys, self._greys, ours, theirs)
+        yield from _verified(grays, self._grays, ours, theirs)
 
     def pairs(self) -> Iterator[tuple[int, int, float]]:
         """The pairs in the index itself, the lower number first."""
@@ -126,7 +126,7 @@ class PictureIndex:
         ours, theirs = self.candidates(self._hashes)
         once = ours < theirs
         ours, theirs = self._places[ours[once]], self._places[theirs[once]]
-        yield from _verified(self._greys, self._greys, ours, theirs)
+        yield from _verified(self._grays, self._grays, ours, theirs)
 
     def candidates(self, queries: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Pairs one of whose hashes differ by MOST_BITS at most: numbers among those looked up
@@ -215,9 +215,9 @@ def _verified(
                 yield int(number), int(other), float(alike)
 
 
-def _coarse(greys: NDArray[np.float32]) -> NDArray[np.float32]:
+def _coarse(grays: NDArray[np.float32]) -> NDArray[np.float32]:
     size = SIDE // COARSE
-    means: NDArray[np.float32] = greys.reshape(-1, COARSE, size, COARSE, size).mean((2, 4))
+    means: NDArray[np.float32] = grays.reshape(-1, COARSE, size, COARSE, size).mean((2, 4))
     return means
 
 
@@ -273,13 +273,13 @@ def _best(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.intp]:
     return best
 
 
-def _standard(greys: NDArray[np.float32]) -> NDArray[np.float32]:
+def _standard(grays: NDArray[np.float32]) -> NDArray[np.float32]:
     """With mean 0 and standard deviation 1 each: brightness and contrast do not count."""
     import numpy as np
 
-    centred = greys - greys.mean((1, 2), keepdims=True)
-    spread = np.sqrt((centred * centred).mean((1, 2), keepdims=True))
-    standard: NDArray[np.float32] = centred / np.maximum(spread, 1e-6)
+    centered = grays - grays.mean((1, 2), keepdims=True)
+    spread = np.sqrt((centered * centered).mean((1, 2), keepdims=True))
+    standard: NDArray[np.float32] = centered / np.maximum(spread, 1e-6)
     return standard
 
 
@@ -288,9 +288,9 @@ def _correlation(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.f
     return correlation
 
 
-def _blocks(greys: NDArray[np.float32]) -> NDArray[np.float32]:
+def _blocks(grays: NDArray[np.float32]) -> NDArray[np.float32]:
     """(n, blocks, pixels of a block), each block with mean 0."""
     n = SIDE // BLOCK
-    parts = greys.reshape(-1, n, BLOCK, n, BLOCK).swapaxes(2, 3).reshape(-1, n * n, BLOCK * BLOCK)
+    parts = grays.reshape(-1, n, BLOCK, n, BLOCK).swapaxes(2, 3).reshape(-1, n * n, BLOCK * BLOCK)
     blocks: NDArray[np.float32] = parts - parts.mean(2, keepdims=True)
     return blocks

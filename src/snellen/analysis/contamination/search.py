@@ -207,7 +207,7 @@ class Search:
                 if not (isinstance(image.source, Path) and image.source in self._known):
                     new.setdefault(_key(image), image)
         looked_up: dict[object, tuple[tuple[int, float], ...]] = {}
-        keys, greys = [], []
+        keys, grays = [], []
         for key, thumbnail in zip(new, thumbnails(new.values(), self.troubles), strict=True):
             looked_up[key] = ()
             if thumbnail is not None:
@@ -216,9 +216,9 @@ class Search:
                 if same is not None:
                     looked_up[key] = ((same, 1.0),)
                 keys.append(key)
-                greys.append(thumbnail[1])
-        if greys:
-            for number, picture, how in self.index.near(np.stack(greys)):
+                grays.append(thumbnail[1])
+        if grays:
+            for number, picture, how in self.index.near(np.stack(grays)):
                 known = dict(looked_up[keys[number]])
                 known.setdefault(picture, how)
                 looked_up[keys[number]] = tuple(known.items())
