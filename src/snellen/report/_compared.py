@@ -12,9 +12,9 @@ from snellen.analysis.comparing import (
     MetricDifference,
     adjustments,
     best,
-    flipped,
     lines,
     p_value,
+    rank_flip_text,
     shown_difference,
     significant,
     verdict,
@@ -78,7 +78,7 @@ def parts(document: Comparisons, *, detailed: bool) -> Iterator[Part]:
 
 def _by_setting(document: Comparisons) -> Iterator[Part]:
     sentences = [best(result) for result in document.best_of]
-    sentences += [flipped(result) for result in document.rank_flips]
+    sentences += [rank_flip_text(result) for result in document.rank_flips]
     if sentences:
         yield Part("by setting", sentences)
 

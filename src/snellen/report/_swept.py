@@ -10,8 +10,8 @@ from snellen.analysis.comparing import (
     Comparisons,
     Side,
     best,
-    flipped,
     p_value,
+    rank_flip_text,
     shown_difference,
 )
 from snellen.analysis.result import shown
@@ -77,19 +77,13 @@ def _of_benchmark(
                 )
                 remark = "; ".join(dict.fromkeys(filter(None, (remark, less.remark))))
             rows.append((_setting(side), model, *value[:2], *cells, value[2], remark))
-    notes = [
-        best(comparison) for comparison in document.best_of if comparison.benchmark == benchmark
+    best_settings = [
+        best_setting for best_setting in document.best_of if best_setting.benchmark == benchmark
     ]
-    notes += [
-        flipped(comparison)
-        for comparison in document.rank_flips
-        if comparison.benchmark == benchmark
-    ]
-    if (
-        not any(comparison.benchmark == benchmark for comparison in document.rank_flips)
-        and len(by_model) > 1
-    ):
-        notes.append("the order of the models is the same in all settings")
+    flips = [flip for flip in document.rank_flips if flip.benchmark == benchmark]
+    notes = [*map(best, best_settings), *map(rank_flip_text, flips)]
+    if not flips and len(by_model) > 1:
+        notes.append("no two models change places between settings")
     if len(known) > 1:
         notes.append(f"p is adjusted by Holm's method over the {len(known)} differences shown")
     order = {setting: n for n, setting in enumerate(dict.fromkeys(row[0] for row in rows))}
@@ -104,7 +98,7 @@ def _values(
     """The first metric of each side, on the samples that all share."""
     for board in document.leaderboards:
         if board.benchmark == benchmark:
-            return {comparison.name: comparison.value for comparison in board.standings}
+            return {standing.name: standing.value for standing in board.standings}
     metrics: dict[str, MetricReport] = {}
     for comparison in pairs:  # two sides make one pair
         metric = next(iter(comparison.metrics.values()))

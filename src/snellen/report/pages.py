@@ -24,8 +24,8 @@ from snellen.analysis.comparing import (
     MetricDifference,
     adjustments,
     best,
-    flipped,
     lines,
+    rank_flip_text,
     verdict,
 )
 from snellen.analysis.result import Result, baselines, plain, shown
@@ -105,7 +105,7 @@ def compared_html(of: Comparisons) -> str:
         grid=table("Value and groups", *grid) if len(of.leaderboards) > 1 else None,
         pairs=[_pair(side, of, f"pair-{n}") for n, side in enumerate(of.comparisons, start=1)],
         best_of=list(map(_best_of, of.best_of)),
-        rank_flips=list(map(flipped, of.rank_flips)),
+        rank_flips=list(map(rank_flip_text, of.rank_flips)),
         adjusted=adjustments(of),
     )
 

@@ -170,7 +170,7 @@ def best(best_of: BestOf) -> str:
     )
 
 
-def flipped(rank_flip: RankFlip) -> str:
+def rank_flip_text(rank_flip: RankFlip) -> str:
     """The settings between which the ranks of two models change."""
     sure = (
         "both differences are significant" if rank_flip.significant else "not both are significant"
@@ -228,7 +228,7 @@ def summary(document: Comparisons) -> str:
         lines_of_text.append(f"  {verdict(pair)}")
         lines_of_text += [f"  {line}" for line in lines(pair, document.sides)]
     lines_of_text += [f"  {best(standing)}" for standing in document.best_of]
-    lines_of_text += [f"  {flipped(standing)}" for standing in document.rank_flips]
+    lines_of_text += [f"  {rank_flip_text(standing)}" for standing in document.rank_flips]
     lines_of_text += [f"note: {note}" for note in (*adjustments(document), *document.notes)]
     return "\n".join(map(plain, lines_of_text))
 
