@@ -194,12 +194,16 @@ def summary(result: Result) -> str:
 
 
 class MetricText(NamedTuple):
-    """A metric as people read it: value with unit, interval, n, and what must be said beside it."""
+    """A metric as text."""
 
     value: str
+    """The value with its unit, or `-`."""
     interval: str
+    """The 95 % interval, or nothing."""
     n: str
+    """The number of replies or questions."""
     remark: str
+    """Why there is no value or interval, and the bounds of an incomplete result."""
 
 
 def plain(text: str) -> str:
