@@ -1,7 +1,8 @@
-"""What benchmarks ask of a model, as leaves of one tree, and results over several benchmarks by it.
+"""What benchmarks ask of a model, as the leaves of one tree, and results by leaf over several
+benchmarks.
 
-A benchmark's file says which leaf each of its categories is (`Presentation.capabilities`) and where
-its authors define them; what fits none is `unmapped`.
+A benchmark's file says which leaf each of its categories belongs to (`Presentation.capabilities`),
+and where its authors define the categories. A category that fits no leaf is `unmapped`.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ Z = normal_quantile(0.975)
 
 @dataclass(frozen=True, kw_only=True)
 class Capability:
-    """One leaf over several benchmarks: how many samples ask for it, the mean of their scores, and
-    the benchmarks that they are of."""
+    """One leaf over several benchmarks: the number of samples that ask for it, the mean of their
+    scores, and the benchmarks that they come from."""
 
     leaf: str
     n: int
@@ -37,16 +38,17 @@ class Capability:
 
 
 def over(reports: Mapping[str, Report]) -> list[Capability]:
-    """One model's results by leaf, in the order of the tree, `unmapped` last; `reports` are by the
-    benchmark's name.
+    """One model's results by leaf, in the order of the tree, `unmapped` last. The keys of `reports`
+    are the benchmarks' names.
 
-    Each sample weighs the same. With n_b the samples of benchmark b that have a score, N their sum,
-    m_b and s_b their mean and its standard error:
+    All samples weigh the same. With n_b the number of samples of benchmark b that have a score, N
+    their sum, m_b and s_b the mean and its standard error:
 
         m = Σ n_b·m_b / N        stderr² = Σ (n_b / N)²·s_b²
 
-    since benchmarks share no samples. The interval of one benchmark alone is its own. Where all of
-    a benchmark's scores are alike it has an interval and no s_b: half its width / 1.96 is taken.
+    since benchmarks share no samples. A leaf with a single benchmark keeps that benchmark's
+    interval. If all scores of a benchmark are equal, it has an interval but no s_b; half the
+    interval's width / 1.96 is used instead.
     """
     parts: dict[str, list[tuple[str, CapabilityReport]]] = {}
     for name, report in reports.items():
@@ -65,13 +67,13 @@ def over(reports: Mapping[str, Report]) -> list[Capability]:
 
 
 def _benchmarks_of(parts: Sequence[tuple[str, CapabilityReport]]) -> tuple[str, ...]:
-    """The benchmarks that have a part in the mean; all where none has a score."""
+    """The benchmarks that contribute to the mean, or all if none has a score."""
     scored = tuple(name for name, score in parts if score.mean.value is not None)
     return scored or tuple(name for name, _ in parts)
 
 
 def _mean(parts: Mapping[str, MetricReport]) -> MetricReport:
-    """Of several benchmarks' means, by the benchmark's name."""
+    """The mean over several benchmarks, whose names are the keys."""
     known = {name: part for name, part in parts.items() if part.value is not None}
     if len(known) == 1:
         return next(iter(known.values()))

@@ -1,6 +1,7 @@
-"""What comparing gives: differences of pairs, standings of many, what the best of several is worth.
+"""The document of a comparison: differences of pairs, standings of several sides, and the value of
+the best of several settings.
 
-A difference is always b less a: the first one named is what the other is measured against.
+A difference is always b minus a: the first side is the one that the other is compared with.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from snellen.scoring import MetricReport
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One set of replies. `name` is its own among those of its benchmark: the model, with what else
-    tells it apart; `where` the run's folder or the file; `n` its replies, by `replies` state.
-    `notes` are what must be said with its value: that the run is partial, or no result."""
+    """One set of replies. `name` is unique among the sides of its benchmark: the model, with what
+    distinguishes it. `where` is the run's folder or the file. `n` is the number of replies,
+    `replies` their number by state. `notes` are caveats of its value, such as that the run is
+    partial."""
 
     name: str
     benchmark: str
@@ -37,11 +39,11 @@ class Unpaired(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MetricDifference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One metric of both sides on the paired samples alone, and b less a.
+    """One metric of both sides, on the paired samples only, and b minus a.
 
-    `p` is two-sided, `adjusted` is Holm's over the tests that the document names. `detectable` is
-    the smallest difference that so many samples show four times of five (power 0.8, level 0.05).
-    `method` says how interval and p were found.
+    `p` is two-sided. `adjusted` is p by Holm's method over the tests that the document names.
+    `detectable` is the smallest difference that this number of samples detects with power 0.8 at
+    level 0.05. `method` says how interval and p were computed.
     """
 
     a: MetricReport
@@ -54,9 +56,9 @@ class MetricDifference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
 
 
 class Flips(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Samples that are right or wrong on both sides or on one; of scores of 0 and 1 with one reply
-    each. `p` is McNemar's, exact; it takes samples for independent, and is None where they are
-    not. The examples are right on that side alone."""
+    """Counts of samples that are right on both sides, on one, or on neither, for scores of 0 and 1
+    with one reply each. `p` is McNemar's exact p. It assumes independent samples, and is None if
+    they are not. The examples are right on that side only."""
 
     both: int
     only_a: int
@@ -68,13 +70,13 @@ class Flips(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Two sides under one scoring; `a` and `b` are their names.
+    """Two sides under one scoring. `a` and `b` are their names.
 
-    `samples` are paired, in `clusters`. `settings` are the fields of their identities that differ.
-    `breakdown` has the first metric for each category of each tag, `capabilities` the mean score
-    for what samples ask of a model. Where no details were wanted, there is the first metric alone.
-    `direction` says whether a higher or a lower value of the first metric is better, None where
-    that is not known.
+    `samples` is the number of paired samples, in `clusters`. `settings` are the fields of the
+    identities that differ. `breakdown` has the first metric for each category of each tag,
+    `capabilities` the mean score for each capability. Without details, there is only the first
+    metric. `direction` says whether a higher or a lower value of the first metric is better, None
+    if unknown.
     """
 
     benchmark: str
@@ -94,12 +96,12 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """One side among several: its value on the samples that all have, its rank (1 is best), the
-    ranks that it has in 95 % of resamples, and its groups: sides that share a letter do not differ
-    significantly at 5 %, by Holm over all pairs.
+    """One of several sides: its value on the samples that all sides have, its rank (1 is best), the
+    interval of ranks that it has in 95 % of resamples, and its group. Sides that share a letter do
+    not differ significantly at 5 %, by Holm's method over all pairs.
 
-    `rank` and `ranks` are None where it is not known whether a higher value is better. `group` is
-    "" for all sides where some pair has no test.
+    `rank` and `ranks` are None if it is unknown whether a higher value is better. `group` is "" for
+    all sides if some pair has no test.
     """
 
     name: str
@@ -110,8 +112,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Several sides by the first metric of the headline scoring, on the samples that all have; the
-    best first, or in the order of the sides where `direction` is None.
+    """Several sides by the first metric of the headline scoring, on the samples that all have. The
+    best is first; if `direction` is None, sides keep their order.
 
     `direction` says whether a higher or a lower value is better.
     """
@@ -137,12 +139,12 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class BestOf(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Several prompts or settings of one model on one split: the best of them looks better than it
+    """Several prompts or settings of one model on one split. The best of them looks better than it
     is, since chance took part in choosing it.
 
-    `values` are by side; `best` is the highest, or the lowest where lower is better. `held_out` is
-    what choosing so gives on samples that took no part in the choice; `spread` the standard
-    deviation between settings.
+    `values` are by side. `best` is the highest, or the lowest if lower is better. `held_out` is the
+    value of this choice on samples that were not used for it. `spread` is the standard deviation
+    between settings.
     """
 
     benchmark: str
@@ -157,8 +159,8 @@ class BestOf(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RankFlip(msgspec.Struct, frozen=True, kw_only=True):
-    """Two models, each of which is above the other in some of the settings that both were asked
-    in; `significant` says that each is so at 5 % in one of them."""
+    """Two models, each of which is above the other in some of their common settings. `significant`
+    says that each is so at 5 % in at least one setting."""
 
     benchmark: str
     models: tuple[str, str]
@@ -168,7 +170,8 @@ class RankFlip(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Comparisons(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What `compare` gives and `--json` prints; p values are adjusted over `tests` of them."""
+    """The document that `compare` returns and `--json` prints. p values are adjusted over `tests`
+    of them."""
 
     format: int
     sides: list[Side]

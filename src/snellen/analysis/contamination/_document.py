@@ -1,4 +1,4 @@
-"""What the search gives: what benchmarks share, and what of them is in a corpus."""
+"""The document of a search: what benchmarks share, and what of them is in a corpus."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from snellen.scoring import MetricReport
 
 
 class BenchmarkCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """A benchmark, how many samples of it were read, and how many different pictures they show."""
+    """A benchmark, the number of samples that were read, and the number of different pictures in
+    them."""
 
     name: str
     samples: int
@@ -18,11 +19,11 @@ class BenchmarkCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Duplicate(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Two samples that share something, as `[benchmark, id]` each.
+    """Two samples that share something, each as `[benchmark, id]`.
 
-    `kind` is `question` where picture and words are the same, or the words alone of questions
-    without pictures; `picture` where only a picture is. `picture` and `text` say how alike they are
-    (1: the same file, the same words). `answers` are what is right in each, where that differs.
+    `kind` is `question` if picture and words are the same, or, for questions without pictures, the
+    words. It is `picture` if only a picture is. `picture` and `text` are similarities (1: the same
+    file, the same words). `answers` are the right answers of both, if they differ.
     """
 
     kind: Literal["question", "picture"]
@@ -34,13 +35,15 @@ class Duplicate(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Overlap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What two benchmarks share, or what one has several times (`a` and `b` are the same).
+    """What two benchmarks share, or, if `a` and `b` are the same, what a benchmark has several
+    times.
 
-    `questions` are pairs that ask the same of the same picture, `conflicting` of them those with
-    other answers; `samples` how many of a's are in such a pair. `same_pictures` and `near_pictures`
-    are pairs of pictures, of one benchmark only near ones: many ask several questions about a file.
-    `with_pictures` of a's samples show one of them. `same_words` are samples of a whose words come
-    again with another picture, which proves nothing.
+    `questions` are pairs that ask the same about the same picture, `conflicting` those of them with
+    different answers. `samples` is how many of a's samples are in such a pair. `same_pictures` and
+    `near_pictures` are pairs of pictures. Within one benchmark only near pairs count, since many
+    benchmarks ask several questions about a file. `with_pictures` is how many of a's samples show
+    one of them. `same_words` are samples of a whose words occur again with another picture, which
+    proves nothing.
     """
 
     a: str
@@ -56,7 +59,7 @@ class Overlap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):
-    """How many samples, and what share of the benchmark's."""
+    """A number of samples, and their share of the benchmark's."""
 
     n: int
     share: float
@@ -65,10 +68,10 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
 class FoundIn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What of one benchmark is in the corpus, as samples.
 
-    `text_same`: the whole question stands there as a line or a text of its own, with all choices;
-    `text_near`: only most of its n-grams do. `picture_same` and `picture_near`: one of its
-    pictures. `both`: question and picture in one row, where questions that many samples share count
-    too; `answered`: with the right answer beside them.
+    `text_same`: the whole question is there as a line or a text of its own, with all choices.
+    `text_near`: only most of its n-grams are. `picture_same` and `picture_near`: one of its
+    pictures is. `both`: question and picture are in one row; questions that many samples share
+    count too. `answered`: the right answer is next to them.
     """
 
     benchmark: str
@@ -82,8 +85,8 @@ class FoundIn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One sample and a row of the corpus that has something of it; `text` is the share of its
-    n-grams there (1: the whole question), `picture` how alike the pictures are."""
+    """A sample, and a row of the corpus that contains something of it. `text` is the share of its
+    n-grams there (1: the whole question), `picture` the similarity of the pictures."""
 
     benchmark: str
     sample: str
@@ -94,7 +97,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Corpus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was read of a corpus, and what of each benchmark is in it."""
+    """The amount of the corpus that was read, and what of each benchmark is in it."""
 
     files: int
     rows: int
@@ -104,7 +107,7 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A run's mean score on the samples that were `found` and on the others (`clean`), as a share
-    of the best, and found less clean."""
+    of the best, and found minus clean."""
 
     by: Literal["text", "picture", "both"]
     found: MetricReport
@@ -113,7 +116,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Contamination(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What `contamination` gives and `--json` prints."""
+    """The document that `contamination` returns and `--json` prints."""
 
     format: int
     benchmarks: list[BenchmarkCounts]
