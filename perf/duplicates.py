@@ -23,7 +23,7 @@ from PIL import ImageDraw, ImageFont
 
 from snellen import registry
 from snellen.analysis.contamination import contamination
-from snellen.analysis.contamination.pictures import SIDE, Index, _Band
+from snellen.analysis.contamination.pictures import SIDE, PictureIndex, _Band
 from snellen.media import images
 from snellen.media.content import Image
 from tests.scenes import CHANGES, jpeg, scene
@@ -55,7 +55,7 @@ def found(golden: Path) -> None:
     ):
         if paths := sorted((golden / folder).rglob("*.jp*g")):
             sets[name] = [PIL.Image.open(path).convert("RGB") for path in paths]
-    indexes = {name: Index(greys(map(jpeg, pictures))) for name, pictures in sets.items()}
+    indexes = {name: PictureIndex(greys(map(jpeg, pictures))) for name, pictures in sets.items()}
     print(f"| change | {' | '.join(f'{name} ({len(sets[name])})' for name in sets)} |")
     print("|---" * (len(sets) + 1) + "|")
     others = dict.fromkeys(sets, 0)
@@ -71,7 +71,7 @@ def found(golden: Path) -> None:
     for name, pictures in sets.items():
         print(f"| {name} | {pairs(len(pictures)):,} | {len(list(indexes[name].pairs()))} |")
     for name, draw in LAYOUTS.items():
-        index = Index(greys(jpeg(draw(seed)) for seed in range(SAME_LAYOUT)))
+        index = PictureIndex(greys(jpeg(draw(seed)) for seed in range(SAME_LAYOUT)))
         print(f"| {name} | {pairs(SAME_LAYOUT):,} | {len(list(index.pairs()))} |")
 
 
@@ -165,7 +165,7 @@ def speed() -> None:
         print(f"| JPEGs of {size[0]} x {size[1]} ({kB:.0f} kB) a CPU second | {rates[size]:,.0f} |")
     draw = np.random.default_rng(0)
     hashed = draw.integers(0, 1 << 63, (100_000, 2)).astype(np.uint64)
-    index = Index(np.zeros((0, SIDE, SIDE), np.uint8))
+    index = PictureIndex(np.zeros((0, SIDE, SIDE), np.uint8))
     started = time.process_time()
     index._hashes = hashed
     index._bands = [[_Band(hashed[:, kind], band) for band in range(4)] for kind in (0, 1)]
@@ -174,7 +174,7 @@ def speed() -> None:
     print(f"| 100,000 x 100,000 pairs of hashes, {n:,} candidates: CPU s | {spent:.1f} |")
     pair = greys([jpeg(scene(1)), jpeg(scene(1), 30)] * 200)
     started = time.process_time()
-    near = len(list(Index(pair).pairs()))
+    near = len(list(PictureIndex(pair).pairs()))
     print(
         f"| a pair of candidates, laid over and compared: ms | "
         f"{(time.process_time() - started) / near * 1000:.2f} |"
