@@ -21,6 +21,7 @@ extensions = [
     "docstrings",
     "generated",
     "looks",
+    "rooms",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_ext"]

@@ -85,26 +85,31 @@ def matches(expected: str, output: str) -> bool:
     return re.fullmatch(pattern, lines) is not None
 
 
-def shell(folder: Path) -> Mapping[str, str]:
-    """The environment of a newcomer: our command, this Python, no keys, no data, no settings."""
+def shell(
+    folder: Path, python: Path | str = sys.executable, source: Path | None = ROOT / "src"
+) -> Mapping[str, str]:
+    """The environment of a newcomer: the command, a Python, no keys, no data, no settings. The
+    package is the one in `source`; None: the one that is installed."""
     programs = folder / ".bin"
     programs.mkdir(exist_ok=True)
     for name, words in (("snellen", "-m snellen "), ("python", "")):
         path = programs / name
-        path.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words}"$@"\n')
+        path.write_text(f'#!/bin/sh\nexec "{python}" {words}"$@"\n')
         path.chmod(0o755)
     return {
         "PATH": f"{programs}:{os.environ['PATH']}",
         "HOME": str(folder / ".home"),
-        "PYTHONPATH": str(ROOT / "src"),
+        **({} if source is None else {"PYTHONPATH": str(source)}),
         "LANG": "C.UTF-8",
         "COLUMNS": "100",
     }
 
 
-def followed(page: str, folder: Path, server: str) -> int:
-    """Does what a page says in a folder; how many commands that were."""
-    environment = shell(folder)
+def followed(
+    page: str, folder: Path, server: str, environment: Mapping[str, str] | None = None
+) -> int:
+    """Run the commands of a page in a folder, and return their number."""
+    environment = environment or shell(folder)
     done = 0
     for block in blocks(page):
         if name := file_name(block):

@@ -24,7 +24,7 @@ from snellen.core.model import Reply, Request
 from snellen.core.profile import Profile
 from snellen.core.sample import Sample
 from snellen.data import Facts, Row
-from snellen.errors import CatalogError, DataError, StoreError, UsageError
+from snellen.errors import CatalogError, DataError, StoreError, UsageError, install
 from snellen.media.content import Image
 from snellen.media.drawing import Canvas
 from snellen.models.scripted import Scripted
@@ -85,7 +85,7 @@ def test_a_package_that_a_model_lacks_is_said_before_any_row_is_read(
 ) -> None:
     monkeypatch.setattr(models, "EXTRAS", {"hf": ("hf", ("torch_that_is_nowhere",))})
     plan = Plan(benchmarks=[replace(benchmark(), data=Unread())], models=["hf/mine"], out=tmp_path)
-    with pytest.raises(UsageError, match=r"torch_that_is_nowhere: pip install .* 'snellen\[hf\]'"):
+    with pytest.raises(UsageError, match=re.escape(f"torch_that_is_nowhere: {install('hf')}")):
         run_plan(plan)
 
 
@@ -642,3 +642,40 @@ def test_what_cannot_be_compared_is_said_in_words(rows: Path, tmp_path: Path) ->
     ):
         with pytest.raises(snellen.SnellenError, match=re.escape(said)):
             snellen.compare(run, other)  # type: ignore[arg-type]
+
+
+def test_samples_are_records_with_the_question_the_reply_and_the_score(tmp_path: Path) -> None:
+    result = snellen.evaluate("eyechart:n=10", "baseline/reader", out=tmp_path)
+    records = result.samples()
+
+    assert len(records) == 10
+    first = records[0]
+    assert (first["sample"], first["repeat"], first["scoring"]) == ("letters-0", 0, "official")
+    assert first["question"] and first["reply_state"] == "ok" and first["tag.task"] == "letters"
+    mean = sum(record["score"] for record in records) / 10
+    assert mean == pytest.approx(result.headline.value)
+    for record in records:
+        assert (record["reply"].strip() == record["target"]) <= (record["score"] == 1.0)
+    with pytest.raises(UsageError, match=r"no scoring 'robust'\. Scorings: official; all"):
+        result.samples("robust")
+    with pytest.raises(UsageError, match=r"no form 'excel'\. Forms: records, pandas, polars"):
+        result.samples(form="excel")
+
+
+def test_a_result_is_text_a_dictionary_and_html(tmp_path: Path) -> None:
+    result = snellen.evaluate("eyechart:n=10", "baseline/reader", out=tmp_path)
+    assert json.loads(result.json()) == result.asdict()
+    html = result._repr_html_()
+    assert "<th>metric</th>" in html and "<td>accuracy</td>" in html
+    other = snellen.evaluate("eyechart:n=10", "baseline/first", out=tmp_path)
+    compared = snellen.compare(result, other)
+    assert json.loads(compared.json()) == compared.asdict()
+
+
+def test_progress_is_shown_where_it_is_wanted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    snellen.evaluate("eyechart:n=10", "baseline/reader", out=tmp_path / "a", show=True)
+    assert "eyechart × baseline/reader  10/10" in capsys.readouterr().err
+    snellen.evaluate("eyechart:n=10", "baseline/reader", out=tmp_path / "b")
+    assert "10/10" not in capsys.readouterr().err

@@ -32,7 +32,8 @@ def test_a_model_above_the_floor_passes_and_one_below_its_baseline_does_not(
     shutil.rmtree(tmp_path / ".bin")
     worse = measured(tmp_path, MODEL="baseline/first", FLOOR="0")
     assert worse.returncode == 1
-    assert "eyechart: accuracy -" in worse.stdout and "significantly worse" in worse.stdout
+    assert "eyechart: worse by more than 0: baseline/first is " in worse.stderr
+    assert 'failures="1"' in (tmp_path / "junit.xml").read_text(encoding="utf-8")
     assert "baseline/first" in (tmp_path / "comparison.md").read_text(encoding="utf-8")
 
 
@@ -44,14 +45,13 @@ def test_a_model_that_lost_everything_does_not_pass_for_want_of_an_interval(tmp_
     shutil.rmtree(tmp_path / ".bin")
     worse = measured(tmp_path, MODEL="baseline/first", **counts)
     assert worse.returncode == 1, worse.stdout
-    assert "eyechart: accuracy -1.0000, no interval" in worse.stdout
-    assert "significantly worse" in worse.stdout
+    assert "worse by more than 0: baseline/first is 100.00 pp below baseline/reader" in worse.stderr
 
 
 def test_a_model_below_the_floor_fails_and_has_its_report(tmp_path: Path) -> None:
     done = measured(tmp_path, MODEL="baseline/first", FLOOR="0.6")
     assert done.returncode == 1
-    assert "not 0.6 or more" in done.stderr
+    assert "at least 0.6 is required" in done.stderr
     assert (tmp_path / "report.html").exists()
 
 
@@ -92,5 +92,5 @@ def test_the_workflow_installs_what_can_be_installed() -> None:
 def test_the_guide_to_the_job_reads_without_a_site_builder() -> None:
     guide = (CI.parents[1] / "docs" / "ci.md").read_text(encoding="utf-8")
     assert "```{" not in guide
-    for name in ("measure.sh", "not_worse.py", "measure.yml"):
+    for name in ("measure.sh", "measure.yml"):
         assert f"](../examples/ci/{name})" in guide

@@ -55,7 +55,7 @@ def points(folder: Path, eyes: Eyes, **fields: Any) -> Benchmark:
     """One question about a wide and a tall picture; its prompt shows the tall one first."""
     (folder / "wide.png").write_bytes(WIDE)
     (folder / "tall.png").write_bytes(TALL)
-    media = tuple(Image(folder / name, place=name) for name in ("wide.png", "tall.png"))
+    media = tuple(Image(folder / name, label=name) for name in ("wide.png", "tall.png"))
     made: dict[str, Any] = {
         "data": Drawn("points", lambda: iter([{"id": "s"}])),
         "sample": lambda place, row: Sample(id="s", question="Where?", media=media, target="1"),

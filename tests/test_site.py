@@ -31,6 +31,7 @@ generated = extension("generated")
 docstrings = extension("docstrings")
 closed = extension("closed")
 looks = extension("looks")
+rooms = extension("rooms")
 
 
 @pytest.mark.parametrize("name", ["pope", "eyechart", "ovo-bench", "vlmevalkit", "coco-captions"])
@@ -105,6 +106,7 @@ def test_every_option_of_a_run_is_on_the_page_of_options() -> None:
     flags = {max(one.opts, key=len) for one in run.params if isinstance(one, click.Option)}
     listed = set(re.findall(r"^\| `(--[a-z-]+)` ", page, re.MULTILINE))
     of_the_command = {"--model", "--benchmark", "--estimate", "--no-score", "--fail-under"}
+    of_the_command |= {"--quiet"}
     assert listed == flags - of_the_command - {"--json"}
 
 
@@ -229,3 +231,13 @@ def test_a_page_says_that_it_is_chinese() -> None:
     assert context["language"] == "en"
     looks.language(None, "start.zh-CN", "page.html", context, None)
     assert context["language"] == "zh-CN"
+
+
+def test_the_picture_of_rooms_shows_every_room_and_the_shortest_ways_down() -> None:
+    svg = rooms.picture()
+    assert (DOCS / "assets" / "rooms.svg").read_text() == svg, "the picture is old: make docs"
+    listed = {room for row in rooms.levels() for room in row} - {"__main__"}
+    assert set(re.findall(r"<text [^>]*>([^<]+)</text>", svg)) == listed
+    ways = {"a": {"b", "c"}, "b": {"c"}, "c": set()}
+    assert rooms.shortest(ways) == {"a": {"b"}, "b": {"c"}, "c": set()}
+    assert "store" in rooms.imported_rooms("run")

@@ -571,3 +571,13 @@ def test_failures_are_told_by_turn(tmp_path: Path) -> None:
     finished = run(tmp_path, Says(fails), made)
     assert finished.result is not None
     assert finished.result.report.replies == {"failed": 2}
+
+
+def test_samples_of_scored_turns_have_their_own_reply(tmp_path: Path) -> None:
+    rows(tmp_path, CAT)
+    with serving(in_order("a cat", "a fish", "the dog")) as server:
+        result = evaluated(tmp_path, server.url)
+    assert [
+        (record["sample"], record["turn"], record["reply"], record["score"])
+        for record in result.samples()
+    ] == [("cat#1", 0, "a cat", 1.0), ("cat#2", 1, "a fish", 0.0)]

@@ -174,7 +174,7 @@ def _commands(name: str, made: Benchmark) -> str:
 
 
 def _example(few: Benchmark, pictures: Path, name: str) -> str:
-    sample = next((few.sample(row.place, row) for row in few.data), None)
+    sample = next((few.sample(row.position, row) for row in few.data), None)
     request = few.request(sample) if sample else None
     if sample is None or request is None:
         return ""
@@ -191,12 +191,12 @@ def _example(few: Benchmark, pictures: Path, name: str) -> str:
                 assert isinstance(loaded.source, bytes)
                 file = pictures / f"{name}-{number}.{SUFFIX[loaded.mime or '']}"
                 file.write_bytes(loaded.source)
-                place = text(part.place or "picture")
+                place = text(part.label or "picture")
                 size = f"{loaded.width} x {loaded.height} pixels"
                 parts.append(f"![{size}](../pictures/{file.name})\n")
                 parts.append(f"{place}, {size}\n")
             else:
-                place = part.place or "video"
+                place = part.label or "video"
                 end = f"{part.end:g}" if part.end is not None else "its end"
                 shown = part.policy or few.procedure.frames or "the default policy"
                 parts.append(

@@ -2,19 +2,19 @@
 # Measure a model, hold it to a floor, and compare it with a stored baseline.
 #
 # usage: MODEL=openai/NAME [BASE_URL=URL] [API_KEY_ENV=VARIABLE] [BENCHMARK=eyechart] [LIMIT=200]
-#        [METRIC=accuracy] [FLOOR=0.6] [BASELINE=baseline] [REVISION=…] measure.sh
+#        [METRIC=accuracy] [FLOOR=0.6] [BASELINE=baseline] [MARGIN=0] [REVISION=…] measure.sh
 #
 # METRIC is a metric of the benchmark's headline scoring (`snellen show BENCHMARK`). FLOOR is a number
 # in its unit: 0.6 is 60 % accuracy; METRIC=perception FLOOR=1400 suits mme. FLOOR= sets no floor.
-# BASELINE is a folder of runs, such as the `runs` of an earlier job. Writes runs/, report.html and,
-# with a baseline, comparison.md. Exit: 0 good; 1 below the floor, significantly below the baseline,
-# or questions without a reply; 2 wrong use.
+# BASELINE is a folder of runs, such as the `runs` of an earlier job. MARGIN is the loss that is
+# accepted, in the metric's unit. Writes runs/, report.html and, with a baseline, comparison.md and
+# junit.xml. Exit: 0 good; 1 below the floor, worse than the baseline by more than MARGIN, or
+# questions without a reply; 2 wrong use.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
 baseline=${BASELINE:-baseline}
 
 if [ -z "${MODEL:-}" ]; then
-    echo "measure.sh: say which model: MODEL=openai/NAME measure.sh" >&2
+    echo "measure.sh: no model. Name one: MODEL=openai/NAME measure.sh" >&2
     exit 2
 fi
 arguments=(-b "${BENCHMARK:-eyechart}" -m "$MODEL")
@@ -42,8 +42,7 @@ if [ "$code" -gt 1 ]; then
 fi
 snellen report runs -o report.html
 if [ -d "$baseline" ]; then
-    snellen compare "$baseline" runs -o comparison.md
-    snellen compare "$baseline" runs --json > comparison.json
-    python3 "$here/not_worse.py" comparison.json || code=1
+    snellen compare "$baseline" runs -o comparison.md --fail-if-worse "${MARGIN:-0}" \
+        --junit junit.xml || code=$?
 fi
 exit "$code"

@@ -18,6 +18,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import stat
 from typing import TYPE_CHECKING
 
@@ -132,12 +133,12 @@ class Rejected(ModelError):
 
 
 def install(extra: str) -> str:
-    """The command that installs an extra, for messages.
-
-    >>> install("view")
-    "pip install '.[view]' in a checkout, else pip install 'snellen[view]'"
-    """
-    return f"pip install '.[{extra}]' in a checkout, else pip install 'snellen[{extra}]'"
+    """The command that installs an extra, for messages. If the package runs from a checkout, the
+    command names that folder; an installed package has no source to name."""
+    checkout = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+    if os.path.isfile(os.path.join(checkout, "pyproject.toml")):
+        return f"pip install -e {shlex.quote(f'{checkout}[{extra}]')}"
+    return f"pip install 'snellen[{extra}]'"
 
 
 # -- messages as they are stored and printed: with limited length, without control codes

@@ -143,8 +143,8 @@ def _keeps_to_the_contract(benchmark: Benchmark) -> None:
             assert alias not in (name, name.replace("-", "_")), f"{name}: {alias!r} is its own name"
             for key, value in options.items():
                 assert same.provenance.options[key] == value, f"{name}: {alias!r} is to set {key}"
-    samples = [benchmark.sample(row.place, row) for row in benchmark.data]
-    again = [benchmark.sample(row.place, row) for row in benchmark.data]
+    samples = [benchmark.sample(row.position, row) for row in benchmark.data]
+    again = [benchmark.sample(row.position, row) for row in benchmark.data]
     assert samples, f"{name}: there are no bundled rows"
     assert samples == again, f"{name}: the same rows must give the same samples"
     assert len({sample.id for sample in samples}) == len(samples), f"{name}: ids must be unique"

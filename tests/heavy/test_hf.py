@@ -419,7 +419,7 @@ def test_a_damaged_picture_fails_its_own_request(llava: Path) -> None:
     whole = picture(1, 40, 40)
     assert isinstance(whole.source, bytes)
     cut = replace(
-        whole, source=whole.source[:60] + b"\0" * 200 + whole.source[260:], place="cut.png"
+        whole, source=whole.source[:60] + b"\0" * 200 + whole.source[260:], label="cut.png"
     )
     *found, failed = replies(llava, [*good, ask(user(cut, "what ?"))])
     assert texts(found) == texts(replies(llava, good))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Sequence
 from io import BytesIO
@@ -19,7 +20,7 @@ from snellen import registry
 from snellen.api import Plan, run_plan
 from snellen.core.model import Emission, Generation, Query, SessionSpec
 from snellen.core.profile import Profile
-from snellen.errors import Rejected, UsageError
+from snellen.errors import Rejected, UsageError, install
 from snellen.media.content import Frame, Image
 from snellen.models.hf_stream import HfSession, open_model
 from snellen.store import ReplyRecord, Run
@@ -481,7 +482,7 @@ async def test_the_loop_goes_on_while_the_model_computes(watched: Watched) -> No
 
 def test_without_the_extra_it_says_which(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(UsageError, match=r"pip install 'snellen\[hf\]'"):
+    with pytest.raises(UsageError, match=re.escape(install("hf"))):
         registry.model(f"hf-stream/{folder}")
 
 

@@ -125,7 +125,7 @@ def test_every_question_is_asked_once_and_ends_in_a_state(
     official = benchmark.scorings["official"]
     said = replies(run)
     right = 0.0
-    for row, sample in [(row, benchmark.sample(row.place, row)) for row in benchmark.data][:N]:
+    for row, sample in [(row, benchmark.sample(row.position, row)) for row in benchmark.data][:N]:
         del row
         record = run_reply(said[sample.id])
         right += total_score(official.score(official.parse(record, sample), sample)) or 0.0
@@ -147,7 +147,7 @@ def test_pictures_really_arrive(model: Path, proxy: Seen, tmp_path: Path) -> Non
     """One question over all pictures gives different replies, and exchanging the picture changes
     the reply."""
     benchmark = mini()
-    rows = [benchmark.sample(row.place, row) for row in benchmark.data]
+    rows = [benchmark.sample(row.position, row) for row in benchmark.data]
     pictures = {sample.id: sample.media[0] for sample in rows}
     ids = list(pictures)[:N]
     other = dict(zip(ids, [*ids[1:], ids[0]], strict=True))

@@ -81,7 +81,7 @@ def same(one: Figures, other: Figures) -> None:
 @pytest.fixture(scope="module")
 def samples() -> dict[str, Sample]:
     benchmark = mathvista(data=golden("mathvista"))
-    found = (benchmark.sample(row.place, row) for row in benchmark.data)
+    found = (benchmark.sample(row.position, row) for row in benchmark.data)
     return {sample.id: sample for sample in found}
 
 

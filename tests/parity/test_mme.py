@@ -38,7 +38,7 @@ def test_every_count_is_the_official_scripts(model: str) -> None:
     keys = ("TP", "FN", "TN", "FP", "other_num")
     counts = {task: dict.fromkeys(keys, 0) for task in TASKS}
     for row in benchmark.data:
-        sample = benchmark.sample(row.place, row)
+        sample = benchmark.sample(row.position, row)
         answer = parse(Reply(text=published.replies[sample.id] or ""), sample).answer
         kind = ("T" if answer == sample.target else "F") + ("P" if answer == "yes" else "N")
         counts[sample.tags["task"]]["other_num" if answer is None else kind] += 1
@@ -50,7 +50,7 @@ def test_llavas_questions_are_these() -> None:
     benchmark = mme(prompt="llava", data=pack)
     ours = set()
     for row in benchmark.data:
-        sample = benchmark.sample(row.place, row)
+        sample = benchmark.sample(row.position, row)
         (message,) = benchmark.prompt(sample, ())
         ours.add((sample.tags["task"], sample.data["image"], message.text))
     lines = (pack / "annotations" / "llava_mme.jsonl").read_text(encoding="utf-8").split("\n")

@@ -44,7 +44,7 @@ def test_every_count_is_the_official_scripts(model: str) -> None:
     parse = benchmark.scorings["official"].parse
     counts = {name: dict.fromkeys(("TP", "FP", "TN", "FN"), 0) for name in SETS}
     for row in benchmark.data:
-        sample = benchmark.sample(row.place, row)
+        sample = benchmark.sample(row.position, row)
         answer = parse(Reply(text=said[sample.id]), sample).answer
         kind = ("T" if answer == sample.target else "F") + ("P" if answer == "yes" else "N")
         counts[sample.tags["set"]][kind] += 1
@@ -56,7 +56,7 @@ def test_llavas_questions_are_these_with_these_ids() -> None:
     benchmark = pope(release="e3e3926", prompt="llava", data=pack)
     ours = {}
     for row in benchmark.data:
-        sample = benchmark.sample(row.place, row)
+        sample = benchmark.sample(row.position, row)
         (message,) = benchmark.prompt(sample, ())
         ours[int(sample.id)] = (sample.data["image"], message.text, sample.tags["set"])
     asked = rows(pack / "annotations" / "llava_pope_test.jsonl")

@@ -88,7 +88,7 @@ def of_problems(problems: Mapping[str, Any], folder: Path) -> Benchmark:
 
 
 def samples(benchmark: Benchmark) -> Iterator[Sample]:
-    return (benchmark.sample(row.place, row) for row in benchmark.data)
+    return (benchmark.sample(row.position, row) for row in benchmark.data)
 
 
 def figures(report: Report, scoring: str) -> dict[str, tuple[Any, int]]:

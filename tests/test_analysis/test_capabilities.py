@@ -19,7 +19,7 @@ from snellen.metrics import mean
 from snellen.scoring import CapabilityReport, MetricReport, Report, Scored, Tally
 from snellen.testing import check_benchmark
 
-ASKED = Capabilities(
+CAPABILITIES = Capabilities(
     tag="category",
     leaves={"cats": "perception/object", "sums": "reasoning/mathematical"},
     source="x",
@@ -27,7 +27,7 @@ ASKED = Capabilities(
 
 
 def benchmark(**changes: object) -> Benchmark:
-    made = Benchmark(
+    default = Benchmark(
         name="mine",
         asks=1,
         data=jsonl(Path("rows.jsonl")),
@@ -43,32 +43,32 @@ def benchmark(**changes: object) -> Benchmark:
                 best=2.0,
             )
         },
-        presentation=Presentation(capabilities=ASKED),
+        presentation=Presentation(capabilities=CAPABILITIES),
     )
-    return vary(made, **changes)
+    return vary(default, **changes)
 
 
-def told(made: Benchmark, categories: str) -> Report:
+def scored_report(own: Benchmark, categories: str) -> Report:
     """A reply to a sample of each category, the first letter of its name: every other one right."""
     names = {"c": "cats", "s": "sums", "o": "other"}
-    tally = Tally(made)
-    for place, letter in enumerate(categories):
-        sample = Sample(id=str(place), question="", target="yes", tags={"category": names[letter]})
-        tally.add([Scored(sample, 0, "ok", Reply(text="no" if place % 2 else "yes"))])
+    tally = Tally(own)
+    for index, letter in enumerate(categories):
+        sample = Sample(id=str(index), question="", target="yes", tags={"category": names[letter]})
+        tally.add([Scored(sample, 0, "ok", Reply(text="no" if index % 2 else "yes"))])
     return tally.report(model="m", identity={})
 
 
-def one(name: str, **leaves: MetricReport) -> Report:
-    made = told(benchmark(capabilities=None), "c")
-    found = {leaf: CapabilityReport(n=mean.n, mean=mean) for leaf, mean in leaves.items()}
+def report_of(name: str, **leaves: MetricReport) -> Report:
+    base = scored_report(benchmark(capabilities=None), "c")
+    capabilities = {leaf: CapabilityReport(n=mean.n, mean=mean) for leaf, mean in leaves.items()}
     return Report(
         **{
-            field: getattr(made, field)
-            for field in made.__struct_fields__
+            field: getattr(base, field)
+            for field in base.__struct_fields__
             if field not in ("benchmark", "capabilities")
         },
         benchmark=name,
-        capabilities=found,
+        capabilities=capabilities,
     )
 
 
@@ -78,94 +78,101 @@ def metric(value: float, n: int, stderr: float | None) -> MetricReport:
 
 
 def test_every_sample_is_counted_for_one_leaf() -> None:
-    found = told(benchmark(), "ccccssso")
-    assert {leaf: one.n for leaf, one in found.capabilities.items()} == {
+    scored = scored_report(benchmark(), "ccccssso")
+    assert {leaf: part.n for leaf, part in scored.capabilities.items()} == {
         "perception/object": 4,
         "reasoning/mathematical": 3,
         "unmapped": 1,
     }
-    assert sum(one.n for one in found.capabilities.values()) == found.n
+    assert sum(part.n for part in scored.capabilities.values()) == scored.n
 
 
 def test_a_leafs_mean_is_a_share_of_the_best_score() -> None:
-    found = told(benchmark(), "ccccsss")
-    assert found.capabilities["perception/object"].mean.value == 0.5
-    assert found.capabilities["reasoning/mathematical"].mean.value == pytest.approx(2 / 3)
+    scored = scored_report(benchmark(), "ccccsss")
+    assert scored.capabilities["perception/object"].mean.value == 0.5
+    assert scored.capabilities["reasoning/mathematical"].mean.value == pytest.approx(2 / 3)
 
 
 def test_a_benchmark_without_capabilities_says_nothing_of_them() -> None:
-    assert told(benchmark(capabilities=None), "ccs").capabilities == {}
+    assert scored_report(benchmark(capabilities=None), "ccs").capabilities == {}
 
 
 def test_over_benchmarks_each_sample_weighs_the_same() -> None:
     text = "OCR/text"
-    (found,) = over(
+    (capability,) = over(
         {
-            "a": one("a", **{text: metric(0.5, 300, 0.03)}),
-            "b": one("b", **{text: metric(0.9, 100, 0.04)}),
+            "a": report_of("a", **{text: metric(0.5, 300, 0.03)}),
+            "b": report_of("b", **{text: metric(0.9, 100, 0.04)}),
         }
     )
-    assert (found.leaf, found.n, found.benchmarks) == (text, 400, ("a", "b"))
-    assert found.mean.value == pytest.approx(0.6)
+    assert (capability.leaf, capability.n, capability.benchmarks) == (text, 400, ("a", "b"))
+    assert capability.mean.value == pytest.approx(0.6)
     stderr = math.sqrt((0.75 * 0.03) ** 2 + (0.25 * 0.04) ** 2)
-    assert found.mean.stderr == pytest.approx(stderr)
-    assert found.mean.ci95 == pytest.approx((0.6 - 1.959964 * stderr, 0.6 + 1.959964 * stderr))
+    assert capability.mean.stderr == pytest.approx(stderr)
+    assert capability.mean.ci95 == pytest.approx((0.6 - 1.959964 * stderr, 0.6 + 1.959964 * stderr))
 
 
 def test_a_benchmark_without_a_score_is_not_among_those_of_a_mean() -> None:
     nothing = MetricReport(value=None, unit="fraction", n=0, stderr=None, ci95=None)
     some = metric(0.5, 300, 0.03)
 
-    (leaf,) = over({"a": one("a", **{"OCR/text": some}), "b": one("b", **{"OCR/text": nothing})})
+    (leaf,) = over(
+        {"a": report_of("a", **{"OCR/text": some}), "b": report_of("b", **{"OCR/text": nothing})}
+    )
     assert (leaf.benchmarks, leaf.mean) == (("a",), some)
-    (leaf,) = over({"a": one("a", **{"OCR/text": nothing})})
+    (leaf,) = over({"a": report_of("a", **{"OCR/text": nothing})})
     assert (leaf.benchmarks, leaf.mean.value) == (("a",), None)
 
 
 def test_the_interval_of_one_benchmark_alone_is_its_own() -> None:
     own = metric(0.5, 300, 0.03)
-    (found,) = over({"a": one("a", **{"OCR/text": own})})
-    assert found.mean == own
+    (capability,) = over({"a": report_of("a", **{"OCR/text": own})})
+    assert capability.mean == own
 
 
 def test_without_one_of_the_errors_there_is_no_interval() -> None:
     text = "OCR/text"
-    (found,) = over(
+    (capability,) = over(
         {
-            "a": one("a", **{text: metric(0.5, 300, 0.03)}),
-            "b": one("b", **{text: metric(1.0, 5, None)}),
+            "a": report_of("a", **{text: metric(0.5, 300, 0.03)}),
+            "b": report_of("b", **{text: metric(1.0, 5, None)}),
         }
     )
-    assert found.mean.ci95 is None
-    assert found.mean.value == pytest.approx(155 / 305)
-    assert found.mean.reason == "b: no interval"
+    assert capability.mean.ci95 is None
+    assert capability.mean.value == pytest.approx(155 / 305)
+    assert capability.mean.reason == "b: no interval"
 
 
 def test_the_reason_for_no_interval_over_benchmarks_names_the_one_that_has_none() -> None:
     few = msgspec.structs.replace(metric(0.5, 2, None), reason="2 independent clusters")
-    (found,) = over(
+    (capability,) = over(
         {
-            "large": one("large", **{"OCR/text": metric(0.5, 300, 0.03)}),
-            "small": one("small", **{"OCR/text": few}),
+            "large": report_of("large", **{"OCR/text": metric(0.5, 300, 0.03)}),
+            "small": report_of("small", **{"OCR/text": few}),
         }
     )
-    assert (found.n, found.mean.reason) == (302, "small: 2 independent clusters")
+    assert (capability.n, capability.mean.reason) == (302, "small: 2 independent clusters")
 
 
 def test_where_all_are_right_the_interval_gives_the_error() -> None:
     text = "OCR/text"
     right = msgspec.structs.replace(metric(1.0, 100, None), ci95=(0.963, 1.0))
-    (found,) = over(
-        {"a": one("a", **{text: metric(0.5, 300, 0.03)}), "b": one("b", **{text: right})}
+    (capability,) = over(
+        {
+            "a": report_of("a", **{text: metric(0.5, 300, 0.03)}),
+            "b": report_of("b", **{text: right}),
+        }
     )
     stderr = math.sqrt((0.75 * 0.03) ** 2 + (0.25 * 0.0185 / 1.959964) ** 2)
-    assert found.mean.stderr == pytest.approx(stderr)
-    assert found.mean.ci95 == pytest.approx((0.625 - 1.959964 * stderr, 0.625 + 1.959964 * stderr))
+    assert capability.mean.stderr == pytest.approx(stderr)
+    assert capability.mean.ci95 == pytest.approx(
+        (0.625 - 1.959964 * stderr, 0.625 + 1.959964 * stderr)
+    )
 
 
 def test_leaves_stand_in_the_order_of_the_tree_and_unmapped_last() -> None:
-    found = over({"mine": told(benchmark(), "oscc")})
-    assert [one.leaf for one in found] == [
+    capabilities = over({"mine": scored_report(benchmark(), "oscc")})
+    assert [capability.leaf for capability in capabilities] == [
         "perception/object",
         "reasoning/mathematical",
         "unmapped",
@@ -177,7 +184,7 @@ def test_several_runs_of_a_model_are_reported_by_capability(tmp_path: Path) -> N
         registry.benchmark(name, data=Path("synthetic")) for name in ("scienceqa", "mathvision")
     ]
     plan = Plan(benchmarks=benchmarks, models=["baseline/first"], out=tmp_path)
-    results = [one.result for one in run_plan(plan) if one.result is not None]
+    results = [outcome.result for outcome in run_plan(plan) if outcome.result is not None]
     text = report.as_text(results)
     assert "by capability" in text
     assert "knowledge/domain" in text and "reasoning/mathematical" in text
@@ -187,21 +194,21 @@ def test_several_runs_of_a_model_are_reported_by_capability(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", [entry.name for entry in registry.entries()])
 def test_every_benchmarks_leaves_are_the_trees(name: str) -> None:
-    made = registry.benchmark(name)
-    found = made.presentation.capabilities
+    own = registry.benchmark(name)
+    capabilities = own.presentation.capabilities
     if name == "vlmevalkit":
-        assert found is None  # its sets are many, and none of them says what it asks for
+        assert capabilities is None  # its sets are many, and none of them says what it asks for
         return
-    assert found is not None, (
+    assert capabilities is not None, (
         f"{name}: say what each category asks for, with capabilities=Capabilities(...): see "
         "docs/add-a-benchmark.md"
     )
-    assert set(found.leaves.values()) <= {*LEAVES, "unmapped"}
-    assert found.source
+    assert set(capabilities.leaves.values()) <= {*LEAVES, "unmapped"}
+    assert capabilities.source
 
 
 def test_a_leaf_that_is_none_of_the_trees_breaks_the_contract() -> None:
-    made = registry.benchmark("scienceqa", data=Path("synthetic"))
+    own = registry.benchmark("scienceqa", data=Path("synthetic"))
     strange = Capabilities(tag="subject", leaves={"NAT": "perception/smell"}, source="x")
     with pytest.raises(AssertionError, match="perception/smell"):
-        check_benchmark(vary(made, capabilities=strange))
+        check_benchmark(vary(own, capabilities=strange))

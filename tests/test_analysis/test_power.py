@@ -10,32 +10,32 @@ from snellen.cli.power import command
 from snellen.errors import UsageError
 
 
-def rows(path: Path, *, pictures: int, each: int, hidden: int = 0) -> Path:
-    """Questions with one of two choices, `each` about one picture, some without an answer."""
+def rows(path: Path, *, pictures: int, per_picture: int, hidden: int = 0) -> Path:
+    """Two-choice questions, `per_picture` about each picture, some without an answer."""
     lines = []
-    for n in range(pictures * each + hidden):
+    for n in range(pictures * per_picture + hidden):
         row = {"id": str(n), "question": "Which?", "A": "this", "B": "that", "answer": "A"}
-        if n >= pictures * each:
+        if n >= pictures * per_picture:
             del row["answer"]
-        row["image"] = f"{n // each}.png"
+        row["image"] = f"{n // per_picture}.png"
         lines.append(json.dumps(row))
     path.write_text("\n".join(lines) + "\n")
     return path
 
 
-def said(*args: object) -> str:
-    found = CliRunner().invoke(command, [str(arg) for arg in args], standalone_mode=False)
-    if found.exception is not None:
-        raise found.exception
-    return found.stdout
+def output(*args: object) -> str:
+    result = CliRunner().invoke(command, [str(arg) for arg in args], standalone_mode=False)
+    if result.exception is not None:
+        raise result.exception
+    return result.stdout
 
 
 def test_clusters_cost_their_design_effect(tmp_path: Path) -> None:
-    benchmark = registry.benchmark(str(rows(tmp_path / "own.jsonl", pictures=40, each=5)))
-    found = api.power(benchmark, disagree=[0.3], icc=0.25, difference=0.1)
+    benchmark = registry.benchmark(str(rows(tmp_path / "own.jsonl", pictures=40, per_picture=5)))
+    result = api.power(benchmark, disagree=[0.3], icc=0.25, difference=0.1)
     # 1 + (5 - 1) 0.25 = 2: two hundred samples are worth a hundred
-    assert (found.samples, found.clusters, found.design_effect) == (200, 40, 2.0)
-    (row,) = found.rows
+    assert (result.samples, result.clusters, result.design_effect) == (200, 40, 2.0)
+    (row,) = result.rows
     assert row.stderr == pytest.approx(math.sqrt(0.3 / 100))
     assert row.smallest == stats.detectable_share(100, 0.3)
     needed = stats.needed_pairs(0.1, 0.3)
@@ -44,7 +44,7 @@ def test_clusters_cost_their_design_effect(tmp_path: Path) -> None:
 
 
 def test_as_many_clusters_are_needed_as_have_a_test(tmp_path: Path) -> None:
-    benchmark = registry.benchmark(str(rows(tmp_path / "own.jsonl", pictures=40, each=5)))
+    benchmark = registry.benchmark(str(rows(tmp_path / "own.jsonl", pictures=40, per_picture=5)))
     (row,) = api.power(benchmark, disagree=[0.5], difference=0.5).rows
     needed = stats.needed_pairs(0.5, 0.5)
     # Fewer than three pictures would have enough questions; ten, of five each, have an interval.
@@ -53,17 +53,17 @@ def test_as_many_clusters_are_needed_as_have_a_test(tmp_path: Path) -> None:
 
 
 def test_clusters_of_different_sizes_count_by_what_a_sample_sees(tmp_path: Path) -> None:
-    path = rows(tmp_path / "own.jsonl", pictures=2, each=4)
+    path = rows(tmp_path / "own.jsonl", pictures=2, per_picture=4)
     benchmark = registry.benchmark(str(path))
     # of the first five rows four share a picture and one has its own: (16 + 1) / 5
     assert api.power(benchmark, limit=5).cluster_size == pytest.approx(3.4)
 
 
 def test_hidden_answers_tell_nothing_and_are_counted_apart(tmp_path: Path) -> None:
-    path = rows(tmp_path / "own.jsonl", pictures=12, each=1, hidden=3)
-    found = api.power(registry.benchmark(str(path)))
-    assert (found.samples, found.hidden, found.clusters) == (12, 3, 12)
-    assert "3 more samples have a hidden answer, and tell nothing here" in found.notes
+    path = rows(tmp_path / "own.jsonl", pictures=12, per_picture=1, hidden=3)
+    result = api.power(registry.benchmark(str(path)))
+    assert (result.samples, result.hidden, result.clusters) == (12, 3, 12)
+    assert "3 more samples have a hidden answer, and tell nothing here" in result.notes
 
 
 def test_where_all_answers_are_hidden_there_is_nothing_to_find() -> None:
@@ -73,10 +73,10 @@ def test_where_all_answers_are_hidden_there_is_nothing_to_find() -> None:
 
 
 def test_below_ten_clusters_no_difference_is_found(tmp_path: Path) -> None:
-    benchmark = registry.benchmark(str(rows(tmp_path / "own.jsonl", pictures=9, each=50)))
-    found = api.power(benchmark)
-    assert all(row.smallest is None for row in found.rows)
-    assert any("9 independent clusters" in note for note in found.notes)
+    benchmark = registry.benchmark(str(rows(tmp_path / "own.jsonl", pictures=9, per_picture=50)))
+    result = api.power(benchmark)
+    assert all(row.smallest is None for row in result.rows)
+    assert any("9 independent clusters" in note for note in result.notes)
 
 
 def test_models_that_are_mostly_right_cannot_disagree_often() -> None:
@@ -100,7 +100,7 @@ def test_models_that_are_mostly_right_cannot_disagree_often() -> None:
 )
 def test_what_is_no_share_is_named(option: str, value: str) -> None:
     with pytest.raises(UsageError, match=option.removeprefix("--")):
-        said("eyechart", option, value)
+        output("eyechart", option, value)
 
 
 def test_two_runs_give_their_own_standard_error(tmp_path: Path) -> None:
@@ -110,28 +110,28 @@ def test_two_runs_give_their_own_standard_error(tmp_path: Path) -> None:
                 benchmarks=[registry.benchmark("eyechart")], models=[model], out=tmp_path, limit=60
             )
         )
-    one, other = sorted(path.parent for path in tmp_path.glob("*/*/*/manifest.json"))
-    (compared,) = api.compare(one, other).comparisons.comparisons
+    run_a, run_b = sorted(path.parent for path in tmp_path.glob("*/*/*/manifest.json"))
+    (compared,) = api.compare(run_a, run_b).comparisons.comparisons
     paired = compared.metrics["accuracy"].difference
     assert paired.stderr is not None
-    found = json.loads(said("eyechart", "--from", one, other, "--difference", 0.1, "--json"))
-    seen = found["observed"]
-    assert (seen["samples"], seen["stderr"], found["rows"]) == (60, paired.stderr, [])
+    document = json.loads(output("eyechart", "--from", run_a, run_b, "--difference", 0.1, "--json"))
+    seen = document["observed"]
+    assert (seen["samples"], seen["stderr"], document["rows"]) == (60, paired.stderr, [])
     assert seen["smallest"] == pytest.approx(stats.detectable(paired.stderr))
     # 648 charts: the standard error shrinks with the root of their number
     assert seen["smallest_of_all"] == pytest.approx(seen["smallest"] * math.sqrt(60 / 648))
     assert seen["samples_needed"] == math.ceil(60 * (seen["smallest"] / 0.1) ** 2)
     with pytest.raises(UsageError, match="is of eyechart, not of mmbench"):
-        said("mmbench", "--data", "synthetic", "--from", one, other)
+        output("mmbench", "--data", "synthetic", "--from", run_a, run_b)
 
 
 def test_the_table_says_what_no_disagreement_can_show(tmp_path: Path) -> None:
-    path = rows(tmp_path / "own.jsonl", pictures=20, each=2)
-    shown = said(path, "--disagree", 0.02, "--disagree", 0.4, "--difference", 0.05, "--icc", 0.5)
+    path = rows(tmp_path / "own.jsonl", pictures=20, per_picture=2)
+    shown = output(path, "--disagree", 0.02, "--disagree", 0.4, "--difference", 0.05, "--icc", 0.5)
     lines = shown.splitlines()
     assert lines[0].endswith(
         "40 samples in 20 clusters, worth 27 independent ones (design effect 1.50)"
     )
     assert lines[3].split("  ")[-2:] == ["samples for 5.00 pp", "clusters"]
     assert lines[4].split()[-3:] == ["none", "none", "none"]
-    assert "none: not even if the same one is right wherever they disagree" in lines
+    assert "none: not even if one model is right wherever they disagree" in lines

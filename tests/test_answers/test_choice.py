@@ -312,8 +312,8 @@ def test_of_a_reply_of_a_megabyte_the_two_ends_are_read() -> None:
     long = f"{filler}\n\nAnswer: C"
 
     assert len(long) > 1_000_000
-    assert len(_reply.said(long)) <= 2 * _reply.ENDS + 2
-    assert option_letter(long, CHOICES) == option_letter(_reply.said(long), CHOICES)
+    assert len(_reply.final_text(long)) <= 2 * _reply.ENDS + 2
+    assert option_letter(long, CHOICES) == option_letter(_reply.final_text(long), CHOICES)
     assert option_letter(long, CHOICES).answer == "C"
     assert option_letter(f"C. a hot dog\n{' ' * 1_000_000}", CHOICES).answer == "C"
 

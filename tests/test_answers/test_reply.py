@@ -2,7 +2,7 @@
 
 import pytest
 
-from snellen.answers.reply import ENDS, REFUSES, said
+from snellen.answers.reply import ENDS, REFUSES, final_text
 
 
 @pytest.mark.parametrize(
@@ -22,17 +22,17 @@ from snellen.answers.reply import ENDS, REFUSES, said
     ],
 )
 def test_thinking_and_marks_of_the_end_are_left_out(reply: str, kept: str) -> None:
-    assert said(reply) == kept
+    assert final_text(reply) == kept
 
 
 def test_a_reply_of_the_allowed_length_is_read_whole() -> None:
     whole = "a" * ENDS + "b" * ENDS
 
-    assert said(whole) == whole
+    assert final_text(whole) == whole
 
 
 def test_of_a_longer_reply_the_two_ends_are_read() -> None:
-    assert said("a" * ENDS + "c" + "b" * ENDS) == "a" * ENDS + "\n\n" + "b" * ENDS
+    assert final_text("a" * ENDS + "c" + "b" * ENDS) == "a" * ENDS + "\n\n" + "b" * ENDS
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def written(folder: Path, *rows: dict[str, Any], name: str = "aokvqa_v1p0_val.js
 
 
 def samples(benchmark: Benchmark) -> list[Sample]:
-    return [benchmark.sample(row.place, row) for row in benchmark.data]
+    return [benchmark.sample(row.position, row) for row in benchmark.data]
 
 
 def score(
@@ -93,7 +93,7 @@ def test_pictures_are_cocos_of_2017_and_open() -> None:
         assert images.load(picture).width == 96
     (first,) = found[0].media
     assert isinstance(first, Image)
-    assert first.place == "val2017/000000900017.jpg"
+    assert first.label == "val2017/000000900017.jpg"
 
 
 def test_questions_about_one_picture_are_a_cluster() -> None:

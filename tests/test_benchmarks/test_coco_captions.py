@@ -62,7 +62,7 @@ def test_a_split_has_its_images_with_their_captions(
     for sample in found.values():
         (picture,) = sample.media
         assert isinstance(picture, Image)
-        assert picture.place == f"{folder}{int(sample.id):012}.jpg"
+        assert picture.label == f"{folder}{int(sample.id):012}.jpg"
         assert images.load(picture).width == 64
     if "900001" in found:
         assert found["900001"].references == FIRST
@@ -109,7 +109,7 @@ def test_the_test_images_are_without_captions(tmp_path: Path) -> None:
     (found,) = samples(coco_captions(split="test2014", data=tmp_path)).values()
     assert found.hidden
     assert isinstance(found.media[0], Image)
-    assert found.media[0].place == "test2014/COCO_test2014_000000900009.jpg"
+    assert found.media[0].label == "test2014/COCO_test2014_000000900009.jpg"
 
 
 def test_vlmevalkits_sheet_is_read(tmp_path: Path) -> None:

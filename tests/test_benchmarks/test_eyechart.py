@@ -29,7 +29,7 @@ OFFICIAL = eyechart().scorings["official"]
 
 def drawn(**options: object) -> list[Sample]:
     chart = eyechart(**options)  # type: ignore[arg-type]
-    return [chart.sample(row.place, row) for row in chart.data]
+    return [chart.sample(row.position, row) for row in chart.data]
 
 
 def picture(sample: Sample) -> bytes:
@@ -45,7 +45,7 @@ def picture(sample: Sample) -> bytes:
 
 def test_the_chart_is_the_same_on_every_machine() -> None:
     chart = eyechart(n=54)
-    digest = sha256(b"".join(picture(chart.sample(row.place, row)) for row in chart.data))
+    digest = sha256(b"".join(picture(chart.sample(row.position, row)) for row in chart.data))
     assert chart.data.facts().digest == "a8ac77890f114e51e679041b8b497ddc"
     assert digest.hexdigest() == "6413f8847236eb2503b78e3374218c6f6a393c74221367604893b68d97431f4e"
 

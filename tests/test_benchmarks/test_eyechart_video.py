@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -18,7 +19,7 @@ from snellen.benchmarks.eyechart_video import CHANCE, eyechart_video
 from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
-from snellen.errors import DataError, UsageError
+from snellen.errors import DataError, UsageError, install
 from snellen.media import video
 from snellen.media.content import Video
 from snellen.media.drawing import CLIP_KINDS, clip_script
@@ -169,7 +170,7 @@ def test_no_frame_is_shown_from_after_the_question() -> None:
 def test_without_the_extra_it_says_which_one_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "av", None)
     made = eyechart_video(clips=1)
-    with pytest.raises(UsageError, match=r"pip install 'snellen\[video\]'"):
+    with pytest.raises(UsageError, match=re.escape(install("video"))):
         made.request(samples(made)[0])
 
 

@@ -46,7 +46,7 @@ def written(folder: Path, content: object, name: str = "testdev_balanced_questio
 
 
 def samples(benchmark: Benchmark) -> list[Sample]:
-    return [benchmark.sample(row.place, row) for row in benchmark.data]
+    return [benchmark.sample(row.position, row) for row in benchmark.data]
 
 
 def one(folder: Path, **fields: Any) -> Sample:

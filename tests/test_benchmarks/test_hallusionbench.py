@@ -27,7 +27,7 @@ ROWS: list[dict[str, Any]] = json.loads((BUNDLED / "HallusionBench.json").read_b
 
 
 def samples(benchmark: Benchmark) -> dict[str, Sample]:
-    found = (benchmark.sample(row.place, row) for row in benchmark.data)
+    found = (benchmark.sample(row.position, row) for row in benchmark.data)
     return {sample.id: sample for sample in found}
 
 

@@ -70,7 +70,7 @@ def test_cocos_own_folder_of_pictures_is_found(tmp_path: Path) -> None:
     place = "val2014/COCO_val2014_000000000001.jpg"
     (tmp_path / place).write_bytes((BUNDLED / "images" / "000000000001.jpg").read_bytes())
     (picture,) = samples(llava_bench("coco", data=tmp_path))[0].media
-    assert picture.place == place
+    assert picture.label == place
 
 
 @pytest.mark.parametrize("name", ["context.jsonl", "answers_gpt4.jsonl"])

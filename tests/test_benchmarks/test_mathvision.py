@@ -42,7 +42,7 @@ def official(reply: str, sample: Sample) -> tuple[object, float | None]:
 
 def bundled(prompt: Preset = "direct") -> tuple[Benchmark, dict[str, Sample]]:
     benchmark = mathvision(prompt=prompt, data=BUNDLED)
-    samples = (benchmark.sample(row.place, row) for row in benchmark.data)
+    samples = (benchmark.sample(row.position, row) for row in benchmark.data)
     return benchmark, {sample.id: sample for sample in samples}
 
 
@@ -79,7 +79,7 @@ def test_each_bundled_picture_opens() -> None:
 def test_testmini_is_a_part_of_test() -> None:
     benchmark = mathvision(split="testmini", data=BUNDLED)
     _, samples = bundled()
-    small = [benchmark.sample(row.place, row) for row in benchmark.data]
+    small = [benchmark.sample(row.position, row) for row in benchmark.data]
     assert len(small) == 8
     assert all(samples[sample.id] == sample for sample in small)
 
@@ -141,7 +141,7 @@ def test_a_prompt_is_the_authors_text_with_the_picture_where_they_put_it(
     benchmark, samples = bundled(preset)
     (message,) = benchmark.prompt(samples[sample], ())
     assert message.role == "user"
-    told = [part if isinstance(part, str) else part.place for part in message.content]
+    told = [part if isinstance(part, str) else part.label for part in message.content]
     assert told == content
 
 

@@ -233,7 +233,7 @@ def test_a_prompt_is_the_authors_text_behind_the_picture(
     (message,) = benchmark.prompt(samples(benchmark)[name], ())
     picture, said = message.content
     assert isinstance(picture, Image)
-    assert (picture.place, said) == (f"images/{name}.jpg", text)
+    assert (picture.label, said) == (f"images/{name}.jpg", text)
 
 
 # -- the judge

@@ -23,7 +23,7 @@ BUNDLED = Path(file.__file__).parent / "rows" / "mm_vet"
 
 
 def samples(benchmark: Benchmark) -> dict[str, Sample]:
-    found = (benchmark.sample(row.place, row) for row in benchmark.data)
+    found = (benchmark.sample(row.position, row) for row in benchmark.data)
     return {sample.id: sample for sample in found}
 
 
@@ -81,7 +81,7 @@ def test_the_archives_own_folder_is_found(tmp_path: Path) -> None:
     (tmp_path / "mm-vet").symlink_to(BUNDLED)
     (picture,) = samples(mm_vet(data=tmp_path))["v1_0"].media
     assert isinstance(picture, Image)
-    assert images.load(picture).place == "images/v1_0.png"
+    assert images.load(picture).label == "images/v1_0.png"
 
 
 def test_llavas_questions_are_read_without_answers(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_prompt_is_the_bare_question_with_the_picture_where_they_put_it(
     messages = benchmark.prompt(samples(benchmark)[name], ())
     assert [message.role for message in messages] == ["system", "user"][-len(messages) :]
     parts = [part for message in messages for part in message.content]
-    assert [part if isinstance(part, str) else part.place for part in parts] == told
+    assert [part if isinstance(part, str) else part.label for part in parts] == told
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_in_v2_texts_and_pictures_stand_as_the_question_has_them(
 ) -> None:
     benchmark = mm_vet("v2", data=BUNDLED)
     (message,) = benchmark.prompt(samples(benchmark)[name], ())
-    parts = [part if isinstance(part, str) else part.place for part in message.content]
+    parts = [part if isinstance(part, str) else part.label for part in message.content]
     assert parts == told
 
 

@@ -25,7 +25,7 @@ ANIMALS = ("cat", "dog", "red car", "blue sky")
 
 
 def samples(benchmark: Benchmark) -> dict[str, Sample]:
-    found = (benchmark.sample(row.place, row) for row in benchmark.data)
+    found = (benchmark.sample(row.position, row) for row in benchmark.data)
     return {sample.id: sample for sample in found}
 
 

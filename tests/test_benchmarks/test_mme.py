@@ -28,7 +28,7 @@ DOG = Sample(id="1", question="Is there a dog?", choices=("yes", "no"), target="
 
 
 def samples(benchmark: Benchmark) -> dict[str, Sample]:
-    found = (benchmark.sample(row.place, row) for row in benchmark.data)
+    found = (benchmark.sample(row.position, row) for row in benchmark.data)
     return {sample.id: sample for sample in found}
 
 
@@ -60,7 +60,7 @@ def test_a_found_pictureopens_in_both_kinds_of_folders() -> None:
     ):
         (picture,) = found[name].media
         assert isinstance(picture, Image)
-        assert (picture.place, images.load(picture).width) == (place, 64)
+        assert (picture.label, images.load(picture).width) == (place, 64)
 
 
 @pytest.mark.parametrize(

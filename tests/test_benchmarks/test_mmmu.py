@@ -180,7 +180,7 @@ def test_the_hubs_files_by_subject_are_read_as_one_set(tmp_path: Path) -> None:
 
 def test_rows_of_several_files_have_places_of_their_own_and_one_digest(tmp_path: Path) -> None:
     data = mmmu(data=hub(tmp_path)).data
-    assert [row.place for row in data] == list(range(30))
+    assert [row.position for row in data] == list(range(30))
     assert data.facts().rows == 30
     assert data.facts() == mmmu(data=tmp_path).data.facts()
 

@@ -37,7 +37,7 @@ def written(folder: Path, name: str = "dataset.json", **covers: dict[str, Any]) 
 
 
 def samples(benchmark: Benchmark) -> list[Sample]:
-    return [benchmark.sample(row.place, row) for row in benchmark.data]
+    return [benchmark.sample(row.position, row) for row in benchmark.data]
 
 
 def worth(scoring: str, reply: str, right: str, folder: Path) -> float | None:

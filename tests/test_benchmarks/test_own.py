@@ -43,7 +43,7 @@ def jsonl(folder: Path, *rows: Mapping[str, Any], name: str = "mine.jsonl") -> P
 
 
 def samples(benchmark: Benchmark) -> list[Sample]:
-    return [benchmark.sample(row.place, row) for row in benchmark.data]
+    return [benchmark.sample(row.position, row) for row in benchmark.data]
 
 
 def only(folder: Path, row: Mapping[str, Any], **options: Any) -> Sample:
@@ -212,7 +212,7 @@ def test_columns_of_other_names_are_mapped(tmp_path: Path) -> None:
     )
 
     assert (sample.question, sample.target) == ("What is it?", "a cat")
-    assert sample.media[0].place == "1.png"
+    assert sample.media[0].label == "1.png"
 
 
 def test_a_map_of_a_column_that_is_not_there_names_the_nearest(tmp_path: Path) -> None:
@@ -350,7 +350,7 @@ def test_own_rows_never_have_the_name_of_a_benchmark_of_ours(
 def test_several_images_are_a_list_or_its_text(tmp_path: Path, column: str, form: Any) -> None:
     sample = only(tmp_path, {"question": "?", column: form})
 
-    assert [image.place for image in sample.media] == ["a.png", "b.png"]
+    assert [image.label for image in sample.media] == ["a.png", "b.png"]
 
 
 def test_a_path_is_relative_to_the_file_and_may_not_leave_its_folder(tmp_path: Path) -> None:
@@ -380,7 +380,7 @@ def test_a_picture_in_the_row_is_its_bytes(tmp_path: Path, form: str) -> None:
     assert isinstance(image, Image)
     loaded = images.load(image)
     assert loaded.source == data
-    assert loaded.place == "row 1 of mine.jsonl, image"
+    assert loaded.label == "row 1 of mine.jsonl, image"
 
 
 def test_a_broken_picture_in_a_row_fails_when_it_is_loaded_and_not_before(tmp_path: Path) -> None:
@@ -430,7 +430,7 @@ def film(folder: Path, row: Mapping[str, Any], **options: Any) -> Video:
 @pytest.mark.parametrize("column", ["video", "video_path"])
 def test_a_video_is_a_file_beside_the_rows(tmp_path: Path, column: str) -> None:
     assert film(tmp_path, {"question": "?", column: "clips/1.mp4"}) == Video(
-        tmp_path / "clips/1.mp4", place="clips/1.mp4", within=tmp_path
+        tmp_path / "clips/1.mp4", label="clips/1.mp4", within=tmp_path
     )
 
 
@@ -498,7 +498,7 @@ def test_images_come_before_the_video_and_it_before_the_text(tmp_path: Path) -> 
     assert request is not None
     first, second, video, text = request.messages[0].content
     assert isinstance(first, Image) and isinstance(second, Image)
-    assert isinstance(video, Video) and video.place == "1.mp4"
+    assert isinstance(video, Video) and video.label == "1.mp4"
     assert isinstance(text, str)
 
 
@@ -582,7 +582,7 @@ def test_columns_of_a_video_have_other_names_by_map(tmp_path: Path) -> None:
         columns={"clip": "video", "from": "start", "until": "end"},
     )
 
-    assert (video.place, video.start, video.end) == ("1.mp4", 1.0, 2.0)
+    assert (video.label, video.start, video.end) == ("1.mp4", 1.0, 2.0)
 
 
 @pytest.mark.parametrize("column", ["Video", "clip", "videos", "mp4"])
@@ -602,7 +602,7 @@ def test_a_video_needs_no_column_of_images_whatever_others_are_called(tmp_path: 
     benchmark = own_data(jsonl(tmp_path, {**CLIP, "url": "https://example.org/1"}))
 
     assert "columns that mean nothing here: url" in benchmark.notes
-    assert [one.place for one in samples(benchmark)[0].media] == ["1.mp4"]
+    assert [one.label for one in samples(benchmark)[0].media] == ["1.mp4"]
 
 
 def test_a_sheet_of_videos_is_asked_as_the_same_rows_in_json_are(tmp_path: Path) -> None:
@@ -751,7 +751,7 @@ def test_a_picture_in_the_row_comes_before_a_path_to_it(tmp_path: Path) -> None:
 
     one, two = samples(own_data(jsonl(tmp_path, *rows)))
 
-    assert (one.media[0].place, two.media[0].place) == ("1.png", "2.png")
+    assert (one.media[0].label, two.media[0].label) == ("1.png", "2.png")
 
 
 def test_two_columns_for_one_field_are_refused(tmp_path: Path) -> None:

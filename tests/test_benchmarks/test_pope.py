@@ -23,7 +23,7 @@ DOG = Sample(id="1", question="Is there a dog in the image?", choices=("yes", "n
 
 
 def samples(benchmark: Benchmark) -> dict[str, Sample]:
-    found = (benchmark.sample(row.place, row) for row in benchmark.data)
+    found = (benchmark.sample(row.position, row) for row in benchmark.data)
     return {sample.id: sample for sample in found}
 
 

@@ -69,7 +69,7 @@ def test_a_row_becomes_a_question_with_its_dimension() -> None:
     assert sample.tags == {"dimension": "Instance Attributes", "subpart": ""}
     (shown,) = sample.media
     assert isinstance(shown, Image)
-    assert shown.place == "SEED-Bench-image/0_disc"
+    assert shown.label == "SEED-Bench-image/0_disc"
     assert images.load(shown).width == 96
 
 
@@ -84,7 +84,7 @@ def test_questions_on_one_picture_are_one_cluster() -> None:
 def test_the_second_version_has_pictures_of_two_archives() -> None:
     found = samples(seed_bench(version="2", data=BUNDLED))
     assert set(found) == {"5_0", "12_1", "17_2", "23_3"}
-    places = {name: [shown.place for shown in sample.media] for name, sample in found.items()}
+    places = {name: [shown.label for shown in sample.media] for name, sample in found.items()}
     assert places == {
         "5_0": ["SEED-Bench-image/0_bars"],
         "12_1": ["SEED-Bench-2-image/task12/0.png"],
@@ -103,7 +103,7 @@ def test_2_plus_names_its_choices_in_capitals() -> None:
     assert found["map_2"].choices == ("Q", "N", "P", "none")
     assert found["map_2"].target == "C"
     assert {sample.tags["dimension"] for sample in found.values()} == {"chart", "map", "web"}
-    assert [shown.place for shown in found["web_3"].media] == ["text_rich/4.png"]
+    assert [shown.label for shown in found["web_3"].media] == ["text_rich/4.png"]
 
 
 def test_vlmevalkits_sheet_has_the_same_questions() -> None:
@@ -130,8 +130,8 @@ def test_a_question_id_that_comes_again_is_a_question_of_its_own(tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"questions": [{"que', "no object of questions"),
-        ('{"answers": []}', "no object of questions"),
+        ('{"questions": [{"que', "neither an object of questions"),
+        ('{"answers": []}', "neither an object of questions"),
         ('{"questions": [7]}', "a question cannot be read"),
         ('{"questions": [{"question_id": "1", "question_type_id": 99}]}', "cannot be read"),
         ('{"question_id": "1", "prediction": "A"}', "gt_answer"),
@@ -614,7 +614,7 @@ def test_the_authors_frames_are_pictures_by_question(
     path = made(tmp_path, PART | {"question_type_id": dimension, "segment": [1, 2]})
     benchmark = seed_bench(part="video", videos="frames", data=path)
     (sample,) = samples(benchmark).values()
-    assert [one.place for one in sample.media] == [f"{folder}/v7/{n}.png" for n in range(1, 9)]
+    assert [one.label for one in sample.media] == [f"{folder}/v7/{n}.png" for n in range(1, 9)]
     assert all(isinstance(one, Image) for one in sample.media)
     (message,) = benchmark.prompt(sample, ())
     assert message.content[:8] == sample.media
@@ -625,7 +625,7 @@ def test_of_version_2_frames_of_a_video_are_its_pictures() -> None:
     benchmark = seed_bench(version="2", part="video", data=BUNDLED)
     (sample,) = samples(benchmark).values()
     (message,) = benchmark.prompt(sample, ())
-    assert [one.place for one in message.images] == [
+    assert [one.label for one in message.images] == [
         "SEED-Bench-2-image/task19/0/1.png",
         "SEED-Bench-2-image/task19/0/2.png",
     ]

@@ -47,7 +47,7 @@ def test_a_question_has_ten_answers_and_a_picture() -> None:
     assert sample.references == ("stop",) * 8 + ("STOP",) * 2
     (image,) = sample.media
     assert isinstance(image, Image)
-    assert image.place == f"train_images/{SIGN}.jpg"
+    assert image.label == f"train_images/{SIGN}.jpg"
     assert images.load(image).width == 112
 
 
@@ -56,7 +56,7 @@ def test_the_test_set_has_pictures_of_its_own_and_no_answers() -> None:
     assert all(sample.hidden for sample in found.values())
     (image,) = found["39602"].media
     assert isinstance(image, Image)
-    assert images.load(image).place.startswith("test_images/")
+    assert images.load(image).label.startswith("test_images/")
 
 
 def test_questions_about_one_picture_share_a_cluster() -> None:

@@ -86,7 +86,7 @@ def test_parquet_has_three_views_of_a_picture(tmp_path: Path) -> None:
         found = samples(vcr_wiki(shown=shown, data=tmp_path))
         assert set(found) == {"0", "1"}
         assert found["1"].references == ("a b", "c")
-        assert shown in str(found["1"].media[0].place)
+        assert shown in str(found["1"].media[0].label)
 
 
 def test_a_tsv_has_the_whole_picture_alone() -> None:

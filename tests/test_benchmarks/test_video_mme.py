@@ -88,7 +88,7 @@ def test_a_row_becomes_a_question_with_its_video(tmp_path: Path) -> None:
         "task_type": "Counting Problem",
     }
     assert sample.media == (
-        Video(tmp_path / "data/AAAAAAAAAAA.mp4", place="AAAAAAAAAAA.mp4", within=tmp_path / "data"),
+        Video(tmp_path / "data/AAAAAAAAAAA.mp4", label="AAAAAAAAAAA.mp4", within=tmp_path / "data"),
     )
 
 
@@ -163,7 +163,7 @@ def test_without_a_youtube_name_a_video_is_called_by_its_number(tmp_path: Path) 
     row = {key: value for key, value in ROW.items() if key not in ("videoID", "url")}
     (sample,) = samples(video_mme(data=written(tmp_path, form(row)))).values()
 
-    assert sample.media[0].place == "901.mp4"
+    assert sample.media[0].label == "901.mp4"
 
 
 def test_an_answer_that_is_no_option_is_an_error(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def made(
 
 
 def samples(benchmark: Benchmark) -> list[Sample]:
-    return [benchmark.sample(row.place, row) for row in benchmark.data]
+    return [benchmark.sample(row.position, row) for row in benchmark.data]
 
 
 def asked(benchmark: Benchmark) -> list[str]:

@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -41,7 +42,7 @@ def test_an_ending_that_nothing_is_written_as_is_refused(
 ) -> None:
     output = tmp_path / "c.docx"
     assert exit_code([verb, str(runs), "-o", str(output)]) == 2
-    assert "nothing is written as .docx. Let the name end in .md" in capsys.readouterr().err
+    assert "unknown extension .docx. Use .md" in capsys.readouterr().err
     assert not output.exists()
 
 
@@ -95,3 +96,37 @@ def test_wrong_use_is_said_in_words(
     monkeypatch.chdir(tmp_path)
     assert exit_code(["compare", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_later_side_that_is_worse_fails_and_the_checks_are_junit_xml(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reader, first = (str(runs / f"eyechart/baseline__{name}") for name in ("reader", "first"))
+    xml = tmp_path / "junit.xml"
+    gate = ["--fail-if-worse", "0.02", "--junit", str(xml)]
+
+    assert exit_code(["compare", first, reader, *gate]) == 0
+    assert "worse" not in capsys.readouterr().err
+    root = ElementTree.parse(xml).getroot()
+    assert (root.get("tests"), root.get("failures")) == ("1", "0")
+
+    assert exit_code(["compare", reader, first, *gate]) == 1
+    assert "eyechart: worse by more than 0.02: baseline/first is " in capsys.readouterr().err
+    root = ElementTree.parse(xml).getroot()
+    [case] = root.iter("testcase")
+    assert case.get("classname") == "eyechart"
+    assert case.get("name") == "baseline/first against baseline/reader: accuracy"
+    assert len(case.findall("failure")) == 1
+
+
+def test_a_difference_within_the_margin_passes(runs: Path) -> None:
+    reader, first = (str(runs / f"eyechart/baseline__{name}") for name in ("reader", "first"))
+    assert exit_code(["compare", reader, first, "--fail-if-worse", "0.95"]) == 0
+
+
+def test_junit_without_a_check_is_refused(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code(["compare", str(runs), "--junit", str(tmp_path / "junit.xml")]) == 2
+    assert "--fail-if-worse" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

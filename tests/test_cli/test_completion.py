@@ -94,7 +94,7 @@ def test_bash_offers_what_fits(
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [
-        ("snellen ju", ["judge:Ask a judge about replies that rules leave open."]),
+        ("snellen ju", ["judge:Ask a judge model about replies that the rules leave undecided."]),
         ("snellen run -m openai-", ["begun: openai-responses/"]),
         ("snellen run --serve v", ["whole: vllm"]),
         ("snellen show poper", ["files"]),
@@ -107,7 +107,7 @@ def test_zsh_offers_what_fits(line: str, wanted: list[str], environment: Mapping
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [
-        ("snellen ju", ["judge\tAsk a judge about replies that rules leave open."]),
+        ("snellen ju", ["judge\tAsk a judge model about replies that the rules leave undecided."]),
         ("snellen run --serve v", ["vllm"]),
         ("snellen run -m openai-", ["openai-responses/\tOpenAI's Responses API"]),
         ("snellen run -b mmbench:lang=en,split=te", ["mmbench:lang=en,split=test"]),

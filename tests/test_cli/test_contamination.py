@@ -68,7 +68,7 @@ def test_it_prints_tables_and_writes_what_it_found(
     done = snellen("contamination", mine, "--corpus", corpus, "-o", "found.jsonl")
     assert done.code == 0
     assert "mine (40 samples, 40 pictures)" in done.out
-    assert re.search(r"nearly the same picture +20 +50\.00 %", done.out)
+    assert re.search(r"similar picture +20 +50\.00 %", done.out)
     rows = [json.loads(line) for line in Path("found.jsonl").read_text().splitlines()]
     assert [row["sample"] for row in rows] == sorted(f"q{number}" for number in range(20))
 
@@ -81,7 +81,7 @@ def test_of_a_benchmark_without_pictures_nothing_is_said_about_them(
     (tmp_path / "corpus.txt").write_text("Which is larger?")
     done = snellen("contamination", tmp_path / "words.jsonl", "--corpus", tmp_path / "corpus.txt")
     assert "words, 1 samples, in 1 row of 1 file with 0 pictures" in done.out
-    assert "the whole question" in done.out
+    assert "full question" in done.out
     assert "the same picture" not in done.out
 
 

@@ -25,6 +25,7 @@ from snellen.benchmarks import mathvision
 from snellen.cli.data import progress_line
 from snellen.data.download import FileProgress
 from snellen.data.published import File
+from snellen.errors import install
 from snellen.media.drawing import Canvas
 from snellen.registry import bundled
 from tests.golden_data import golden
@@ -386,7 +387,7 @@ def test_on_a_terminal_it_asks_first_and_takes_a_no(tmp_path: Path) -> None:
     os.close(ours)
     os.close(theirs)
 
-    assert "Get them? [Y/n]" in said
+    assert "Download them? [Y/n]" in said
     assert process.returncode == 130
     assert not (tmp_path / "home" / "data").exists()
 
@@ -537,7 +538,7 @@ def test_parquet_without_its_package_names_the_extra(
     done = snellen("data", "pack", rows, "--to", "out.parquet")
 
     assert done.code == 2
-    assert "pip install 'snellen[parquet]'" in done.err
+    assert install("parquet") in done.err
 
 
 @pytest.mark.parametrize("kind", ["tsv", "jsonl"])

@@ -105,8 +105,8 @@ def test_a_run_of_a_model_with_a_long_name_is_exported(
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--to", "submission"), "there is no form in which a test server takes it"),
-        (("--to", "csv", "-o", "x.pdf"), "exports end in .csv, .tsv, .xlsx, .jsonl"),
+        (("--to", "submission"), "has no submission format for a test server"),
+        (("--to", "csv", "-o", "x.pdf"), "unknown extension. Use .csv, .tsv, .xlsx, .jsonl"),
         (("--to", "pdf"), "is not one of"),
     ],
 )
@@ -147,8 +147,8 @@ def test_what_of_a_run_is_not_in_the_file_is_said(snellen: Snellen, tmp_path: Pa
     said = snellen("export", run, "--to", "csv").err.splitlines()
 
     assert said == [
-        "partial: 5 of 8 questions are in it",
-        "incomplete: 1 of 5 have no reply; the run's command asks them again",
+        "partial: 5 of 8 questions are in the file",
+        "incomplete: 1 of 5 have no reply; run the same command to ask them again",
     ]
 
 
@@ -165,9 +165,10 @@ def test_a_submission_says_what_its_server_will_count_as_wrong(
     n, failed, of = report["n"], report["replies"]["failed"], report["asked_of"]
     assert said == [
         "the data are the few bundled rows: this is no result",
-        f"partial: {n} of {of} questions are in it, and a test server counts the others as wrong",
+        f"partial: {n} of {of} questions are in the file, and a test server counts the others as "
+        "wrong",
         f"incomplete: {failed} of {n} have no reply, are empty in it, and a test server counts "
-        "them as wrong; the run's command asks them again",
+        "them as wrong; run the same command to ask them again",
     ]
 
 
@@ -178,8 +179,8 @@ def test_replies_whose_questions_are_lost_are_counted(snellen: Snellen) -> None:
 
     said = snellen("export", run, "--to", "jsonl").err
 
-    assert "partial: 7 of 8 questions are in it" in said
-    assert "1 reply is not in it: its row of questions.jsonl is lost" in said
+    assert "partial: 7 of 8 questions are in the file" in said
+    assert "1 reply is missing from the file, because its row of questions.jsonl is lost" in said
 
 
 def test_a_whole_run_is_exported_without_a_word(snellen: Snellen) -> None:

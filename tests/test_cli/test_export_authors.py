@@ -107,7 +107,7 @@ def test_rows_are_the_authors(snellen: Snellen, tmp_path: Path) -> None:
         assert row == {**rows[row["id"]], "video": f"data/src_videos/{rows[row['id']]['video']}"}
     assert done.json["notes"] == [
         "incomplete: 5 of 21 have no reply, are null in it, and the authors' script counts them as "
-        "wrong; the run's command asks them again"
+        "wrong; run the same command to ask them again"
     ]
 
 
@@ -144,7 +144,7 @@ def test_questions_that_were_not_asked_have_no_row_and_points_are_null(
     ]
     assert path.name.endswith(f"_{TASKS.removesuffix('_SSR_CRR')}_offline_1.json")
     assert done.json["notes"] == [
-        "partial: 11 of 21 questions are in it",
+        "partial: 11 of 21 questions are in the file",
         "points that were not asked, of questions that were at others: 1, null in it, and the "
         "authors' script counts them as wrong",
     ]
@@ -169,15 +169,15 @@ def test_the_rows_may_have_been_moved_but_must_be_those_of_the_run(
 
     assert lost.code == wrong.code == 2
     assert "--data PATH" in lost.err
-    assert "has other rows than those that the run asked about" in wrong.err
+    assert "does not have the rows of this run" in wrong.err
     assert len(document["backward"]) == 1 and path.exists()
 
 
 @pytest.mark.parametrize(
     ("bench", "more", "message"),
     [
-        ("mathvision:split=testmini", (), "no form is known in which its authors publish"),
-        ("ovo-bench:task=EPM", ("-o", "x.csv"), "the authors' files end in .json"),
+        ("mathvision:split=testmini", (), "the authors' result format for this run is unknown"),
+        ("ovo-bench:task=EPM", ("-o", "x.csv"), "files in the authors' format must end in .json"),
     ],
 )
 def test_what_has_no_such_form_is_said(
@@ -197,7 +197,7 @@ def test_what_was_said_unasked_has_no_such_form(snellen: Snellen, tmp_path: Path
     wrong = snellen("export", run, "--to", "authors")
 
     assert wrong.code == 2
-    assert "no form is known" in wrong.err
+    assert "result format for this run is unknown" in wrong.err
 
 
 def test_data_is_for_the_authors_form_alone(snellen: Snellen) -> None:

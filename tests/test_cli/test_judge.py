@@ -137,7 +137,7 @@ def test_a_larger_sheet_begins_with_the_smaller_and_another_seed_draws_others(
 
 def test_a_sheet_is_for_judges_and_for_nothing_else(snellen: Snellen, run: Path) -> None:
     wrong = snellen("export", run, "--to", "csv", "--sample", "5")
-    assert (wrong.code, "scoring and sample are for --to labels" in wrong.err) == (2, True)
+    assert (wrong.code, "--scoring and --sample are only for --to labels" in wrong.err) == (2, True)
     other = snellen("run", "-m", "baseline/first", "-b", "eyechart", "--limit", "2", "--json")
     none = snellen("export", other.json["run"], "--to", "labels")
     assert (none.code, "none of its scorings has a judge" in none.err) == (2, True)

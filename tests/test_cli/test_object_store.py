@@ -310,7 +310,7 @@ def test_rows_and_pictures_on_a_store_are_fetched_once(
 
     bucket.put("set/pics/a.png", png("blue"))
     changed = there(*command)
-    assert changed.code == 2 and "are others than those" in changed.err
+    assert changed.code == 2 and "differ from those" in changed.err
     assert f"{bucket.url}/set: fetching 1 files" in changed.err
 
 

@@ -50,10 +50,10 @@ def test_a_plan_asks_every_model_every_benchmark_with_a_profile_of_its_own(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("benchmark = ['eyechart']", r"no option 'benchmark'; a plan has models, benchmarks"),
+        ("benchmark = ['eyechart']", r"no such option 'benchmark'. Options: models, benchmarks"),
         ("models = [{base_url = 'x'}]", "a model has no name"),
         ("models = [{name = 'a', prize = 1}]", "unknown field `prize`"),
-        ("benchmarks = [", "is no TOML file"),
+        ("benchmarks = [", "is not a valid TOML file"),
         ("limit = 0\nmodels=['baseline/first']\nbenchmarks=['eyechart']", "--limit"),
         ("models = ['baseline/first']", "a benchmark \\(-b\\) is missing"),
     ],
@@ -87,7 +87,7 @@ def test_a_suite_of_ones_own_stands_for_its_benchmarks(snellen: Snellen, tmp_pat
     [
         ("suite:quik", "Did you mean suite:quick?"),
         ("suite:gone.toml", "the suite cannot be read"),
-        ("suite:wrong.toml", "is no suite: it has models"),
+        ("suite:wrong.toml", "is not a suite. It has models"),
     ],
 )
 def test_a_suite_that_is_none_is_told(
@@ -140,12 +140,12 @@ def test_replies_of_another_run_are_taken_for_the_very_same_requests(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("limit = true", "a plan's limit is no such value: True"),
+        ("limit = true", "limit in a plan cannot be a boolean: True"),
         ("limit = 2.9", "'2.9' is not a valid integer"),
         ("concurrency = 'many'", "neither a number from 1 on nor auto"),
         (
             "[[models]]\nname = 'a'\n[[models]]\nname = 'a'",
-            "a stands there twice",
+            "a appears twice",
         ),
     ],
 )

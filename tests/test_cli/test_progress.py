@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from snellen.cli.data import _Drawn
-from snellen.cli.progress_lines import ProgressLines, line
+from snellen.cli.progress_lines import ProgressLines
 from snellen.core.model import Usage
 from snellen.core.profile import Prices
 from snellen.run import Progress
+from snellen.run.progress_text import line
 
 
 def run(name: str = "mine × m", *, ended: bool = False, **counts: Any) -> Progress:
@@ -39,7 +40,7 @@ def end(progress: Progress) -> None:
         ),
         (
             {"total": 40, "done": 18, "failed": 2, "retries": 7, "in_flight": 8},
-            "mine × m  20/40  2.0/s  10 s left  2 failed  7 asked again  8 in flight",
+            "mine × m  20/40  2.0/s  10 s left  2 failed  7 retries  8 in flight",
         ),
         (
             {"ended": True, "total": 40, "done": 40, "score_sum": 30.0, "score_n": 40},

@@ -12,6 +12,7 @@ import pytest
 
 from snellen.media.drawing import Canvas
 from snellen.registry import bundled
+from snellen.run.options import GROUPS
 from tests.servers import Answer, Asked, said, serving, status
 from tests.test_cli.conftest import Snellen, written
 
@@ -87,7 +88,7 @@ def test_what_failed_is_counted_said_and_asked_again(snellen: Snellen, rows: Pat
     assert "the same command resumes" in first.err
     assert "2 ok, 1 failed" in first.out
     assert second.code == 0
-    assert "3, of them 3 ok" in second.out
+    assert "3 (3 ok)" in second.out
     assert len(server.asked) == 4
 
 
@@ -134,14 +135,14 @@ def test_a_metric_below_its_floor_exits_1_and_one_that_is_none_2(
     done = snellen(*FIRST, "--fail-under", floor)
 
     assert done.code == code
-    assert ("or more" in done.err) == bool(code)
+    assert ("mine × baseline/first: " in done.err) == bool(code)
 
 
 def test_each_of_several_models_below_a_floor_is_named(snellen: Snellen, rows: Path) -> None:
     done = snellen(*FIRST, "-m", "baseline/longest", "--fail-under", "accuracy=0.67")
 
-    assert "mine × baseline/first: accuracy is 0.666667, not 0.67 or more\n" in done.err
-    assert "mine × baseline/longest: accuracy is 0.666667, not 0.67 or more\n" in done.err
+    assert "mine × baseline/first: accuracy is 0.666667; at least 0.67 is required\n" in done.err
+    assert "mine × baseline/longest: accuracy is 0.666667; at least 0.67 is required\n" in done.err
 
 
 def test_a_floor_for_a_category_that_is_not_there_is_met_with_those_that_are(
@@ -149,7 +150,7 @@ def test_a_floor_for_a_category_that_is_not_there_is_met_with_those_that_are(
 ) -> None:
     done = snellen(*FIRST, "--fail-under", "accuracy/nothing=0")
 
-    assert "no accuracy/nothing to be 0 or more; there are accuracy\n" in done.err
+    assert "no metric accuracy/nothing to compare with 0. Metrics: accuracy\n" in done.err
 
 
 def test_pictures_that_are_missing_are_one_reason(snellen: Snellen, rows: Path) -> None:
@@ -193,7 +194,7 @@ def test_a_floor_of_a_metric_in_another_unit_may_be_above_1(snellen: Snellen) ->
     done = snellen(*ask, "--fail-under", "clutter=5")
 
     assert done.code == 1
-    assert "clutter is undefined, not 5 or more" in done.err
+    assert "clutter has no value; at least 5 is required" in done.err
 
 
 def test_a_metric_where_lower_is_better_has_no_floor(snellen: Snellen) -> None:
@@ -243,7 +244,7 @@ def test_without_a_score_the_replies_are_kept_for_later(snellen: Snellen, rows: 
     asked = snellen(*FIRST, "--no-score", "--json")
     run = Path(asked.json[0]["run"])
     assert "report.json" not in {path.name for path in run.iterdir()}
-    assert f"`snellen score {run}` does it" in asked.err
+    assert f"not scored; run `snellen score {run}`" in asked.err
 
     scored = snellen("score", run, "--json")
 
@@ -687,7 +688,7 @@ def test_other_pictures_under_the_same_names_are_another_run(
     other = snellen(*ask, "-b", "two/rows.jsonl")
 
     assert (first.code, again.code, other.code) == (0, 0, 2)
-    assert "the pictures of row 1 of two/rows.jsonl are others" in other.err
+    assert "the pictures of row 1 of two/rows.jsonl differ from" in other.err
     manifest = json.loads((Path(first.json["run"]) / "manifest.json").read_bytes())
     assert len(manifest["sessions"]) == 2, "what was refused has left no trace"
 
@@ -737,3 +738,31 @@ def test_a_benchmark_is_asked_at_temperature_0_unless_another_is_given(
             "run", "-m", "openai/m", "-b", "mine.jsonl", "--base-url", f"{server.url}/v1", *given
         )
         assert [asked.json.get("temperature") for asked in server.asked] == [sent] * 3
+
+
+def test_help_lists_every_option_under_a_group_after_examples(snellen: Snellen) -> None:
+    text = snellen("run", "--help").out
+
+    headings = re.findall(r"^([A-Z][^:\n]*):$", text, re.MULTILINE)
+    assert headings == ["Examples", *(group.title for group in GROUPS), "Other"]
+    other = text.partition("\nOther:\n")[2]
+    assert re.findall(r"^  (-\S+)", other, re.MULTILINE) == ["--json", "-h,"]
+
+
+def test_a_quiet_run_shows_the_result_and_no_progress(snellen: Snellen) -> None:
+    run = ("run", "-b", "eyechart:n=10", "-m", "baseline/reader")
+    loud = snellen(*run, "--out", "loud")
+    quiet = snellen(*run, "--out", "quiet", "-q")
+
+    assert "10/10" in loud.err
+    assert (quiet.code, quiet.err) == (0, "")
+    assert "accuracy" in quiet.out
+
+
+def test_a_run_of_several_ends_with_a_table_of_all(snellen: Snellen) -> None:
+    models = ("-m", "baseline/reader", "-m", "baseline/first")
+    text = snellen("run", "-b", "eyechart:n=10", *models, "-q").out
+
+    table = text.partition("\n2 runs\n")[2]
+    rows = [line.split()[:3] for line in table.splitlines()[2:4]]
+    assert rows == [["eyechart", "baseline/reader", "10"], ["eyechart", "baseline/first", "10"]]

@@ -58,7 +58,7 @@ def test_what_cannot_be_asked_so_is_wrong_use(snellen: Snellen) -> None:
 
 def test_a_probe_ends_with_what_the_run_as_asked_has_above_it(snellen: Snellen) -> None:
     alone = snellen("run", "-m", "baseline/reader", "-b", POSITIONS, "--blind", "none")
-    assert "run the same without the probe" in alone.err
+    assert "to compare with a run without the probe" in alone.err
     snellen("run", "-m", "baseline/reader", "-b", POSITIONS)
     # Asked at another temperature it is no such run.
     snellen("run", "-m", "baseline/reader", "-b", POSITIONS, "--temperature", "1")
@@ -72,7 +72,7 @@ def test_a_probe_ends_with_what_the_run_as_asked_has_above_it(snellen: Snellen) 
 def test_another_probe_is_no_run_as_the_benchmark_asks(snellen: Snellen) -> None:
     for kind in ("none", "blank"):
         done = snellen("run", "-m", "baseline/reader", "-b", POSITIONS, "--blind", kind)
-        assert "run the same without the probe" in done.err
+        assert "to compare with a run without the probe" in done.err
     done = snellen("compare", "runs")
     assert "baseline/reader (blind=blank)" in " ".join(done.out.split())
     assert "what seeing gives" not in done.out
@@ -147,5 +147,5 @@ def test_a_benchmark_under_a_probe_has_the_probe_in_its_name(snellen: Snellen) -
         snellen("run", "-m", model, "-b", POSITIONS, "--permute-options", "4")
     done = snellen("compare", "runs")
 
-    boards = [line.partition(":")[0] for line in done.out.splitlines() if "that all have" in line]
+    boards = [line.partition(":")[0] for line in done.out.splitlines() if "that all share" in line]
     assert sorted(boards) == ["eyechart", "eyechart (permute_options=4)"]

@@ -12,6 +12,7 @@ import pytest
 import snellen as package
 from snellen import registry
 from snellen.cli import VERBS, doctor, show
+from snellen.errors import install
 from tests.test_cli.conftest import Snellen
 
 ROWS = registry.ROWS / "own"
@@ -167,7 +168,7 @@ def test_doctor_says_how_to_get_what_is_missing(snellen: Snellen) -> None:
     assert found["packages"]["click"] is not None
     for extra, versions in found["extras"].items():
         there = all(versions.values())
-        assert (f"pip install 'snellen[{extra}]'" in out) != there
+        assert (install(extra) in out) != there
 
 
 def test_doctor_says_that_a_key_is_set_and_never_which(
@@ -187,8 +188,8 @@ def test_the_demo_measures_the_reader_offline_and_says_what_that_was(snellen: Sn
 
     assert done.code == 0
     assert "eyechart × baseline/reader" in done.out
-    assert "648, of them 648 ok" in done.out
-    assert "lie in runs/eyechart/baseline__reader/" in done.out
+    assert "648 (648 ok)" in done.out
+    assert "are in runs/eyechart/baseline__reader/" in done.out
 
 
 def test_the_demo_of_clips_measures_how_short_a_flash_may_be(snellen: Snellen) -> None:
@@ -196,10 +197,10 @@ def test_the_demo_of_clips_measures_how_short_a_flash_may_be(snellen: Snellen) -
 
     assert done.code == 0
     assert "eyechart-video × baseline/reader" in done.out
-    assert "172, of them " in done.out
+    assert "172 (" in done.out
     assert re.search(r"count +100\.00 %", done.out)
     assert re.search(r"temporal_acuity +0\.[12][0-9]+ seconds", done.out)
-    assert "lie in runs/eyechart-video/baseline__reader/" in done.out
+    assert "are in runs/eyechart-video/baseline__reader/" in done.out
 
     again = snellen("demo", "--video", "--json")
 
@@ -213,5 +214,5 @@ def test_the_demo_of_clips_says_what_to_install_where_there_is_no_decoder(
     done = snellen("demo", "--video")
 
     assert done.code == 2
-    assert "pip install 'snellen[video]'" in done.err
+    assert install("video") in done.err
     assert "Traceback" not in done.err

@@ -28,8 +28,8 @@ def test_a_missing_video_is_named_with_what_it_takes_from_n(
     lines = done.out.splitlines()
     assert "1 of 2 videos are missing or empty: letters_2.mp4" in lines
     assert "without them 4 of 8 questions fail, and n is 4" in lines
-    assert "by duration these are long 4 of 4" in lines
-    assert "by domain these are Multilingual 4 of 4" in lines
+    assert "by duration: long 4 of 4" in lines
+    assert "by domain: Multilingual 4 of 4" in lines
 
 
 def test_an_empty_video_is_as_good_as_none(snellen: Snellen, video_mme: Path) -> None:
@@ -49,7 +49,7 @@ def test_an_empty_video_is_as_good_as_none(snellen: Snellen, video_mme: Path) ->
 def test_videos_that_are_all_there_are_said_to_be(snellen: Snellen, video_mme: Path) -> None:
     done = snellen("data", "verify", "video-mme", "--data", video_mme)
 
-    assert "all 2 videos are there, of 8 questions" in done.out.splitlines()
+    assert "all 2 videos of 8 questions exist" in done.out.splitlines()
 
 
 def test_an_option_takes_the_questions_and_their_videos_away(
@@ -118,7 +118,7 @@ def test_of_own_rows_missing_videos_are_named(snellen: Snellen, tmp_path: Path) 
         in lines
     )
     assert "  without them 8 of 9 questions fail, and n is 1" in lines
-    assert "  by category these are b 8 of 8" in lines
+    assert "  by category: b 8 of 8" in lines
 
 
 def test_own_rows_whose_videos_are_there_are_fine(snellen: Snellen, tmp_path: Path) -> None:

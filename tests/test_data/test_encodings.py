@@ -118,7 +118,7 @@ def test_a_profile_and_a_plan_may_begin_with_a_byte_order_mark(tmp_path: Path) -
     plan = tmp_path / "plan.toml"
     plan.write_text('no-such-option = "x"\n', encoding="utf-8-sig")
     outcome = CliRunner().invoke(cli, ["run", str(plan)])
-    assert "no option 'no-such-option'" in outcome.output
+    assert "no such option 'no-such-option'" in outcome.output
 
 
 def test_scienceqa_skips_a_byte_order_mark(tmp_path: Path) -> None:

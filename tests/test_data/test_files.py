@@ -40,7 +40,7 @@ def test_a_row_has_its_fields_its_place_and_the_digest_of_its_line(tmp_path: Pat
     rows = list(jsonl(path))
 
     assert [dict(row) for row in rows] == [{"id": 1}, {"id": 2}]
-    assert [row.place for row in rows] == [0, 1]
+    assert [row.position for row in rows] == [0, 1]
     assert [row.digest for row in rows] == [digest(b'{"id": 1}'), digest(b'{"id": 2}')]
 
 
@@ -255,7 +255,7 @@ def test_rows_are_had_by_their_place(tmp_path: Path, name: str, content: bytes) 
         found = list(rows_at(table, [2, 0, 2]))
         assert found == [rows[0], rows[2]]
         assert [row.digest for row in found] == [rows[0].digest, rows[2].digest]
-        assert [row.place for row in found] == [0, 2]
+        assert [row.position for row in found] == [0, 2]
         with pytest.raises(IndexError, match="no row 3"):
             list(rows_at(table, [1, 3]))
     assert list(rows_at(plain, [])) == []

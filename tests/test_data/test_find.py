@@ -173,7 +173,7 @@ def test_images_are_named_relative_to_where_the_names_start(
     image = find(path if named else tmp_path, "mathvision", NAMES).image("images/1.jpg")
 
     assert image.source == tmp_path / "images/1.jpg"
-    assert image.place == "images/1.jpg"
+    assert image.label == "images/1.jpg"
 
 
 def test_an_image_cannot_be_named_outside_the_folder(tmp_path: Path) -> None:

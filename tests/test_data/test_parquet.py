@@ -1,6 +1,7 @@
 """Rows of parquet files, as they are on Hugging Face's hub."""
 
 import datetime
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
@@ -12,7 +13,7 @@ import pytest
 from snellen.data import parquet, rows_at, rows_of
 from snellen.data.parquet_files import Parquet
 from snellen.data.table import facts_of
-from snellen.errors import DataError, MediaError
+from snellen.errors import DataError, MediaError, install
 from snellen.media.content import Image
 from snellen.media.images import load
 
@@ -42,7 +43,7 @@ def test_rows_come_in_order_with_their_places(tmp_path: Path) -> None:
     table = rows_of(write(tmp_path / "a.parquet", rows))
 
     assert [dict(row) for row in table] == rows
-    assert [row.place for row in table] == [0, 1, 2, 3, 4]
+    assert [row.position for row in table] == [0, 1, 2, 3, 4]
 
 
 @needs_pyarrow
@@ -109,7 +110,7 @@ def test_the_parts_of_one_set_are_one_table(tmp_path: Path) -> None:
     parts = rows_of(tmp_path / "data")
 
     assert [row["id"] for row in parts] == list(range(9))
-    assert [row.place for row in parts] == list(range(9))
+    assert [row.position for row in parts] == list(range(9))
     assert parts.facts() == whole.facts()
     assert [row["id"] for row in rows_at(parts, [8, 0, 4])] == [0, 4, 8]
     with pytest.raises(IndexError):
@@ -199,5 +200,5 @@ def test_without_the_extra_its_name_is_said(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
 
-    with pytest.raises(DataError, match=r"pip install 'snellen\[parquet\]'"):
+    with pytest.raises(DataError, match=re.escape(install("parquet"))):
         list(parquet(tmp_path / "a.parquet"))

@@ -62,7 +62,7 @@ def test_a_picture_is_where_its_base64_lies_in_the_file(tmp_path: Path, quote_al
     for n, row in enumerate(read, 1):
         (image,) = row["image"]
         assert isinstance(image.source, Slice)
-        assert image.place == f"row {n} of a.tsv, image"
+        assert image.label == f"row {n} of a.tsv, image"
         assert shown(row["image"]) == [pixel(n)]
 
 
@@ -116,7 +116,7 @@ def test_a_list_of_pictures_can_be_borrowed(
 
     assert shown(first["image"]) == shown(second["image"]) == [pixel(1), pixel(2)]
     assert all(isinstance(image.source, Slice) for image in first["image"])
-    assert [image.place for image in first["image"]] == [
+    assert [image.label for image in first["image"]] == [
         "row 1 of a.tsv, image 1",
         "row 1 of a.tsv, image 2",
     ]

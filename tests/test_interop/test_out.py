@@ -2,6 +2,7 @@
 
 import csv as quoting
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from snellen.errors import DataError, UsageError
+from snellen.errors import DataError, UsageError, install
 from snellen.interop import Answered, jsonl, lmms_eval, predictions, separated, vlmevalkit, xlsx
 
 NEEDS_XLSX = "spreadsheets need the extra [xlsx]"
@@ -199,7 +200,7 @@ def test_without_the_extra_the_error_names_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)
 
-    with pytest.raises(UsageError, match=r"pip install 'snellen\[xlsx\]'"):
+    with pytest.raises(UsageError, match=re.escape(install("xlsx"))):
         xlsx.write(tmp_path / "r.xlsx", ["id"], [])
 
 
@@ -208,7 +209,7 @@ def test_without_the_extra_the_error_names_it(
 RUN = [
     Answered(
         id="3",
-        place=0,
+        position=0,
         question="Which?",
         choices=("x", "y"),
         target="B",
@@ -217,7 +218,7 @@ RUN = [
     ),
     Answered(
         id="1000003",
-        place=1,
+        position=1,
         question="Which?",
         choices=("y", "x", "z"),
         target="A",
@@ -225,7 +226,7 @@ RUN = [
         reasoning="hm",
         tags={"category": "a", "split": "dev"},
     ),
-    Answered(id="4", place=2, question="How many?", target="2", reply=None),
+    Answered(id="4", position=2, question="How many?", target="2", reply=None),
 ]
 
 
@@ -244,14 +245,16 @@ def test_vlmevalkit_has_the_data_sets_columns_and_the_prediction() -> None:
 
 
 def test_vlmevalkit_ids_that_are_no_whole_numbers_are_text() -> None:
-    _, rows = vlmevalkit.table([Answered(id=name, place=0, question="?") for name in ("1", "01")])
+    _, rows = vlmevalkit.table(
+        [Answered(id=name, position=0, question="?") for name in ("1", "01")]
+    )
 
     assert [row[0] for row in rows] == ["1", "01"]
 
 
 def test_a_tag_may_not_hide_a_column_of_vlmevalkit() -> None:
     with pytest.raises(DataError, match="tag 'answer' has the name of one of"):
-        vlmevalkit.table([Answered(id="1", place=0, question="?", tags={"answer": "A"})])
+        vlmevalkit.table([Answered(id="1", position=0, question="?", tags={"answer": "A"})])
 
 
 @pytest.mark.parametrize("kind", [".xlsx", ".tsv"])
@@ -265,7 +268,7 @@ def test_a_vlmevalkit_file_is_read_back(write_xlsx: Write, tmp_path: Path, kind:
     found = predictions.read(path)
 
     assert found.replies == {"3": "- B", "1000003": "None"}
-    assert ("org__m", "MMBench_DEV_EN") in found.named
+    assert ("org__m", "MMBench_DEV_EN") in found.possible_names
     assert any("1 rows say that the model could not be reached" in note for note in found.notes)
 
 

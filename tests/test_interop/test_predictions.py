@@ -305,7 +305,7 @@ def test_lmms_eval_samples_are_read_as_rows_of_its_data(tmp_path: Path) -> None:
     assert found.replies == {"0": "A", "1": "C", "2": "D"}
     assert found.row_numbers
     assert found.targets == {"0": "A", "1": "B", "2": "D"}
-    assert found.named == (("org__model", "mmbench_en_dev"),)
+    assert found.possible_names == (("org__model", "mmbench_en_dev"),)
 
 
 def test_lmms_eval_samples_can_be_read_by_an_id_inside_a_metric(tmp_path: Path) -> None:
@@ -343,7 +343,7 @@ def test_a_name_hints_at_model_and_data_set(
 ) -> None:
     path = write(tmp_path / name, [{"index": 1, "prediction": "A"}])
 
-    assert list(predictions.read(path).named) == named
+    assert list(predictions.read(path).possible_names) == named
 
 
 # -- folders
@@ -428,7 +428,7 @@ def test_a_folder_without_predictions_says_what_it_looked_at(tmp_path: Path) -> 
         ("a.json", "[" * 100_000, "nested too deep"),
         ("a.json", '{"7": "A", "8": "B", "7": "C"}', "has '7' twice in one object"),
         ("a.json", '[{"id": 1, "reply": "A", "reply": "B"}]', "has 'reply' twice in one object"),
-        ("a.jsonl", '{"id": 1, "reply": "A"}\n{"id": 2, "re', r"row 2 of .* \(line 2\) is not one"),
+        ("a.jsonl", '{"id": 1, "reply": "A"}\n{"id": 2, "re', r"row 2 of .* \(line 2\) is not a"),
         ("a.jsonl", b'{"id": 1, "reply": "caf\xe9"}\n', r"not UTF-8 at byte 23.*iconv"),
         ("a.csv", b"id,reply\n1,caf\xe9\n", "UTF-8 at byte 14"),
         ("a.tsv", "id\treply\n1\tA\n".encode("utf-16"), "UTF-16"),

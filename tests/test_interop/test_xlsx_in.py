@@ -1,6 +1,7 @@
 """Spreadsheets made by other programs (openpyxl, xlsxwriter as pandas uses it), as predictions."""
 
 import datetime
+import re
 import sys
 import tracemalloc
 import zipfile
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from snellen.errors import DataError, UsageError
+from snellen.errors import DataError, UsageError, install
 from snellen.interop import predictions
 from snellen.interop.predictions import Predictions
 from tests.golden_data import golden
@@ -297,5 +298,5 @@ def test_without_the_extra_the_error_names_it(
     path = book(tmp_path / "r.xlsx", HEADER, (1, "?", "A"))
     monkeypatch.setitem(sys.modules, "python_calamine", None)
 
-    with pytest.raises(UsageError, match=r"pip install 'snellen\[xlsx\]'"):
+    with pytest.raises(UsageError, match=re.escape(install("xlsx"))):
         predictions.read(path)

@@ -1,5 +1,6 @@
 """Videos made from frames are read back by PyAV as what they were made from."""
 
+import re
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from snellen.errors import DataError, UsageError
+from snellen.errors import DataError, UsageError, install
 from snellen.media import encode
 from tests import videos
 
@@ -90,5 +91,5 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 def test_without_pyav_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "av", None)
-    with pytest.raises(UsageError, match=r"pip install 'snellen\[video\]'"):
+    with pytest.raises(UsageError, match=re.escape(install("video"))):
         encode.mp4(tmp_path / "a.mp4", frames(1), fps=TEN)

@@ -93,12 +93,12 @@ def test_what_servers_take_goes_as_the_very_bytes(tmp_path: Path, name: str) -> 
     data, mime = AS_THEY_ARE[name]
     (tmp_path / name).write_bytes(data)
 
-    loaded = load(Image(tmp_path / name, place=name, within=tmp_path))
+    loaded = load(Image(tmp_path / name, label=name, within=tmp_path))
 
     assert loaded.source == data
     assert loaded.digest == f"sha256:{sha256(data).hexdigest()}"
     assert (loaded.mime, loaded.width, loaded.height) == (mime, 40, 30)
-    assert loaded.place == name
+    assert loaded.label == name
 
 
 def test_loading_a_jpeg_imports_no_decoder() -> None:
@@ -125,13 +125,13 @@ def test_what_servers_do_not_take_becomes_a_png_and_says_so(tmp_path: Path, name
     data, note = TO_PNG[name]
     (tmp_path / name).write_bytes(data)
 
-    loaded = load(Image(tmp_path / name, place=name))
+    loaded = load(Image(tmp_path / name, label=name))
 
     assert isinstance(loaded.source, bytes)
     assert PIL.Image.open(BytesIO(loaded.source)).format == "PNG"
     assert (loaded.mime, loaded.width, loaded.height) == ("image/png", 40, 30)
     assert loaded.digest == f"sha256:{sha256(loaded.source).hexdigest()}"
-    assert loaded.place == f"{name} ({note})"
+    assert loaded.label == f"{name} ({note})"
     shown = pixels(loaded)
     assert shown[0, 0, 0] > 200 and shown[0, 0, 2] < 60  # the first frame is red on the left
 
@@ -160,7 +160,7 @@ def test_a_file_without_its_end_is_cut_off_wherever_it_was_cut(name: str) -> Non
 
     for end in range(16, len(data) - 1):
         with pytest.raises(MediaError, match="cut off"):
-            load(Image(data[:end], place=name))
+            load(Image(data[:end], label=name))
 
 
 @pytest.mark.parametrize("name", ["two.gif", "two.webp", "two.png"])
@@ -168,7 +168,7 @@ def test_an_animation_without_its_end_is_cut_off(name: str) -> None:
     data, _ = TO_PNG[name]
 
     with pytest.raises(MediaError, match=f"{re.escape(name)} is cut off"):
-        load(Image(data[:-20], place=name))
+        load(Image(data[:-20], label=name))
 
 
 @pytest.mark.parametrize("name", ["a.tiff", "a.bmp"])
@@ -176,12 +176,12 @@ def test_a_torn_file_of_another_kind_cannot_be_decoded(name: str) -> None:
     data, _ = TO_PNG[name]
 
     with pytest.raises(MediaError, match=f"{re.escape(name)} cannot be decoded"):
-        load(Image(data[: len(data) // 2], place=name))
+        load(Image(data[: len(data) // 2], label=name))
 
 
 def test_a_missing_file_is_named_with_its_place_and_path(tmp_path: Path) -> None:
     with pytest.raises(MediaError) as error:
-        load(Image(tmp_path / "images/1.jpg", place="images/1.jpg", within=tmp_path))
+        load(Image(tmp_path / "images/1.jpg", label="images/1.jpg", within=tmp_path))
 
     assert str(error.value) == (
         f"images/1.jpg is missing: there is no file {tmp_path}/images/1.jpg. "
@@ -193,19 +193,19 @@ def test_an_empty_file_is_empty(tmp_path: Path) -> None:
     (tmp_path / "1.jpg").touch()
 
     with pytest.raises(MediaError, match=r"1\.jpg is empty \(0 bytes\)"):
-        load(Image(tmp_path / "1.jpg", place="1.jpg"))
+        load(Image(tmp_path / "1.jpg", label="1.jpg"))
 
 
 def test_a_folder_is_not_read(tmp_path: Path) -> None:
     with pytest.raises(MediaError, match="it is a folder, not a regular file"):
-        load(Image(tmp_path, place="images"))
+        load(Image(tmp_path, label="images"))
 
 
 def test_a_text_named_jpg_is_no_image(tmp_path: Path) -> None:
     (tmp_path / "1.jpg").write_text("<html>404</html>")
 
     with pytest.raises(MediaError, match=r"1\.jpg is no image: it begins with b'<html>404</html>"):
-        load(Image(tmp_path / "1.jpg", place="1.jpg"))
+        load(Image(tmp_path / "1.jpg", label="1.jpg"))
 
 
 def test_a_file_that_begins_as_no_image_is_not_read_on(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_a_file_that_begins_as_no_image_is_not_read_on(tmp_path: Path) -> None:
     os.truncate(tmp_path / "1.jpg", 1 << 40)
 
     with pytest.raises(MediaError, match=r"1\.jpg is no image: it begins with b'<html>404</html>"):
-        load(Image(tmp_path / "1.jpg", place="1.jpg"))
+        load(Image(tmp_path / "1.jpg", label="1.jpg"))
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -225,7 +225,7 @@ def test_a_file_of_too_many_bytes_is_not_read(tmp_path: Path, whole: bool) -> No
     source: Path | Slice = path if whole else Slice(path=path, offset=0, length=1 << 40)
 
     with pytest.raises(MediaError, match=r"1\.png has 1,099,511,627,776 bytes; at most 536,"):
-        load(Image(source, place="1.png"))
+        load(Image(source, label="1.png"))
 
 
 def test_300_megapixels_are_refused_before_they_are_decoded() -> None:
@@ -233,7 +233,7 @@ def test_300_megapixels_are_refused_before_they_are_decoded() -> None:
     assert len(bomb) < 60_000
 
     with pytest.raises(MediaError, match="17320 x 17320 pixels, 300 megapixels; at most 179"):
-        load(Image(bomb, place="bomb.png"))
+        load(Image(bomb, label="bomb.png"))
 
 
 def test_300_megapixels_are_refused_in_a_format_that_is_decoded_first() -> None:
@@ -242,7 +242,7 @@ def test_300_megapixels_are_refused_in_a_format_that_is_decoded_first() -> None:
     )
 
     with pytest.raises(MediaError, match=r"bomb\.bmp is too large"):
-        load(Image(b"BM" + header + b"\0" * 1000, place="bomb.bmp"))
+        load(Image(b"BM" + header + b"\0" * 1000, label="bomb.bmp"))
 
 
 def test_100_megapixels_are_decoded_without_a_warning() -> None:
@@ -258,7 +258,7 @@ def test_a_path_may_not_leave_the_folder(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "data"
 
     with pytest.raises(MediaError, match="outside the data's folder"):
-        load(Image(folder / name.format(root=tmp_path), place=name, within=folder))
+        load(Image(folder / name.format(root=tmp_path), label=name, within=folder))
 
 
 def test_a_folder_whose_name_begins_alike_is_another_folder(tmp_path: Path) -> None:
@@ -306,7 +306,7 @@ def test_a_null_byte_is_no_part_of_a_name(tmp_path: Path) -> None:
 def test_base64_is_the_image_it_stands_for(form: str) -> None:
     text = form.format(base64.encodebytes(encoded("PNG")).decode())
 
-    assert load(Image(text.encode(), place="row 3, image")).source == encoded("PNG")
+    assert load(Image(text.encode(), label="row 3, image")).source == encoded("PNG")
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_base64_is_the_image_it_stands_for(form: str) -> None:
 )
 def test_broken_base64_is_named(text: bytes, words: str) -> None:
     with pytest.raises(MediaError, match=words):
-        load(Image(text, place="row 3, image"))
+        load(Image(text, label="row 3, image"))
 
 
 @pytest.mark.parametrize("encoding", ["raw", "base64"])
@@ -389,7 +389,7 @@ def test_pixels_are_upright_and_the_bytes_are_not_turned() -> None:
 def test_damage_in_the_middle_shows_when_decoded() -> None:
     data = bytearray(encoded("PNG", PIL.Image.effect_noise((64, 64), 50)))
     data[len(data) // 2] ^= 0xFF
-    loaded = load(Image(bytes(data), place="noise.png"))
+    loaded = load(Image(bytes(data), label="noise.png"))
 
     with pytest.raises(MediaError, match=r"noise\.png cannot be decoded"):
         pixels(loaded)
@@ -399,4 +399,4 @@ def test_samples_of_32_bits_are_refused() -> None:
     drawn = PIL.Image.fromarray(np.array([[0.5, 1.0]], dtype=np.float32))
 
     with pytest.raises(MediaError, match="32 bits"):
-        load(Image(encoded("TIFF", drawn), place="depth.tiff"))
+        load(Image(encoded("TIFF", drawn), label="depth.tiff"))

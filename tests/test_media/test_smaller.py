@@ -176,7 +176,7 @@ def test_a_file_that_fits_at_no_size_is_an_error() -> None:
     with pytest.raises(
         MediaError, match=re.escape("row 3 has more than max_bytes (20) at every size")
     ):
-        smaller(Image(encoded("PNG", picture()), place="row 3"), max_bytes=20)
+        smaller(Image(encoded("PNG", picture()), label="row 3"), max_bytes=20)
 
 
 def test_damage_shows_where_a_picture_is_scaled() -> None:

@@ -162,7 +162,7 @@ def test_a_window_that_lacks_its_frames_fails_no_other(tmp_path: Path) -> None:
 def test_what_is_no_video_says_so(tmp_path: Path, make: Callable[[Path], Clip], says: str) -> None:
     path = make(tmp_path / "clip.mp4").path
     with pytest.raises(MediaError, match=says):
-        facts(Video(path, place="clips/clip.mp4"))
+        facts(Video(path, label="clips/clip.mp4"))
 
 
 def test_a_damaged_stretch_fails_the_windows_that_need_it(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_the_digest_is_that_of_all_bytes(tmp_path: Path) -> None:
 
 def test_a_missing_and_an_empty_video_say_which(tmp_path: Path) -> None:
     with pytest.raises(MediaError, match=r"COIN/a\.mp4 is missing"):
-        load(Video(tmp_path / "a.mp4", place="COIN/a.mp4"))
+        load(Video(tmp_path / "a.mp4", label="COIN/a.mp4"))
     (tmp_path / "b.mp4").touch()
     with pytest.raises(MediaError, match=r"b\.mp4 is empty"):
         load(Video(tmp_path / "b.mp4"))

@@ -11,8 +11,8 @@ from snellen.core.model import Reply
 from snellen.core.scoring import Scoring
 from snellen.errors import UsageError
 from snellen.metrics import Columns, Metric, direction_of, macro_average, mean
-from snellen.metrics.among import among
 from snellen.metrics.groups import share_of_groups
+from snellen.metrics.only_tagged import only_tagged
 from snellen.metrics.streaming import METRICS, Point, Slot, SpeechLog, Utterance, Watch, columns_of
 from snellen.metrics.yes_no import f1, precision, yes_ratio
 from snellen.scoring import Scored, Tally
@@ -164,7 +164,7 @@ def test_a_plain_callable_may_state_its_direction_as_an_attribute() -> None:
     assert direction_of("distance", Distance()) == "lower"
 
 
-@pytest.mark.parametrize("metric", [mean, macro_average("kind"), among(mean, "kind", ["a"])])
+@pytest.mark.parametrize("metric", [mean, macro_average("kind"), only_tagged(mean, "kind", ["a"])])
 def test_a_mean_of_scores_points_where_they_do_which_accuracy_alone_says(metric: Metric) -> None:
     assert direction_of("accuracy", metric) == "higher"
     assert direction_of("edit_distance", metric) is None
@@ -183,7 +183,7 @@ def test_what_a_metric_states_stays_with_other_arguments_and_with_fewer_rows() -
     quiet = precision.with_arguments(otherwise=0.0)
 
     assert (quiet.name, quiet.better, quiet.unit) == ("precision", "higher", "fraction")
-    kept = among(quiet, "balanced", ["balanced"])
+    kept = only_tagged(quiet, "balanced", ["balanced"])
     assert (kept.better, kept.unit) == ("higher", "fraction")
     assert yes_ratio.better is None
 

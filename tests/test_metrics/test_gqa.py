@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from snellen.metrics import Category, Columns, mean
-from snellen.metrics.among import among
 from snellen.metrics.gqa import belonging, consistency, distribution
+from snellen.metrics.only_tagged import only_tagged
 
 IDS = [str(number) for number in range(40)]
 RIGHT = ["red" if number % 4 else "blue" for number in range(40)]
@@ -95,10 +95,10 @@ def test_distribution_weighs_groups_by_their_questions() -> None:
 def test_among_without_its_tag_is_an_error() -> None:
     columns = replace(columns_of(IDS, SAID, RIGHT), tags={})
     with pytest.raises(ValueError, match="no tag 'balanced'; there are: none"):
-        among(mean, "balanced", ["balanced"])(columns)
+        only_tagged(mean, "balanced", ["balanced"])(columns)
 
 
 def test_among_counts_only_what_it_keeps() -> None:
     columns = columns_of(IDS, SAID, RIGHT, ["1"] * 10 + [""] * 30)
-    found = among(mean, "entailed", ["1"])(columns)
+    found = only_tagged(mean, "entailed", ["1"])(columns)
     assert (found.value, found.n) == (0.7, 10)

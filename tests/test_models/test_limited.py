@@ -333,10 +333,10 @@ async def test_a_picture_under_another_name_keeps_that_name() -> None:
     assert isinstance(model, Generates)
     picture = noise()
 
-    for name in ("one", "two"):
-        await model.generate(Request(messages=(user(replace(picture, place=name)),)))
+    for label in ("one", "two"):
+        await model.generate(Request(messages=(user(replace(picture, label=label)),)))
 
-    assert [picture.place for picture in keeps.pictures] == ["one", "two"]
+    assert [picture.label for picture in keeps.pictures] == ["one", "two"]
 
 
 async def test_where_there_is_no_room_for_more_the_oldest_picture_goes(

@@ -32,7 +32,7 @@ TASKS = ("letters", "rotation", "noise", "clutter", "contrast")
 
 @cache
 def samples() -> tuple[Sample, ...]:
-    return tuple(CHART.sample(row.place, row) for row in CHART.data)
+    return tuple(CHART.sample(row.position, row) for row in CHART.data)
 
 
 @cache

@@ -290,5 +290,5 @@ def test_what_was_read_from_bytes_has_no_reference(tmp_path: Path) -> None:
     [of_bytes] = loaded(question(Image(path.read_bytes()), "?")).messages[0].images
     [of_file] = loaded(question(Image(path), "?")).messages[0].images
     assert (of_bytes.read_from, of_file.read_from) == (None, path)
-    assert of_bytes == replace(of_file, place="")
-    assert Message("user", (of_bytes,)) == Message("user", (replace(of_file, place=""),))
+    assert of_bytes == replace(of_file, label="")
+    assert Message("user", (of_bytes,)) == Message("user", (replace(of_file, label=""),))

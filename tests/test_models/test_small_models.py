@@ -161,7 +161,7 @@ def test_ones_own_function_gets_images_with_their_bytes(tmp_path: Path) -> None:
         "{i.width} {len(i.source)}'\n"
     )
     benchmark = registry.benchmark("eyechart:n=1")
-    sample = next(benchmark.sample(row.place, row) for row in benchmark.data)
+    sample = next(benchmark.sample(row.position, row) for row in benchmark.data)
     request = benchmark.request(sample)
     assert request is not None
 

@@ -1,17 +1,18 @@
 """`vllm/NAME` where vLLM is not installed; `tests/heavy/test_vllm.py` has the engine."""
 
+import re
 import sys
 
 import pytest
 
 from snellen import registry
 from snellen.core.profile import Profile
-from snellen.errors import UsageError
+from snellen.errors import UsageError, install
 
 
 def test_without_vllm_its_extra_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vllm", None)
-    with pytest.raises(UsageError, match=r"vllm/some/model needs.*snellen\[vllm\]"):
+    with pytest.raises(UsageError, match=f"vllm/some/model needs.*{re.escape(install('vllm'))}"):
         registry.model("vllm/some/model")
 
 

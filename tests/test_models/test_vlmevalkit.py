@@ -429,10 +429,10 @@ def test_a_row_is_read_as_a_series_or_a_dictionary_is(tmp_path: Path) -> None:
 def test_pictures_of_its_own_prompt_are_the_questions(tmp_path: Path) -> None:
     shown = "[dict(type='image', value=path) for path in self.dump(line)]"
     prompt = f"[dict(type='text', value='Look:'), *{shown}]"
-    pictures = Image(PNG, place="one.png"), Image(OTHER, place="two.png")
+    pictures = Image(PNG, label="one.png"), Image(OTHER, label="two.png")
     (message,) = prompted(tmp_path, prompt, *pictures, "Which?").messages
     assert message.text == "Look:"
-    assert [(image.place, image.source) for image in message.images] == [
+    assert [(image.label, image.source) for image in message.images] == [
         ("one.png", PNG),
         ("two.png", OTHER),
     ]

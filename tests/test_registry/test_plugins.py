@@ -1,6 +1,7 @@
 """A benchmark that a stranger brings goes through every verb: as a plug-in, and as a file."""
 
 import json
+import shlex
 import shutil
 import sys
 from dataclasses import replace
@@ -229,6 +230,10 @@ def test_a_file_goes_through_every_verb(snellen: Snellen, file: Path, file_run: 
     other = run_of(snellen("run", *own, "-m", THREE, "--data", "synthetic", "--json"))
     compared = snellen("compare", other, file_run, *own, "--json")
     assert compared.json["comparisons"][0]["samples"] == N
+    shown = snellen("compare", other, file_run, *own).out
+    explain = next(line for line in shown.splitlines() if "explain a sample: " in line)
+    command = shlex.split(explain.partition("explain a sample: ")[2])
+    assert snellen(*command[1:]).code == 0
     page = snellen("report", other, file_run, *own, "--format", "html")
     assert (page.code, page.err) == (0, "")
     assert snellen("report", file_run / "report.json", *own).code == 0

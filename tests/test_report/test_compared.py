@@ -49,7 +49,7 @@ def test_three_are_shown_as_standings_and_pairs(tmp_path: Path) -> None:
     document = compare(tmp_path, benchmark=benchmark(20)).comparisons
     said, marked = compared_text(document), compared_markdown(document)
 
-    assert "tiny: official accuracy on the 20 samples that all have" in said
+    assert "tiny: official accuracy on the 20 samples that all share" in said
     assert "by Holm's method over the 3 comparisons" in said
     assert "by kind" not in said and "--format md" in said
     assert marked.count("## tiny: ") == 5  # standings, pairs, and each pair

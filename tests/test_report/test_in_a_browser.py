@@ -129,7 +129,7 @@ def test_a_heading_sorts_by_number_and_again_the_other_way(
 ) -> None:
     page = browser.new_page()
     page.goto(pages["several"].as_uri())
-    board = page.locator("table", has=page.locator("caption", has_text="samples that all have"))
+    board = page.locator("table", has=page.locator("caption", has_text="samples that all share"))
     models = board.locator("tbody th")
     assert models.all_inner_texts() == ["openai/m", "hf/other", "third"]
     heading = board.locator("thead th", has_text="value")

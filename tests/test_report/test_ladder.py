@@ -55,5 +55,5 @@ def test_no_levels_make_no_picture() -> None:
 
 
 def test_a_level_without_a_number_is_named() -> None:
-    with pytest.raises(ValueError, match="'small' has no number"):
+    with pytest.raises(ValueError, match="'small' contains no number"):
         ladder({"small": 0.5})

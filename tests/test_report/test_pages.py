@@ -130,8 +130,8 @@ def test_states_are_in_plain_sight_those_without_a_reply_too() -> None:
     text = Page(report.html([result()])).text
 
     assert "190 ok 0 truncated 7 refused 3 failed" in text
-    assert "What official found in them: 190 answered 7 unparsed 3 no-reply" in text
-    assert "What robust found in them: 200 answered 0 unparsed" in text
+    assert "Readings by official 190 answered 7 unparsed 3 no-reply" in text
+    assert "Readings by robust 200 answered 0 unparsed" in text
 
 
 def test_a_state_of_another_version_is_shown_without_a_class_of_its_own() -> None:
@@ -162,7 +162,7 @@ def test_a_ladder_is_a_picture_with_words_and_its_numbers() -> None:
     text = Page(html).text
 
     assert "Reading ends at 6.00 pixels [4.00, 12.00] (dashed): acuity." in text
-    assert "How well each level of letters was read" in text
+    assert "Accuracy at each level of letters" in text
     assert "008 pixels 50.00 % 5" in text
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from snellen import report
 from snellen.analysis.result import Result
-from snellen.errors import UsageError
+from snellen.errors import UsageError, install
 from tests.test_report.made import comparisons, result
 
 
@@ -32,7 +32,7 @@ def test_all_plots_are_drawn_and_named_for_what_they_show(tmp_path: Path) -> Non
     assert {"openai/m", "hf/other", "mine: accuracy", "by chance"} <= {*texts(drawn[0])}
     assert {"art", "law", "openai/m", "hf/other"} <= {*texts(drawn[1])}
     assert {"4", "8", "16", "pixels"} <= {*texts(drawn[2])}
-    assert "two less one" in texts(drawn[3])
+    assert "two minus one" in texts(drawn[3])
 
 
 @pytest.mark.parametrize("form", ["svg", "png"])
@@ -77,14 +77,14 @@ def test_a_missing_matplotlib_is_named_with_its_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
 
-    with pytest.raises(UsageError, match=re.escape("pip install 'snellen[plots]'")):
+    with pytest.raises(UsageError, match=re.escape(install("plots"))):
         report.plot([result()], tmp_path / "x.svg", "svg")
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(UsageError, match="cannot be made"):
+    with pytest.raises(UsageError, match="cannot be created"):
         report.plots([result()], tmp_path / "file" / "in", "svg")
     with pytest.raises(UsageError, match="cannot be written"):
         report.plot([result()], tmp_path / "absent" / "x.svg", "svg")

@@ -158,7 +158,7 @@ official and robust score 3 replies differently, such as those to 7, 31, 90:
 | boxed \| last letter | 2 |
 | none \| last letter | 1 |
 
-- replies: 205, of them 195 ok, 5 truncated, 5 failed
+- replies: 205 (195 ok, 5 truncated, 5 failed)
 - official, readings: 190 answered, 10 unparsed, 5 no-reply
 - robust, readings: 200 answered, 5 no-reply
 - tokens (per question): 61,500 input (300.0), 205 output (1.0)
@@ -202,7 +202,7 @@ official and robust score 3 replies differently, such as those to 7, 31, 90
  boxed | last letter               2
  none | last letter                1
 
-replies                205, of them 195 ok, 5 truncated, 5 failed
+replies                205 (195 ok, 5 truncated, 5 failed)
 official, readings     190 answered, 10 unparsed, 5 no-reply
 robust, readings       200 answered, 5 no-reply
 tokens (per question)  61,500 input (300.0), 205 output (1.0)
@@ -251,10 +251,10 @@ def several() -> list[Result]:
 
 OVERVIEW = """
 2 runs
- benchmark   model         n   metric       value   95 % interval   failed   unparsed   remark
+ benchmark   model      n   metric   value   95 % interval   failed   unparsed   COSTS   remark
 ──────────────────────────────────────────────────────────────────────────────────────────────
- mine        openai/m    200   accuracy   61.50 %   [54.60, 68.00]        5         10   incomplete
- mine        other         0   acuity           -                         4          0   REMARK
+ mine   openai/m   200   accuracy   61.50 %   [54.60, 68.00]   5   10   PRICE   incomplete
+ mine   other        0   acuity           -                    4    0   PRICE   REMARK
 `snellen report RUN` shows one in full, with its notes
 """
 
@@ -263,7 +263,12 @@ def test_several_results_are_a_table_with_a_line_for_each_in_the_terminal() -> N
     remark = "partial: 4 of 1,205; incomplete; no level is read"
     lines = [re.sub(" +", " ", line).strip() for line in report.as_text(several()).splitlines()]
 
-    expected = OVERVIEW.replace("REMARK", remark).splitlines()
+    expected = (
+        OVERVIEW.replace("REMARK", remark)
+        .replace("COSTS", "cost/question median time")
+        .replace("PRICE", "0.00200 USD 1.25 s")
+        .splitlines()
+    )
     assert [line for line in lines if "─" not in line] == [
         re.sub(" +", " ", line).strip() for line in expected if "─" not in line
     ]
@@ -280,8 +285,8 @@ def test_runs_of_one_model_are_told_apart_by_their_own_names() -> None:
     two = [Result(made(), Path("runs/mine/m") / name) for name in ("0a1b", "2c3d")]
     text = report.as_text(two)
 
-    assert re.search(r"95 % interval +failed +unparsed +run *$", text, re.MULTILINE)
-    assert re.findall(r"10 +(\w{4}) *$", text, re.MULTILINE) == ["0a1b", "2c3d"]
+    assert re.search(r"95 % interval +failed +unparsed .* run *$", text, re.MULTILINE)
+    assert re.findall(r"1.25 s +(\w{4}) *$", text, re.MULTILINE) == ["0a1b", "2c3d"]
     assert f"such as {Path('runs/mine/m/0a1b')}" in text
 
 
@@ -291,7 +296,8 @@ def test_markdown_has_the_same_table_and_then_each_report_whole() -> None:
     headings = re.findall("^## (.*)$", text, re.MULTILINE)
     assert headings == ["2 runs", "mine × openai/m", "mine × other"]
     row = (
-        "| mine | openai/m | 200 | accuracy | 61.50 % | \\[54.60, 68.00\\] | 5 | 10 | incomplete |"
+        "| mine | openai/m | 200 | accuracy | 61.50 % | \\[54.60, 68.00\\] | 5 | 10 "
+        "| 0.00200 USD | 1.25 s | incomplete |"
     )
     assert row in text
     assert MARKDOWN in text
@@ -439,7 +445,7 @@ def wide(**changes: Any) -> Report:
     )
 
 
-ROW = re.compile(r"^ commonsense reasoning +107.50 MME points +\[72.50, 145.00\] (.*)$", re.M)
+ROW = re.compile(r"^ ?commonsense reasoning +107.50 MME points +\[72.50, 145.00\] (.*)$", re.M)
 
 
 def in_a_terminal(told: Report, width: int) -> str:
@@ -466,7 +472,7 @@ def test_a_terminal_that_is_too_narrow_shows_the_headline_and_says_what_is_left_
     row = ROW.search(text)
     assert row is not None
     assert row[1].split() == ["400"]
-    assert " 3 other scorings are left out, since the terminal is too narrow: --json" in text
+    assert " 3 other scorings are left out, because the terminal is too narrow. --json" in text
     assert "--format md" in text
 
 
@@ -480,10 +486,9 @@ def test_a_terminal_that_is_wide_enough_leaves_nothing_out() -> None:
 
 
 def test_numbers_stay_whole_on_a_terminal_that_has_no_room_for_them_either() -> None:
-    row = ROW.search(in_a_terminal(wide(), 30))
+    text = in_a_terminal(wide(), 30)
 
-    assert row is not None
-    assert row[1].split() == ["400"]
+    assert re.search(r"^commonsense +107.50 MME points +\[72.50, 145.00\] +400 *$", text, re.M)
 
 
 def test_remarks_that_have_no_room_beside_the_rows_stand_below_them() -> None:
@@ -592,8 +597,8 @@ def test_a_stored_report_that_does_not_know_of_draws_is_read() -> None:
 def test_bundled_rows_are_no_result_in_any_table_of_several() -> None:
     two = [Result(made(notes=[BUNDLED], incomplete=False)), Result(made(incomplete=False))]
 
-    assert re.search(rf"^ mine .* 10 +{BUNDLED} *$", report.as_text(two), re.MULTILINE)
-    assert f"| 10 |  | {BUNDLED} |" in report.markdown(two)
+    assert re.search(rf"^ mine .* 10 .* {BUNDLED} *$", report.as_text(two), re.MULTILINE)
+    assert f"| 1.25 s |  | {BUNDLED} |" in report.markdown(two)
     rows = list(csv.DictReader(io.StringIO(report.csv(two))))
     assert [row["remark"] for row in rows] == [BUNDLED] * 6 + [""] * 6
 
@@ -766,3 +771,52 @@ def test_the_result_prints_itself_on_standard_output(capsys: pytest.CaptureFixtu
     assert "mine × openai/m" in out
     assert err == ""
     assert json.loads(Result(made()).json())["n"] == 205
+
+
+def priced(model: str, value: float, cost: float, seconds: float) -> Result:
+    spent = CostReport(
+        replies=10,
+        questions=10,
+        tokens={"input": 100, "output": 10},
+        cost=cost,
+        currency="USD",
+        seconds=9,
+        total=Seconds(mean=seconds, p50=seconds, p90=seconds),
+    )
+    scoring = ScoringReport(
+        version=1,
+        source="ours",
+        metrics={"accuracy": msgspec.structs.replace(metric(value), better="higher")},
+        readings={"answered": 200},
+    )
+    return Result(made(model=model, headline="own", scorings={"own": scoring}, spent=spent))
+
+
+def test_models_that_no_other_beats_in_score_and_cost_are_listed() -> None:
+    results = [
+        priced("good", 0.9, cost=3.0, seconds=1.0),
+        priced("cheap", 0.8, cost=1.0, seconds=2.0),
+        priced("neither", 0.7, cost=2.0, seconds=3.0),
+    ]
+    text = report.as_text(results)
+
+    assert "mine: not beaten in both accuracy and cost per question: good, cheap\n" in text
+    assert "mine: not beaten in both accuracy and median request time: good\n" in text
+
+
+def test_the_table_of_several_runs_fits_80_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = [
+        Result(made(benchmark=benchmark, model=model, incomplete=False, spent=None))
+        for benchmark in ("eyechart", "eyechart-video")
+        for model in ("baseline/reader", "baseline/first")
+    ]
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    report.print_overview(results)
+
+    text = re.sub("\x1b[^m]*m", "", capsys.readouterr().out)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("models by benchmarks") for line in lines)

@@ -240,7 +240,7 @@ def test_a_missing_image_fails_its_sample_by_name_and_no_other(tmp_path: Path) -
     def prompt(sample: Sample, history: History) -> tuple[Message, ...]:
         if sample.id != "s4":
             return (user(sample.question),)
-        return (user(Image(tmp_path / "gone.png", place="images/gone.png"), sample.question),)
+        return (user(Image(tmp_path / "gone.png", label="images/gone.png"), sample.question),)
 
     model = Says(lambda request: "yes")
     finished = run(tmp_path / "runs", model, benchmark(sample=with_image, prompt=prompt))

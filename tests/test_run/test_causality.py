@@ -260,7 +260,7 @@ def test_what_it_is_handed_says_nothing_of_the_video(
         assert handed["spec"] == asdict(spec)
         image = handed["frame"]["image"]
         assert handed["frame"]["time"] < at
-        assert (image["place"], image["within"]) == ("", None)
+        assert (image["label"], image["within"]) == ("", None)
         assert image["digest"] == f"sha256:{image['source']}"
         query = handed["query"]
         assert query["text"].startswith("\nYou're responsible of answering questions based on")

@@ -60,7 +60,7 @@ def asking(
             id=row["id"],
             question=f"question {row['id']}",
             target="yes",
-            media=(Video(clip, end=row["time"], place="clip.mp4", within=clip.parent),),
+            media=(Video(clip, end=row["time"], label="clip.mp4", within=clip.parent),),
             data={"time": row["time"]},
         )
 

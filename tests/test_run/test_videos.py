@@ -11,7 +11,6 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from snellen.cli.progress_lines import line
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Generates, Reply, Request
 from snellen.core.procedure import Conversation, Procedure
@@ -23,6 +22,7 @@ from snellen.media.content import Video, user
 from snellen.metrics import mean
 from snellen.run import Budget, Job, Limiter, Progress, Scheduler, Settings, Stop, select
 from snellen.run import clips as clip_module
+from snellen.run.progress_text import line
 from snellen.store import ReplyRecord, Run
 from tests import videos
 from tests.tiny import Says
@@ -37,7 +37,7 @@ def about(path: Path, questions: Sequence[tuple[str, str, float]], turns: int = 
             id=row["id"],
             question=row["id"],
             target="yes",
-            media=(Video(path / row["video"], end=row["end"], place=row["video"]),),
+            media=(Video(path / row["video"], end=row["end"], label=row["video"]),),
             data={"video": row["video"]},
         )
 

@@ -43,7 +43,7 @@ def test_a_judges_words_are_told(tmp_path: Path) -> None:
     (story,) = api.explain(run, "2", made)
     assert story.attempts[0].reply == openly_said(2)
     assert story.readings[0].verdicts == ["B"]
-    assert "a judge said: B" in report.story(story)
+    assert "the judge's verdict: B" in report.story(story)
 
 
 def openly_said(n: int) -> str:

@@ -162,7 +162,7 @@ def test_pass_at_k_knows_which_questions_share_a_picture() -> None:
     def stderr(of: object) -> float:
         counted = Tally(of)  # type: ignore[arg-type]
         counted.add(
-            Scored(made.read(row), repeat, "ok", Reply(text=text), row_index=row.place)
+            Scored(made.read(row), repeat, "ok", Reply(text=text), row_index=row.position)
             for row in made.data
             for repeat, text in enumerate(replies[row["id"]])
         )

@@ -372,7 +372,7 @@ def tallied(made: Benchmark, states: dict[str, str]) -> Report:
     tally = Tally(made)
     replies = []
     for row in made.data:
-        sample = made.sample(row.place, row)
+        sample = made.sample(row.position, row)
         refused = states.get(sample.id) == "refused"
         reply = Reply(text="", stop="filter") if refused else Reply(text="yes", stop="stop")
         replies.append(Scored(sample, 0, reply.state, reply))
@@ -408,7 +408,7 @@ def test_a_refused_reply_among_hidden_answers_is_the_only_score() -> None:
     tally = Tally(made)
     rows = list(made.data)
     for row, reply in zip(rows, (Reply(text="yes"), Reply(text="no"), None), strict=True):
-        sample = made.sample(row.place, row)
+        sample = made.sample(row.position, row)
         state = "refused" if reply is None else reply.state
         tally.add([Scored(sample, 0, state, reply)])
 
@@ -420,7 +420,7 @@ def test_a_refused_reply_among_hidden_answers_is_the_only_score() -> None:
 def test_failures_at_questions_with_hidden_answers_open_no_bounds() -> None:
     made = benchmark({"a": "yes", "b": "yes", "c": None})
     tally = Tally(made)
-    rows = [made.sample(row.place, row) for row in made.data]
+    rows = [made.sample(row.position, row) for row in made.data]
     said = [Reply(text="yes"), Reply(text="yes"), None]
     scored = [
         Scored(sample, 0, "failed" if reply is None else "ok", reply)
@@ -524,7 +524,7 @@ def test_the_bounds_of_precision_and_recall_take_a_failure_for_the_wrong_word() 
         {"a": "yes", "b": "no", "c": "yes", "d": "no"},
         scorings={"official": scoring(metrics=metrics)},
     )
-    samples = [made.sample(row.place, row) for row in made.data]
+    samples = [made.sample(row.position, row) for row in made.data]
     replies = [Reply(text="yes"), Reply(text="no"), None, None]
     tally = Tally(made)
     tally.add(

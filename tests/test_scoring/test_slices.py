@@ -143,7 +143,7 @@ def test_letters_that_are_choices_themselves_count_by_what_they_mean() -> None:
 
 def test_pictures_and_questions_are_in_bins_by_size_number_and_words() -> None:
     def picture(width: int, height: int) -> Image:
-        return Image(b"", place="p", digest="sha256:0", width=width, height=height)
+        return Image(b"", label="p", digest="sha256:0", width=width, height=height)
 
     samples = [
         Sample(id="1", question="one two three four", media=(picture(100, 1000),)),
@@ -159,7 +159,7 @@ def test_pictures_and_questions_are_in_bins_by_size_number_and_words() -> None:
 
 
 def test_a_size_that_no_number_holds_is_a_large_one() -> None:
-    media = (Image(b"", place="p", digest="sha256:0", width=10**12, height=10**12),)
+    media = (Image(b"", label="p", digest="sha256:0", width=10**12, height=10**12),)
     samples = [Sample(id="1", question="?", media=media), Sample(id="2", question="?")]
     assert list(report(samples).slices["pictures"].bins) == ["no picture", "1 picture"]
 

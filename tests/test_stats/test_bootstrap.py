@@ -8,13 +8,13 @@ SUMS = np.stack([(np.arange(200) * 37 % 1000 / 1000) ** 4, 1.0 + np.arange(200) 
 
 
 def ratio(totals: NDArray[np.float64]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = totals[:, 0] / totals[:, 1]
-    return found
+    values: NDArray[np.float64] = totals[:, 0] / totals[:, 1]
+    return values
 
 
-def ends(found: Estimate) -> tuple[float, float]:
-    assert found.ci95 is not None
-    return found.ci95
+def ends(estimate: Estimate) -> tuple[float, float]:
+    assert estimate.ci95 is not None
+    return estimate.ci95
 
 
 @pytest.mark.parametrize(
@@ -30,10 +30,10 @@ def ends(found: Estimate) -> tuple[float, float]:
 def test_a_ratio_of_sums_has_the_interval_that_scipy_gives(
     n: int, value: float, expected: tuple[float, float], stderr: float
 ) -> None:
-    found = bootstrap_sums(SUMS[:n], ratio, n=n, resamples=40_000)
-    assert found.value == pytest.approx(value, abs=1e-12)
-    assert ends(found) == pytest.approx(expected, abs=0.0004)
-    assert found.stderr == pytest.approx(stderr, rel=0.02)
+    estimate = bootstrap_sums(SUMS[:n], ratio, n=n, resamples=40_000)
+    assert estimate.value == pytest.approx(value, abs=1e-12)
+    assert ends(estimate) == pytest.approx(expected, abs=0.0004)
+    assert estimate.stderr == pytest.approx(stderr, rel=0.02)
 
 
 def test_rows_give_the_interval_that_their_sums_give() -> None:
@@ -50,17 +50,17 @@ def test_rows_give_the_interval_that_their_sums_give() -> None:
 
 def test_rows_come_in_whole_clusters_and_each_cluster_is_left_out_once() -> None:
     cluster = np.arange(30) * 7 % 12
-    asked: list[list[int]] = []
+    multiples: list[list[int]] = []
 
     def aggregate(rows: NDArray[np.intp]) -> float:
-        asked.append(np.bincount(rows, minlength=30).tolist())
+        multiples.append(np.bincount(rows, minlength=30).tolist())
         return float(rows.mean())
 
     bootstrap(aggregate, cluster, resamples=50)
-    for times in asked:
+    for times in multiples:
         assert all(len({times[i] for i in np.flatnonzero(cluster == g)}) == 1 for g in range(12))
     for g in range(12):
-        assert asked.count((cluster != g).astype(int).tolist()) == 1
+        assert multiples.count((cluster != g).astype(int).tolist()) == 1
 
 
 def test_a_mean_drawn_again_has_nearly_the_interval_of_the_formula() -> None:
@@ -74,38 +74,38 @@ def test_a_mean_drawn_again_has_nearly_the_interval_of_the_formula() -> None:
 
 
 def test_the_same_seed_gives_the_same_interval_and_another_another() -> None:
-    one = bootstrap_sums(SUMS, ratio, n=200, seed=1, resamples=500)
-    assert bootstrap_sums(SUMS, ratio, n=200, seed=1, resamples=500) == one
-    assert bootstrap_sums(SUMS, ratio, n=200, seed=2, resamples=500).ci95 != one.ci95
+    estimate = bootstrap_sums(SUMS, ratio, n=200, seed=1, resamples=500)
+    assert bootstrap_sums(SUMS, ratio, n=200, seed=1, resamples=500) == estimate
+    assert bootstrap_sums(SUMS, ratio, n=200, seed=2, resamples=500).ci95 != estimate.ci95
 
 
 def test_the_order_of_clusters_does_not_matter() -> None:
     shuffled = SUMS[np.random.default_rng(0).permutation(200)]
-    one = bootstrap_sums(SUMS, ratio, n=200, resamples=500)
-    assert bootstrap_sums(shuffled, ratio, n=200, resamples=500) == one
+    estimate = bootstrap_sums(SUMS, ratio, n=200, resamples=500)
+    assert bootstrap_sums(shuffled, ratio, n=200, resamples=500) == estimate
 
 
 def test_clusters_with_equal_sums_are_each_counted() -> None:
     equal = np.array([[0.0, 1.0]] * 95 + [[1.0, 1.0]] * 5)
     different = equal + np.arange(100)[:, np.newaxis] * 1e-9
-    found = bootstrap_sums(equal, ratio, n=100, resamples=40_000)
-    assert found.value == 0.05
+    estimate = bootstrap_sums(equal, ratio, n=100, resamples=40_000)
+    assert estimate.value == 0.05
     expected = ends(bootstrap_sums(different, ratio, n=100, resamples=40_000))
-    assert ends(found) == pytest.approx(expected, abs=0.001)  # a cluster more is 0.01
+    assert ends(estimate) == pytest.approx(expected, abs=0.001)  # a cluster more is 0.01
 
 
 # -- where there is none
 
 
 def test_nine_clusters_have_a_value_and_no_interval() -> None:
-    found = bootstrap_sums(SUMS[:9], ratio, n=9)
-    assert (found.value is not None, found.stderr, found.ci95) == (True, None, None)
-    assert found.reason == "9 independent clusters: an interval needs at least 10"
+    estimate = bootstrap_sums(SUMS[:9], ratio, n=9)
+    assert (estimate.value is not None, estimate.stderr, estimate.ci95) == (True, None, None)
+    assert estimate.reason == "9 independent clusters: an interval needs at least 10"
 
 
 def test_an_aggregate_that_is_undefined_has_no_value() -> None:
-    found = bootstrap_sums(np.zeros((20, 2)), ratio, n=20)
-    assert (found.value, found.n, found.reason) == (None, 20, "undefined")
+    estimate = bootstrap_sums(np.zeros((20, 2)), ratio, n=20)
+    assert (estimate.value, estimate.n, estimate.reason) == (None, 20, "undefined")
     assert bootstrap(lambda rows: None, np.arange(20)).value is None
 
 
@@ -116,8 +116,8 @@ def test_no_rows_have_no_value() -> None:
 
 def of_both(totals: NDArray[np.float64]) -> NDArray[np.float64]:
     """The mean of two means."""
-    found: NDArray[np.float64] = (totals[:, :2] / totals[:, 2:]).mean(axis=1)
-    return found
+    values: NDArray[np.float64] = (totals[:, :2] / totals[:, 2:]).mean(axis=1)
+    return values
 
 
 def in_two(small: int) -> NDArray[np.float64]:
@@ -127,32 +127,32 @@ def in_two(small: int) -> NDArray[np.float64]:
 
 
 def test_a_part_that_rests_on_one_cluster_leaves_no_interval() -> None:
-    found = bootstrap_sums(in_two(1), of_both, n=40)
-    assert found.value is not None
-    assert found.ci95 is None
-    assert found.reason is not None and "without one of its clusters" in found.reason
+    estimate = bootstrap_sums(in_two(1), of_both, n=40)
+    assert estimate.value is not None
+    assert estimate.ci95 is None
+    assert estimate.reason is not None and "without one of its clusters" in estimate.reason
 
 
 def test_a_part_that_rests_on_two_clusters_is_undefined_too_often() -> None:
     # both are missing from (38/40)^40 = 12.9 % of resamples
-    found = bootstrap_sums(in_two(2), of_both, n=40, resamples=20_000)
-    assert found.ci95 is None
-    assert found.reason is not None and "undefined in 13 % of resamples" in found.reason
+    estimate = bootstrap_sums(in_two(2), of_both, n=40, resamples=20_000)
+    assert estimate.ci95 is None
+    assert estimate.reason is not None and "undefined in 13 % of resamples" in estimate.reason
 
 
 def test_a_few_undefined_resamples_are_left_out() -> None:
     # all three are missing from (37/40)^40 = 4.4 % of resamples
     sums = in_two(3)
     sums[:3, 1] = [1, 1, 0]
-    found = bootstrap_sums(sums, of_both, n=40)
+    estimate = bootstrap_sums(sums, of_both, n=40)
     # taken for 0 they would be the lower end
-    assert ends(found)[0] > 0.15
+    assert ends(estimate)[0] > 0.15
 
 
 def test_equal_values_in_all_resamples_leave_no_interval() -> None:
-    found = bootstrap_sums(np.ones((50, 2)), ratio, n=50)
-    assert (found.value, found.stderr, found.ci95) == (1.0, None, None)
-    assert found.reason == "all resamples have the same value"
+    estimate = bootstrap_sums(np.ones((50, 2)), ratio, n=50)
+    assert (estimate.value, estimate.stderr, estimate.ci95) == (1.0, None, None)
+    assert estimate.reason == "all resamples have the same value"
 
 
 def test_drawn_intervals_hold_the_truth_19_times_of_20() -> None:
@@ -168,5 +168,5 @@ def test_drawn_intervals_hold_the_truth_19_times_of_20() -> None:
 
 def f1(totals: NDArray[np.float64]) -> NDArray[np.float64]:
     true, false, missed = totals.T
-    found: NDArray[np.float64] = 2 * true / (2 * true + false + missed)
-    return found
+    values: NDArray[np.float64] = 2 * true / (2 * true + false + missed)
+    return values

@@ -18,17 +18,17 @@ def drawn(seed: int, *shares: float, n: int = 60) -> list[Sums]:
 
 
 def test_one_setting_alone_has_its_own_value() -> None:
-    (one,) = drawn(1, 0.6)
-    found = held_out([one], n=60)
-    own = mean(one.sums[:, 0], one.cluster)
-    assert found.value == pytest.approx(own.value)
-    assert found.stderr == pytest.approx(own.stderr, rel=0.1)
+    (setting,) = drawn(1, 0.6)
+    estimate = held_out([setting], n=60)
+    own = mean(setting.sums[:, 0], setting.cluster)
+    assert estimate.value == pytest.approx(own.value)
+    assert estimate.stderr == pytest.approx(own.stderr, rel=0.1)
 
 
 def test_one_that_is_better_on_each_part_is_worth_what_it_has() -> None:
     best = np.tile([1.0, 1.0, 0.9], 20)
-    found = held_out([scored(best - 0.5), scored(best), scored(best - 0.8)], n=60)
-    assert found.value == pytest.approx(best.mean())
+    estimate = held_out([scored(best - 0.5), scored(best), scored(best - 0.8)], n=60)
+    assert estimate.value == pytest.approx(best.mean())
 
 
 def test_the_lowest_is_chosen_where_lower_is_better() -> None:
@@ -44,7 +44,7 @@ def test_the_best_of_many_that_are_alike_is_worth_less_than_it_looks() -> None:
     highest, held = [], []
     for seed in range(40):
         settings = drawn(seed, *[0.6] * 20)
-        highest.append(max(one.sums[:, 0].mean() for one in settings))
+        highest.append(max(setting.sums[:, 0].mean() for setting in settings))
         value = held_out(settings, n=60, seed=seed, resamples=20).value
         assert value is not None
         held.append(value)
@@ -54,22 +54,22 @@ def test_the_best_of_many_that_are_alike_is_worth_less_than_it_looks() -> None:
 
 def test_the_same_seed_gives_the_same_and_another_nearly() -> None:
     settings = drawn(3, 0.5, 0.6, 0.65)
-    one, again, other = (held_out(settings, n=60, seed=seed) for seed in (0, 0, 1))
-    assert one == again
-    assert one.stderr is not None
-    assert other.value == pytest.approx(one.value, abs=0.3 * one.stderr)
+    estimate, again, other = (held_out(settings, n=60, seed=seed) for seed in (0, 0, 1))
+    assert estimate == again
+    assert estimate.stderr is not None
+    assert other.value == pytest.approx(estimate.value, abs=0.3 * estimate.stderr)
 
 
 def test_an_interval_of_a_fraction_stays_in_its_range() -> None:
-    found = held_out([scored(np.array([1.0] * 19 + [0.0])), scored(np.zeros(20))], n=20)
-    assert found.ci95 is not None
-    assert found.ci95[1] == 1.0
+    estimate = held_out([scored(np.array([1.0] * 19 + [0.0])), scored(np.zeros(20))], n=20)
+    assert estimate.ci95 is not None
+    assert estimate.ci95[1] == 1.0
 
 
 def without(settings: list[Sums], n: int) -> Estimate:
-    found = held_out(settings, n=n)
-    assert found.ci95 is None and found.stderr is None
-    return found
+    estimate = held_out(settings, n=n)
+    assert estimate.ci95 is None and estimate.stderr is None
+    return estimate
 
 
 def test_where_there_is_no_interval_the_reason_is_said() -> None:
@@ -86,9 +86,9 @@ def test_where_there_is_no_interval_the_reason_is_said() -> None:
 
 def test_settings_have_the_same_metric() -> None:
     other = Sums(cluster=np.arange(3), sums=np.ones((3, 3)), aggregate=lambda t: t[:, 0])
-    with pytest.raises(ValueError, match="the same sums"):
+    with pytest.raises(ValueError, match="the same columns"):
         held_out([scored(np.ones(3)), other], n=3)
-    with pytest.raises(ValueError, match="the same sums"):
+    with pytest.raises(ValueError, match="the same columns"):
         held_out([], n=0)
 
 
@@ -106,9 +106,9 @@ def test_where_nothing_can_be_chosen_no_setting_is_taken_for_the_best() -> None:
             aggregate=lambda totals: (totals[:, :6] / totals[:, 6:]).mean(axis=1),
         )
 
-    found = without([macro(1), macro(2)], 12)
-    assert found.value is None
-    assert found.reason is not None and found.reason.endswith(FEW)
+    estimate = without([macro(1), macro(2)], 12)
+    assert estimate.value is None
+    assert estimate.reason is not None and estimate.reason.endswith(FEW)
 
 
 def test_a_setting_without_a_value_is_not_chosen() -> None:

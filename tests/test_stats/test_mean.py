@@ -14,16 +14,20 @@ TENTHS = np.array([(7 * i * i + 3 * i) % 11 / 10 for i in range(36)])
 TWELVE = np.where(ROW < 22, ROW // 2, ROW * 5 % 12)
 
 
-def ends(found: Estimate) -> tuple[float, float]:
-    assert found.ci95 is not None
-    return found.ci95
+def ends(estimate: Estimate) -> tuple[float, float]:
+    assert estimate.ci95 is not None
+    return estimate.ci95
 
 
 def shares(*groups: tuple[int, int, int]) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Scores and clusters of (how many clusters, rows each, right each)."""
-    each = [[1.0] * right + [0.0] * (rows - right) for n, rows, right in groups for _ in range(n)]
-    score = np.array([x for cluster in each for x in cluster])
-    return score, np.repeat(np.arange(len(each)), [len(cluster) for cluster in each])
+    groups_of_scores = [
+        [1.0] * right + [0.0] * (rows - right) for n, rows, right in groups for _ in range(n)
+    ]
+    score = np.array([x for cluster in groups_of_scores for x in cluster])
+    return score, np.repeat(
+        np.arange(len(groups_of_scores)), [len(cluster) for cluster in groups_of_scores]
+    )
 
 
 # -- numbers
@@ -40,10 +44,10 @@ def shares(*groups: tuple[int, int, int]) -> tuple[NDArray[np.float64], NDArray[
 def test_right_or_wrong_alone_in_their_clusters_have_wilson_s_interval(
     right: int, n: int, expected: tuple[float, float]
 ) -> None:
-    found = mean(*shares((right, 1, 1), (n - right, 1, 0)))
-    assert found.value == right / n
-    assert (found.stderr is None) == (right in (0, n))
-    assert ends(found) == pytest.approx(expected, abs=1e-9)
+    estimate = mean(*shares((right, 1, 1), (n - right, 1, 0)))
+    assert estimate.value == right / n
+    assert (estimate.stderr is None) == (right in (0, n))
+    assert ends(estimate) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -66,18 +70,18 @@ def test_pairs_that_agree_count_for_less_than_their_rows() -> None:
     # -1.25 and -0.25, their squares 27.5 in all; stderr² = 40/39 · 27.5 / 80². The effective n is
     # (0.375 · 0.625 · 80/79) / stderr² = 53.855 and times (t79/t39)² = 52.15184; the degrees
     # are 39, since the fourth powers alone would give 141. Wilson for that n: statsmodels 0.15.0.
-    found = mean(*shares((20, 2, 2), (10, 2, 0), (10, 2, 1)))
-    assert found.stderr == pytest.approx(0.0663856255679743, abs=1e-12)
-    assert ends(found) == pytest.approx((0.4893298359926479, 0.7435187429008894), abs=1e-8)
+    estimate = mean(*shares((20, 2, 2), (10, 2, 0), (10, 2, 1)))
+    assert estimate.stderr == pytest.approx(0.0663856255679743, abs=1e-12)
+    assert ends(estimate) == pytest.approx((0.4893298359926479, 0.7435187429008894), abs=1e-8)
 
 
 def test_few_clusters_that_carry_all_that_is_right_widen_the_interval() -> None:
     # By hand: m = 12/200; residuals 4.7 twice, 0.7 twice, -0.3; squares S = 48.4, their squared
     # deviations 918.144, those of the rows' squares 8.735232: 2 S² / (918.144 - 8.735232) = 5.15
     # degrees, t = 2.548. Effective n 45.67, and 27.357987 for them. Wilson: statsmodels 0.15.0.
-    found = mean(*shares((2, 5, 5), (2, 5, 1), (36, 5, 0)))
-    assert found.stderr == pytest.approx(0.03522819383711917, abs=1e-12)
-    assert ends(found) == pytest.approx((0.014780860102692472, 0.2135699040506519), abs=1e-8)
+    estimate = mean(*shares((2, 5, 5), (2, 5, 1), (36, 5, 0)))
+    assert estimate.stderr == pytest.approx(0.03522819383711917, abs=1e-12)
+    assert ends(estimate) == pytest.approx((0.014780860102692472, 0.2135699040506519), abs=1e-8)
 
 
 def test_where_all_are_right_each_cluster_counts_once() -> None:
@@ -97,34 +101,34 @@ def test_a_few_large_clusters_of_like_rows_are_worth_less() -> None:
     # 1/130) = 0.318889. So a sum varies by 0.681111·10 + 0.318889·100 = 38.7 or by 1, and the
     # degrees are (10·38.7 + 30)² / (10·38.7² + 30 - 0.681111² · 1030) = 11.968 (Pan and Wall: 33).
     # Times (t129/t11.968)²: 33.399416. Wilson: statsmodels 0.15.0.
-    found = mean(*shares((5, 10, 8), (5, 10, 2), (15, 1, 1), (15, 1, 0)))
-    assert found.stderr == pytest.approx((40 / 39 * 97.5) ** 0.5 / 130, abs=1e-12)
-    assert ends(found) == pytest.approx((0.3394138243055421, 0.6605861756944579), abs=1e-8)
+    estimate = mean(*shares((5, 10, 8), (5, 10, 2), (15, 1, 1), (15, 1, 0)))
+    assert estimate.stderr == pytest.approx((40 / 39 * 97.5) ** 0.5 / 130, abs=1e-12)
+    assert ends(estimate) == pytest.approx((0.3394138243055421, 0.6605861756944579), abs=1e-8)
 
 
 def test_large_clusters_of_equal_rows_count_for_no_less_than_once() -> None:
     # By hand: as above with sums of ±5; CR2 278.391473, effective n 15.294118, below that of rows
     # with all in common. Degrees (10·100 + 30)² / (10·100² + 30) = 10.606; n is 12.246926.
-    found = mean(*shares((5, 10, 10), (5, 10, 0), (15, 1, 1), (15, 1, 0)))
-    assert ends(found) == pytest.approx((0.25567839395223607, 0.744321606047764), abs=1e-8)
+    estimate = mean(*shares((5, 10, 10), (5, 10, 0), (15, 1, 1), (15, 1, 0)))
+    assert ends(estimate) == pytest.approx((0.25567839395223607, 0.744321606047764), abs=1e-8)
 
 
 def test_scores_between_0_and_1_have_wilson_s_interval_too() -> None:
     # stderr: statsmodels 0.15.0, OLS(score, ones).fit(cov_type="cluster"). By hand: the clusters
     # vary less than their rows do, so n is 36, and as many scores of 0 and 1 as vary like it are
     # 36 · m (1 - m) / 0.12693673 = 67.905659. Wilson: statsmodels.
-    found = mean(TENTHS, TWELVE)
-    assert found.value == pytest.approx(0.3972222222222222, abs=1e-12)
-    assert found.stderr == pytest.approx(0.03866326645653357, abs=1e-12)
-    assert ends(found) == pytest.approx((0.28936675071848206, 0.5160834765849865), abs=1e-8)
+    estimate = mean(TENTHS, TWELVE)
+    assert estimate.value == pytest.approx(0.3972222222222222, abs=1e-12)
+    assert estimate.stderr == pytest.approx(0.03866326645653357, abs=1e-12)
+    assert ends(estimate) == pytest.approx((0.28936675071848206, 0.5160834765849865), abs=1e-8)
 
 
 def test_scores_beyond_0_and_1_have_student_s_t() -> None:
     # the same doubled, ± t of 11 degrees
-    found = mean(TENTHS * 2, TWELVE)
+    estimate = mean(TENTHS * 2, TWELVE)
     half = 2.200985160091639 * 2 * 0.03866326645653357
     middle = 2 * 0.3972222222222222
-    assert ends(found) == pytest.approx((middle - half, middle + half), abs=1e-8)
+    assert ends(estimate) == pytest.approx((middle - half, middle + half), abs=1e-8)
 
 
 def test_an_interval_of_scores_from_0_to_1_stays_there() -> None:
@@ -142,22 +146,22 @@ def test_few_clusters_that_differ_widen_the_interval_of_other_scores() -> None:
     # deviations of the squares 0.665636: 2 S² / 0.665636 = 4.537 degrees. n is 50 · (t49/t4.537)² =
     # 28.719604, as many scores of 0 and 1 are times 0.868 · 0.132 / (S/50): 133.893934. Wilson:
     # statsmodels 0.15.0.
-    found = mean(np.array([0.9] * 48 + [0.1] * 2), np.arange(50))
-    assert ends(found) == pytest.approx((0.800283135277098, 0.9151897247319425), abs=1e-8)
+    estimate = mean(np.array([0.9] * 48 + [0.1] * 2), np.arange(50))
+    assert ends(estimate) == pytest.approx((0.800283135277098, 0.9151897247319425), abs=1e-8)
 
 
 def test_weights_weigh() -> None:
     # statsmodels 0.15.0: WLS(score, ones, weights).fit(cov_type="cluster"). By hand: the rows are
     # worth 72² / (12 · 14) = 30.857143 and vary by 0.12597029: n is 58.720855
-    found = mean(TENTHS, TWELVE, np.array([1.0, 2.0, 3.0] * 12))
-    assert found.value == pytest.approx(0.398611111111111, abs=1e-12)
-    assert found.stderr == pytest.approx(0.04979347930686866, abs=1e-12)
-    assert ends(found) == pytest.approx((0.2833537187613449, 0.526319489276174), abs=1e-8)
+    estimate = mean(TENTHS, TWELVE, np.array([1.0, 2.0, 3.0] * 12))
+    assert estimate.value == pytest.approx(0.398611111111111, abs=1e-12)
+    assert estimate.stderr == pytest.approx(0.04979347930686866, abs=1e-12)
+    assert ends(estimate) == pytest.approx((0.2833537187613449, 0.526319489276174), abs=1e-8)
 
 
 def test_a_cluster_that_weighs_nearly_all_leaves_an_interval() -> None:
-    found = mean(*shares((6, 1, 1), (6, 1, 0)), np.array([1e20] + [1.0] * 11))
-    low, high = ends(found)
+    estimate = mean(*shares((6, 1, 1), (6, 1, 0)), np.array([1e20] + [1.0] * 11))
+    low, high = ends(estimate)
     assert 0 < low < 0.5 < high == 1.0
 
 
@@ -165,8 +169,8 @@ def test_right_or_wrong_of_unequal_weight_are_worth_fewer_rows() -> None:
     # By hand: pairs of a right and a wrong row leave no residual, so the effective n is that of
     # the weights, 160² / 400 = 64, times (t79/t39)² 61.976003; Wilson: statsmodels 0.15.0
     weight = np.array([1.0] * 40 + [3.0] * 40)
-    found = mean(np.array([1.0, 0.0] * 40), np.arange(80) // 2, weight)
-    assert ends(found) == pytest.approx((0.3792053967791764, 0.6207946032208236), abs=1e-8)
+    estimate = mean(np.array([1.0, 0.0] * 40), np.arange(80) // 2, weight)
+    assert ends(estimate) == pytest.approx((0.3792053967791764, 0.6207946032208236), abs=1e-8)
 
 
 @pytest.mark.parametrize("n", range(10, 60))
@@ -179,19 +183,19 @@ def test_an_interval_ends_at_0_where_all_are_wrong_and_at_1_where_all_are_right(
 
 
 def test_no_scores_have_no_mean() -> None:
-    found = mean(np.empty(0), np.empty(0, dtype=np.int32))
-    assert found == Estimate(value=None, n=0, reason="no scores")
+    estimate = mean(np.empty(0), np.empty(0, dtype=np.int32))
+    assert estimate == Estimate(value=None, n=0, reason="no scores")
 
 
 def test_nine_clusters_have_a_mean_and_no_interval() -> None:
-    found = mean(np.array([0.0, 1.0] * 9), np.arange(18) // 2)
-    assert (found.value, found.stderr, found.ci95) == (0.5, None, None)
-    assert found.reason == "9 independent clusters: an interval needs at least 10"
+    estimate = mean(np.array([0.0, 1.0] * 9), np.arange(18) // 2)
+    assert (estimate.value, estimate.stderr, estimate.ci95) == (0.5, None, None)
+    assert estimate.reason == "9 independent clusters: an interval needs at least 10"
 
 
 def test_equal_scores_between_0_and_1_have_no_interval() -> None:
-    found = mean(np.full(100, 0.3), np.arange(100))
-    assert (found.stderr, found.ci95, found.reason) == (
+    estimate = mean(np.full(100, 0.3), np.arange(100))
+    assert (estimate.stderr, estimate.ci95, estimate.reason) == (
         None,
         None,
         "all clusters have the same mean",
@@ -199,20 +203,20 @@ def test_equal_scores_between_0_and_1_have_no_interval() -> None:
 
 
 @pytest.mark.parametrize(
-    ("score", "weight", "said"),
+    ("score", "weight", "message"),
     [
         ([0.5, float("nan")], None, "not a finite number"),
         ([0.5, float("inf")], None, "not a finite number"),
         ([0.5, 0.5], [1.0, 0.0], "not above 0"),
         ([0.5, 0.5], [1.0, float("nan")], "not above 0"),
-        ([0.5, 0.5, 0.5], None, "one cluster"),
-        ([0.5, 0.5], [1.0], "one weight"),
+        ([0.5, 0.5, 0.5], None, "as many as the scores"),
+        ([0.5, 0.5], [1.0], "as many as the scores"),
     ],
 )
 def test_what_is_no_score_is_an_error(
-    score: list[float], weight: list[float] | None, said: str
+    score: list[float], weight: list[float] | None, message: str
 ) -> None:
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         mean(np.array(score), np.arange(2), None if weight is None else np.array(weight))
 
 
@@ -226,20 +230,20 @@ def test_the_order_of_rows_does_not_matter(data: st.DataObject) -> None:
     score = np.array(data.draw(st.lists(st.sampled_from([0, 0.3, 1]), min_size=n, max_size=n)))
     cluster = np.array(data.draw(st.lists(st.integers(0, 25), min_size=n, max_size=n)))
     order = np.array(data.draw(st.permutations(range(n))))
-    one, other = mean(score, cluster), mean(score[order], cluster[order])
-    assert other.value == pytest.approx(one.value, abs=1e-12)
-    assert (other.ci95 is None) == (one.ci95 is None)
-    if one.ci95 is not None:
-        assert ends(other) == pytest.approx(one.ci95, abs=1e-9)
+    estimate, shuffled = mean(score, cluster), mean(score[order], cluster[order])
+    assert shuffled.value == pytest.approx(estimate.value, abs=1e-12)
+    assert (shuffled.ci95 is None) == (estimate.ci95 is None)
+    if estimate.ci95 is not None:
+        assert ends(shuffled) == pytest.approx(estimate.ci95, abs=1e-9)
 
 
 @given(st.lists(st.booleans(), min_size=10, max_size=120), st.integers(1, 6))
 @settings(max_examples=100, deadline=None)
 def test_right_or_wrong_always_have_an_interval_with_a_width_inside_0_and_1(
-    right: list[bool], each: int
+    right: list[bool], rows_per_cluster: int
 ) -> None:
-    score = np.repeat(np.array(right, dtype=float), each)
-    low, high = ends(mean(score, np.repeat(np.arange(len(right)), each)))
+    score = np.repeat(np.array(right, dtype=float), rows_per_cluster)
+    low, high = ends(mean(score, np.repeat(np.arange(len(right)), rows_per_cluster)))
     assert 0 <= low <= score.mean() <= high <= 1
     assert high - low > 0.01
 
@@ -285,7 +289,7 @@ def test_clustered_intervals_hold_the_truth_19_times_of_20(p: float) -> None:
 
 def test_differences_are_no_shares_whatever_their_values() -> None:
     """Of 0s and 1s the mean ± t(39)·s/√n, s² = n/(n-1)·m(1-m); of 0s alone nothing is known."""
-    found = mean(np.tile([0.0, 1.0], 20), np.arange(40), signed=True)
+    estimate = mean(np.tile([0.0, 1.0], 20), np.arange(40), signed=True)
     half = 2.022691 * (0.25 / 39) ** 0.5
-    assert found.ci95 == pytest.approx((0.5 - half, 0.5 + half), abs=1e-6)
+    assert estimate.ci95 == pytest.approx((0.5 - half, 0.5 + half), abs=1e-6)
     assert mean(np.zeros(40), np.arange(40), signed=True).ci95 is None

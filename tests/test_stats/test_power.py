@@ -8,14 +8,14 @@ from snellen.stats import detectable, detectable_share, needed_pairs
 def power_of(n: int, disagree: float, difference: float) -> float:
     """How often |b - c| / √(b + c) is above 1.96, summed over all outcomes of n pairs."""
     right = (disagree + difference) / 2 / disagree
-    found = 0.0
+    power = 0.0
     for m in range(1, n + 1):
         some = math.comb(n, m) * disagree**m * (1 - disagree) ** (n - m)
         if some > 1e-12:
             for b in range(m + 1):
                 if abs(2 * b - m) > 1.959964 * math.sqrt(m):
-                    found += some * math.comb(m, b) * right**b * (1 - right) ** (m - b)
-    return found
+                    power += some * math.comb(m, b) * right**b * (1 - right) ** (m - b)
+    return power
 
 
 @pytest.mark.parametrize(("n", "disagree"), [(1000, 0.1), (1000, 0.2), (600, 0.4)])

@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 Draw = Callable[[np.random.Generator], tuple[Array, Array, NDArray[np.intp]]]
 
 
-def unlabelled(labels: Array, rows: int) -> Array:
+def unlabeled(labels: Array, rows: int) -> Array:
     """Labels of the first rows, none of the others."""
     return np.concatenate([labels, np.full(rows - len(labels), np.nan)])
 
@@ -39,25 +39,25 @@ def test_value_and_error_are_those_of_the_authors_code(
     seed: int, n: int, rest: int, value: float, stderr: float
 ) -> None:
     label, score = graded(seed, n, rest)
-    found = powered_mean(score, unlabelled(label, len(score)), np.arange(n + rest)).estimate
-    assert found.value == pytest.approx(value, abs=1e-9)
-    # Ours has G/(G-1) for the labelled clusters, theirs none.
-    assert found.stderr == pytest.approx(stderr * (n / (n - 1)) ** 0.5, abs=1e-9)
+    estimate = powered_mean(score, unlabeled(label, len(score)), np.arange(n + rest)).estimate
+    assert estimate.value == pytest.approx(value, abs=1e-9)
+    # Ours has G/(G-1) for the labeled clusters, theirs none.
+    assert estimate.stderr == pytest.approx(stderr * (n / (n - 1)) ** 0.5, abs=1e-9)
 
 
 def test_the_weight_is_that_of_the_authors_code() -> None:
     label, score = graded(2, 25, 1000)
-    found = powered_mean(score, unlabelled(label, len(score)), np.arange(1025))
-    assert found.weight == pytest.approx(0.9744342988005517, abs=1e-9)  # ppi-python 0.2.3
+    result = powered_mean(score, unlabeled(label, len(score)), np.arange(1025))
+    assert result.weight == pytest.approx(0.9744342988005517, abs=1e-9)  # ppi-python 0.2.3
 
 
 def test_a_judge_that_tells_nothing_leaves_the_labels_alone() -> None:
     label = np.tile([0.0, 1.0], 20)
     score = np.concatenate([np.repeat([0.0, 1.0], 20), np.tile([0.0, 1.0], 100)])
-    found = powered_mean(score, unlabelled(label, 240), np.arange(240))
-    assert found.weight == 0
-    assert found.estimate == found.alone
-    assert found.estimate.value == 0.5
+    result = powered_mean(score, unlabeled(label, 240), np.arange(240))
+    assert result.weight == 0
+    assert result.estimate == result.alone
+    assert result.estimate.value == 0.5
 
 
 def test_a_judge_that_is_always_too_kind_is_corrected() -> None:
@@ -65,46 +65,46 @@ def test_a_judge_that_is_always_too_kind_is_corrected() -> None:
     rng = np.random.default_rng(3)
     truth = (rng.random(2040) < 0.5).astype(float)
     kind = np.where(rng.random(2040) < 0.2, 1.0, truth)
-    found = powered_mean(kind, unlabelled(truth[:100], 2040), np.arange(2040))
+    result = powered_mean(kind, unlabeled(truth[:100], 2040), np.arange(2040))
     assert kind.mean() > 0.57
-    assert found.estimate.ci95 is not None
-    assert found.estimate.ci95[0] <= truth.mean() <= found.estimate.ci95[1]
-    assert kind.mean() > found.estimate.ci95[1]
+    assert result.estimate.ci95 is not None
+    assert result.estimate.ci95[0] <= truth.mean() <= result.estimate.ci95[1]
+    assert kind.mean() > result.estimate.ci95[1]
 
 
 def test_what_is_certain_counts_as_it_stands() -> None:
-    """By hand: ten rows are certain, with mean 1; of the 30 others all are labelled, a third 1."""
+    """By hand: ten rows are certain, with mean 1; of the 30 others all are labeled, a third 1."""
     score = np.concatenate([np.ones(10), np.zeros(30)])
     label = np.concatenate([np.full(10, np.nan), np.tile([1.0, 0.0, 0.0], 10)])
-    found = powered_mean(score, label, np.arange(40), np.arange(40) < 10)
-    assert found.estimate.value == pytest.approx((10 + 10) / 40)
+    result = powered_mean(score, label, np.arange(40), np.arange(40) < 10)
+    assert result.estimate.value == pytest.approx((10 + 10) / 40)
 
 
 def test_with_all_labelled_it_is_the_mean_of_the_labels() -> None:
     label = np.tile([0.2, 0.9, 0.4], 10)
-    found = powered_mean(np.zeros(30), label, np.arange(30))
-    assert found.estimate.value == pytest.approx(0.5)
-    assert found.estimate.stderr == pytest.approx(label.std(ddof=1) / 30**0.5)
+    result = powered_mean(np.zeros(30), label, np.arange(30))
+    assert result.estimate.value == pytest.approx(0.5)
+    assert result.estimate.stderr == pytest.approx(label.std(ddof=1) / 30**0.5)
 
 
 def test_labels_of_few_clusters_have_no_interval_but_the_reason() -> None:
-    found = powered_mean(np.tile([0.0, 1.0], 50), unlabelled(np.ones(20), 100), np.arange(100) // 4)
-    assert found.estimate.ci95 is None
-    assert found.estimate.reason == "5 independent clusters: an interval needs at least 10"
+    result = powered_mean(np.tile([0.0, 1.0], 50), unlabeled(np.ones(20), 100), np.arange(100) // 4)
+    assert result.estimate.ci95 is None
+    assert result.estimate.reason == "5 independent clusters: an interval needs at least 10"
 
 
 def test_without_labels_there_is_no_value() -> None:
-    found = powered_mean(np.ones(20), np.full(20, np.nan), np.arange(20))
-    assert (found.estimate.value, found.estimate.reason) == (None, "no labels")
+    result = powered_mean(np.ones(20), np.full(20, np.nan), np.arange(20))
+    assert (result.estimate.value, result.estimate.reason) == (None, "no labels")
 
 
 def test_the_order_of_rows_does_not_matter() -> None:
     label, score = graded(0, 40, 300)
-    labels, cluster = unlabelled(label, 340), np.arange(340) // 2
+    labels, cluster = unlabeled(label, 340), np.arange(340) // 2
     order = np.random.default_rng(1).permutation(340)
-    one = powered_mean(score, labels, cluster).estimate
-    other = powered_mean(score[order], labels[order], cluster[order]).estimate
-    assert other.ci95 == pytest.approx(one.ci95, abs=1e-12)
+    estimate = powered_mean(score, labels, cluster).estimate
+    shuffled = powered_mean(score[order], labels[order], cluster[order]).estimate
+    assert shuffled.ci95 == pytest.approx(estimate.ci95, abs=1e-12)
 
 
 # -- coverage: 10,000 draws in all
@@ -116,18 +116,18 @@ def binary(share: float, errs: float, n: int, rows: int) -> Draw:
     def draw(rng: np.random.Generator) -> tuple[Array, Array, NDArray[np.intp]]:
         truth = (rng.random(rows) < share).astype(float)
         score = np.where(rng.random(rows) < errs, 1 - truth, truth)
-        return score, unlabelled(truth[:n], rows), np.arange(rows)
+        return score, unlabeled(truth[:n], rows), np.arange(rows)
 
     return draw
 
 
-def in_clusters(n: int, groups: int, each: int) -> Draw:
+def in_clusters(n: int, groups: int, rows_per_cluster: int) -> Draw:
     """Graded labels with mean 0.5: those of a cluster are alike, as are the judge's errors; the
-    labelled are a random part of all rows."""
+    labeled are a random part of all rows."""
 
     def draw(rng: np.random.Generator) -> tuple[Array, Array, NDArray[np.intp]]:
-        rows = groups * each
-        cluster = np.repeat(np.arange(groups), each)
+        rows = groups * rows_per_cluster
+        cluster = np.repeat(np.arange(groups), rows_per_cluster)
         truth = 0.5 + 0.3 * rng.normal(size=groups)[cluster] + 0.2 * rng.normal(size=rows)
         score = truth + 0.1 + 0.2 * rng.normal(size=groups)[cluster] + 0.1 * rng.normal(size=rows)
         label = np.full(rows, np.nan)
@@ -153,13 +153,13 @@ def test_the_interval_covers_at_least_94_percent(mean: float, draw: Draw) -> Non
     rng = np.random.default_rng(7)
     covered, shorter = 0, 0.0
     for _ in range(2000):
-        found = powered_mean(*draw(rng))
-        assert found.estimate.ci95 is not None and found.alone.stderr is not None
-        assert found.estimate.stderr is not None
-        low, high = found.estimate.ci95
+        result = powered_mean(*draw(rng))
+        assert result.estimate.ci95 is not None and result.alone.stderr is not None
+        assert result.estimate.stderr is not None
+        low, high = result.estimate.ci95
         covered += low <= mean <= high
-        shorter += found.estimate.stderr / found.alone.stderr
-        assert found.estimate.stderr <= found.alone.stderr
+        shorter += result.estimate.stderr / result.alone.stderr
+        assert result.estimate.stderr <= result.alone.stderr
     assert covered / 2000 >= 0.94
     assert shorter / 2000 < 1
 
@@ -170,7 +170,9 @@ def test_the_interval_covers_at_least_94_percent(mean: float, draw: Draw) -> Non
 def test_alpha_is_krippendorffs_own_example() -> None:
     """Krippendorff 2011, example C, four observers, interval data: 0.849."""
     observers = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
-    units = [[float(said) for said in unit if said != "."] for unit in zip(*observers, strict=True)]
+    units = [
+        [float(rating) for rating in unit if rating != "."] for unit in zip(*observers, strict=True)
+    ]
     assert krippendorff_alpha(units) == pytest.approx(0.849, abs=5e-4)
 
 

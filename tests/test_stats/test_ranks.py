@@ -20,8 +20,8 @@ def test_one_that_is_better_everywhere_is_first_in_all_resamples() -> None:
 
 def test_two_that_are_alike_change_places_and_a_worse_one_does_not() -> None:
     rng = np.random.default_rng(2)
-    one, other, worse = rng.random(80), rng.random(80), rng.random(80) / 5
-    assert ranks([side(one), side(worse), side(other)]) == [(1, 2), (3, 3), (1, 2)]
+    first, second, worse = rng.random(80), rng.random(80), rng.random(80) / 5
+    assert ranks([side(first), side(worse), side(second)]) == [(1, 2), (3, 3), (1, 2)]
 
 
 def test_equal_sides_share_the_better_rank() -> None:
@@ -33,9 +33,9 @@ def test_equal_sides_share_the_better_rank() -> None:
     assert ranks([side(scores), thrice, side(scores / 9)]) == [(1, 1), (1, 1), (3, 3)]
 
 
-def macro(seed: int, categories: int, each: int) -> Sums:
+def macro(seed: int, categories: int, clusters_per_category: int) -> Sums:
     """The mean over categories of their means, each of so many clusters."""
-    category = np.repeat(np.arange(categories), each)
+    category = np.repeat(np.arange(categories), clusters_per_category)
     sums = np.zeros((len(category), 2 * categories))
     right = np.random.default_rng(seed).integers(0, 2, len(category))
     sums[np.arange(len(category)), category] = right
@@ -43,8 +43,8 @@ def macro(seed: int, categories: int, each: int) -> Sums:
 
     def average(totals: NDArray[np.float64]) -> NDArray[np.float64]:
         of_scores, of_rows = np.split(totals, 2, axis=1)
-        found: NDArray[np.float64] = (of_scores / of_rows).mean(axis=1)
-        return found
+        means: NDArray[np.float64] = (of_scores / of_rows).mean(axis=1)
+        return means
 
     return Sums(cluster=np.arange(len(category)), sums=sums, aggregate=average)
 
@@ -75,7 +75,7 @@ def test_all_the_same_share_one_letter_and_all_different_none() -> None:
 def test_two_share_a_letter_if_and_only_if_they_are_the_same(n: int, data: st.DataObject) -> None:
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
     same = {pair for pair in pairs if data.draw(st.booleans())}
-    given_letters = letters(n, lambda i, j: (i, j) in same)
-    assert all(given_letters)
+    letters_by_side = letters(n, lambda i, j: (i, j) in same)
+    assert all(letters_by_side)
     for i, j in pairs:
-        assert bool({*given_letters[i]} & {*given_letters[j]}) == ((i, j) in same)
+        assert bool({*letters_by_side[i]} & {*letters_by_side[j]}) == ((i, j) in same)

@@ -21,7 +21,7 @@ def test_pass_at_k_is_the_share_of_all_subsets_with_a_right_reply(n: int) -> Non
 
 @pytest.mark.parametrize(("n", "right", "k"), [(3, 1, 4), (3, 1, 0), (3, 4, 1), (3, -1, 1)])
 def test_pass_at_more_than_there_are_is_refused(n: int, right: int, k: int) -> None:
-    with pytest.raises(ValueError, match="can be drawn"):
+    with pytest.raises(ValueError, match="cannot be drawn"):
         pass_at(n, right, k)
 
 
@@ -29,23 +29,23 @@ def test_the_parts_of_the_variance_by_hand() -> None:
     # Means 1, 1/2, 0 of four replies each: within = (0 + 1 + 0) / (12 - 3) = 1/9. Between: the mean
     # is 1/2, 4 (1/4 + 0 + 1/4) / 2 = 1, and (1 - 1/9) / 4 = 2/9.
     score = np.array([1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0], dtype=float)
-    found = components(score, np.repeat(np.arange(3), 4))
-    assert found is not None
-    assert found.within == pytest.approx(1 / 9)
-    assert found.between == pytest.approx(2 / 9)
+    parts = components(score, np.repeat(np.arange(3), 4))
+    assert parts is not None
+    assert parts.within == pytest.approx(1 / 9)
+    assert parts.between == pytest.approx(2 / 9)
     # within / n = 1/108; between · Σ n_i² / n² = 2/9 · 48/144 = 2/27.
-    assert found.stderr_again**2 == pytest.approx(1 / 108)
-    assert found.stderr_questions**2 == pytest.approx(2 / 27)
+    assert parts.stderr_again**2 == pytest.approx(1 / 108)
+    assert parts.stderr_questions**2 == pytest.approx(2 / 27)
 
 
 def test_the_parts_of_the_variance_of_unequal_repeats_by_hand() -> None:
     # (1, 0), (1), (0, 0, 0): within = 1/2 / 3 = 1/6. The mean is 1/3; between squares:
     # 2 (1/6)² + (2/3)² + 3 (1/3)² = 1/18 + 4/9 + 1/3 = 5/6, over 2: 5/12. n0 = (6 - 14/6) / 2 =
     # 11/6. between = (5/12 - 1/6) / (11/6) = 3/22.
-    found = components(np.array([1.0, 0, 1, 0, 0, 0]), np.array([0, 0, 1, 2, 2, 2]))
-    assert found is not None
-    assert found.within == pytest.approx(1 / 6)
-    assert found.between == pytest.approx(3 / 22)
+    parts = components(np.array([1.0, 0, 1, 0, 0, 0]), np.array([0, 0, 1, 2, 2, 2]))
+    assert parts is not None
+    assert parts.within == pytest.approx(1 / 6)
+    assert parts.between == pytest.approx(3 / 22)
 
 
 def test_the_two_parts_make_the_clustered_error_of_equal_repeats() -> None:
@@ -53,10 +53,10 @@ def test_the_two_parts_make_the_clustered_error_of_equal_repeats() -> None:
     p = rng.beta(1, 1, 60)
     score = (rng.random((60, 4)) < p[:, None]).astype(float).ravel()
     question = np.repeat(np.arange(60), 4)
-    found = components(score, question)
+    parts = components(score, question)
     clustered = stats.mean(score, question).stderr
-    assert found is not None and clustered is not None
-    assert found.stderr_questions**2 + found.stderr_again**2 == pytest.approx(clustered**2)
+    assert parts is not None and clustered is not None
+    assert parts.stderr_questions**2 + parts.stderr_again**2 == pytest.approx(clustered**2)
 
 
 def test_one_reply_a_question_has_no_parts() -> None:
@@ -68,9 +68,9 @@ def test_one_question_has_no_parts() -> None:
 
 
 def test_questions_that_differ_less_than_their_replies_have_no_variance_between() -> None:
-    found = components(np.array([1.0, 0.0, 0.0, 1.0]), np.array([0, 0, 1, 1]))
-    assert found is not None
-    assert (found.between, found.within) == (0.0, 0.5)
+    parts = components(np.array([1.0, 0.0, 0.0, 1.0]), np.array([0, 0, 1, 1]))
+    assert parts is not None
+    assert (parts.between, parts.within) == (0.0, 0.5)
 
 
 def test_the_interval_of_repeats_holds_questions_and_sampling_both() -> None:

@@ -43,13 +43,13 @@ KINDS: dict[str, Any] = {
 AT = "2026-01-01T00:00:00.000Z"
 CALL = ToolCall(id="call-1", name="crop", arguments="{}")
 PICTURE = Image(
-    b"", place="a.png", digest="sha256:aa", mime="image/png", width=60, height=40,
+    b"", label="a.png", digest="sha256:aa", mime="image/png", width=60, height=40,
     original=(120, 80),
 )  # fmt: skip
 FRAME = Frame(
     time=0.5, image=Image(b"", digest="sha256:cc", width=32, height=24, original=(64, 48))
 )
-VIDEO = Video(Path("v.mp4"), place="v.mp4", digest="sha256:bb", policy="uniform:1", frames=(FRAME,))
+VIDEO = Video(Path("v.mp4"), label="v.mp4", digest="sha256:bb", policy="uniform:1", frames=(FRAME,))
 
 
 def faults(

@@ -11,14 +11,14 @@ from snellen.text.vqa import (
     normalise,
     normalise_textvqa,
     normalise_vlmevalkit,
-    on_one_line,
     plain_words,
+    without_line_breaks,
     without_punctuation,
 )
 
 
 def test_line_ends_and_tabs_become_blanks() -> None:
-    assert on_one_line(" two\nred\tcats\r\n") == "two red cats"
+    assert without_line_breaks(" two\nred\tcats\r\n") == "two red cats"
 
 
 # -- punctuation

@@ -223,7 +223,7 @@ def test_a_probed_benchmark_does_not_score_a_run_that_was_asked_otherwise(tmp_pa
     ],
 )
 def test_a_later_version_s_probe_is_not_taken_for_one_of_ours(probe: dict[str, object]) -> None:
-    with pytest.raises(UsageError, match="knows no probe"):
+    with pytest.raises(UsageError, match="has no probe"):
         again(eyechart(), probe)
 
 

@@ -66,7 +66,7 @@ def test_the_prompt_is_the_pictures_the_hint_and_the_question(tmp_path: Path) ->
     one, two = (asked.prompt(sample, ())[0] for sample in map(asked.read, asked.data))
     assert one.text == f"It barks.\nWhat is it?\n{ASK}"
     assert len(one.images) == 1 and not isinstance(one.content[0], str)
-    assert [str(part.place) if not isinstance(part, str) else part for part in two.content] == [
+    assert [str(part.label) if not isinstance(part, str) else part for part in two.content] == [
         *("Is ", "b.png", " like ", "a.png", f"?\n{ASK}")
     ]
 

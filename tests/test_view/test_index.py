@@ -409,19 +409,19 @@ def test_a_run_that_is_not_read_to_its_end_is_not_said_to_stand_still(
     pages = Pages(tmp_path)
     index = pages.indexes.of(run.path)
     index.catch_up()
-    assert "2 of 3</span>" in (page := pages.one("b/m/1")) and "the run stands still" in page
+    assert "2 of 3</span>" in (page := pages.run_page("b/m/1")) and "the run stands still" in page
 
     run_in(run.path, [], [reply("c"), *[reply("c", "again " * 50) for _ in range(9)]]).close()
     with contextlib.closing(sqlite3.connect(index.file, isolation_level=None)) as busy:
         busy.execute("BEGIN IMMEDIATE")  # another viewer is at it
         time.sleep(0.35)  # an index that had everything is taken as it is for a moment
-        page = pages.one("b/m/1")
+        page = pages.run_page("b/m/1")
         assert "stands still" not in page and "waiting" not in page
         assert "reading the run's files" in page
         assert "No sample is like that so far" in pages.samples("b/m/1", Wanted(state="failed"))
         busy.execute("ROLLBACK")
     index.catch_up()
-    assert "stands still" not in pages.one("b/m/1")
+    assert "stands still" not in pages.run_page("b/m/1")
     pages.stop()
 
 
@@ -433,7 +433,7 @@ def test_a_run_that_ended_in_the_middle_of_a_line_stands_still(tmp_path: Path) -
     pages = Pages(tmp_path)
     pages.indexes.of(run.path).catch_up()
 
-    page = pages.one("b/m/1")
+    page = pages.run_page("b/m/1")
 
     assert "1 of 2</span>" in page and "the run stands still" in page
     assert "reading the run's files" not in page

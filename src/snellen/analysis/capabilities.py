@@ -48,23 +48,23 @@ def over(reports: Mapping[str, Report]) -> list[Capability]:
     since benchmarks share no samples. The interval of one benchmark alone is its own. Where all of
     a benchmark's scores are alike it has an interval and no s_b: half its width / 1.96 is taken.
     """
-    found: dict[str, list[tuple[str, CapabilityReport]]] = {}
+    parts: dict[str, list[tuple[str, CapabilityReport]]] = {}
     for name, report in reports.items():
-        for leaf, one in report.capabilities.items():
-            found.setdefault(leaf, []).append((name, one))
+        for leaf, part in report.capabilities.items():
+            parts.setdefault(leaf, []).append((name, part))
     return [
         Capability(
             leaf=leaf,
-            n=sum(one.n for _, one in found[leaf]),
-            mean=_mean({name: one.mean for name, one in found[leaf]}),
-            benchmarks=_scored(found[leaf]),
+            n=sum(part.n for _, part in parts[leaf]),
+            mean=_mean({name: part.mean for name, part in parts[leaf]}),
+            benchmarks=_benchmarks_of(parts[leaf]),
         )
         for leaf in (*LEAVES, UNMAPPED)
-        if leaf in found
+        if leaf in parts
     ]
 
 
-def _scored(parts: Sequence[tuple[str, CapabilityReport]]) -> tuple[str, ...]:
+def _benchmarks_of(parts: Sequence[tuple[str, CapabilityReport]]) -> tuple[str, ...]:
     """The benchmarks that have a part in the mean; all where none has a score."""
     scored = tuple(name for name, score in parts if score.mean.value is not None)
     return scored or tuple(name for name, _ in parts)

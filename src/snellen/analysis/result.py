@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from snellen import registry
+from snellen.analysis.samples import in_form, sample_records
 from snellen.core.benchmark import Benchmark
 from snellen.errors import UNSEEN, SnellenError, StoreError, UsageError, shortened
 from snellen.scoring import (
@@ -107,14 +109,56 @@ class Result:
             if f"{first}/{label}" in metrics
         }
 
-    def json(self) -> bytes:
+    def samples(self, scoring: str | None = None, *, form: str = "records") -> Any:
+        """What each reply said, and what a scoring made of it: a list of dictionaries.
+
+        `scoring` is a name or `all`; default: the headline. `form` is `records`, `pandas`, or
+        `polars`. `snellen.analysis.samples.sample_records` lists the keys.
+
+        Raises:
+            UsageError: the result has no run folder, there is no such scoring or form, or the
+                package of the form is not installed.
+            StoreError: the run cannot be read.
+        """
+        if self.run is None:
+            raise UsageError("This result is of a file of predictions, so it has no run folder.")
+        chosen = scoring or self.report.headline
+        if chosen not in (*self.report.scorings, "all"):
+            known = ", ".join(self.report.scorings)
+            raise UsageError(f"no scoring {chosen!r}. Scorings: {known}; all.")
+        return in_form(sample_records(Run(self.run), chosen), form)
+
+    def json(self) -> str:
         """The report as one JSON document."""
-        return msgspec.json.encode(self.report)
+        return msgspec.json.encode(self.report).decode()
+
+    def asdict(self) -> dict[str, Any]:
+        """The report as a dictionary of plain Python types, as in `json`."""
+        document: dict[str, Any] = msgspec.json.decode(self.json())
+        return document
 
     def __str__(self) -> str:
         return summary(self)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """The metrics of the headline scoring as a table, for notebooks."""
+        if not self.report.scorings:
+            return f"<pre>{escape(summary(self))}</pre>"
+        rows = [
+            (name, *shown(metric)[:3])
+            for name, metric in self.scoring().metrics.items()
+            if "/" not in name
+        ]
+        head = ("metric", "value", "95 % interval", "n")
+        cells = [
+            "".join(f"<{tag}>{escape(plain(cell))}</{tag}>" for cell in row)
+            for tag, row in [("th", head), *(("td", row) for row in rows)]
+        ]
+        table = "".join(f"<tr>{row}</tr>" for row in cells)
+        first, *_, last = summary(self).splitlines()
+        return f"<p>{escape(first)}</p><table>{table}</table><p>{escape(last.strip())}</p>"
 
 
 def summary(result: Result) -> str:
@@ -124,18 +168,18 @@ def summary(result: Result) -> str:
     lines = [f"{report.benchmark} · {report.model or 'replies from a file'}"]
     for name, scoring in report.scorings.items():
         first = True
-        for metric, found in scoring.metrics.items():
-            if "/" in metric:
+        for metric_name, metric in scoring.metrics.items():
+            if "/" in metric_name:
                 continue
             label = name if first else ""
-            cells = shown(found)
-            said = (cells.value, cells.interval, f"n {cells.n}", cells.remark)
-            lines.append(f"  {label:<10} {metric:<12} {'  '.join(filter(None, said))}")
+            cells = shown(metric)
+            cells_text = (cells.value, cells.interval, f"n {cells.n}", cells.remark)
+            lines.append(f"  {label:<10} {metric_name:<12} {'  '.join(filter(None, cells_text))}")
             first = False
         readings = ", ".join(f"{n:,} {state}" for state, n in scoring.readings.items())
         lines.append(f"  {'':<10} {'readings':<12} {readings}")
-    for name, found in () if report.probe is None else report.probe.metrics.items():
-        cells = shown(found)
+    for name, metric in () if report.probe is None else report.probe.metrics.items():
+        cells = shown(metric)
         lines.append(f"  {'probe':<10} {name:<12} {cells.value}  {cells.interval}  n {cells.n}")
     if baselines := blind(report):
         lines.append(f"  {baselines}")
@@ -160,7 +204,7 @@ class MetricText(NamedTuple):
 
 def plain(text: str) -> str:
     """One line that no terminal acts on: line ends and tabs are spaces, the rest `\ufffd`."""
-    return ACTED_ON.sub(lambda found: " " if found[0] in "\t\n\r\u2028\u2029" else "\ufffd", text)
+    return ACTED_ON.sub(lambda match: " " if match[0] in "\t\n\r\u2028\u2029" else "\ufffd", text)
 
 
 def shown(metric: MetricReport) -> MetricText:
@@ -181,8 +225,8 @@ def shown(metric: MetricReport) -> MetricText:
     if metric.bounds is not None:
         low, high = map(number, metric.bounds)
         wrong = "if all that is missing or refused were wrong"
-        said = f"{low}{unit} {wrong}, {high}{unit} if right"
-        remark = f"{said}; {remark}" if remark else said
+        bounds_text = f"{low}{unit} {wrong}, {high}{unit} if right"
+        remark = f"{bounds_text}; {remark}" if remark else bounds_text
     return MetricText(f"{number(metric.value)}{unit}", interval, f"{metric.n:,}", remark)
 
 
@@ -195,22 +239,22 @@ def blind(report: Report) -> str:
 
 def baselines(report: Report) -> list[tuple[str, str]]:
     """(how, what it gives) of blind models: `by chance`, `25.00 %`."""
-    found = report.baselines
-    if found is None:
+    baseline = report.baselines
+    if baseline is None:
         return []
     unit = next(iter(report.scorings[report.headline].metrics.values())).unit
-    said = "the most frequent answer"
-    if found.answer is not None:
-        said = repr(shortened(found.answer, MAX_ANSWER))
+    answer = "the most frequent answer"
+    if baseline.answer is not None:
+        answer = repr(shortened(baseline.answer, MAX_ANSWER))
     known = []
-    if found.chance is not None:
-        chance = _amount(found.chance, unit)
+    if baseline.chance is not None:
+        chance = _amount(baseline.chance, unit)
         drawn = ("by chance", chance)
-        if found.draws:
-            drawn = (f"by chance ({found.draws} draws)", f"about {chance}")
+        if baseline.draws:
+            drawn = (f"by chance ({baseline.draws} draws)", f"about {chance}")
         known.append(drawn)
-    if found.constant is not None:
-        known.append((f"always saying {said}", _amount(found.constant, unit)))
+    if baseline.constant is not None:
+        known.append((f"always saying {answer}", _amount(baseline.constant, unit)))
     return known
 
 

@@ -7,7 +7,7 @@ from string import ascii_uppercase
 
 from snellen.answers._letter import Letter
 from snellen.answers.latex import boxed, cleaned, number, same_value
-from snellen.answers.reply import REFUSES, said
+from snellen.answers.reply import REFUSES, final_text
 
 __all__ = ["Letter", "option_letter"]
 
@@ -35,7 +35,7 @@ _ANY = rf"[(\[{{]?(?P<letter>[A-Z]){_NO_MORE}"
 _VERBS = "or|and|is|was|are|as|because|since|in|for|from|with|based|due|but|which|would|at|if"
 _SURE = rf"(?:[B-HJ-Z]|[AI](?!\s(?!(?:{_VERBS})\b)[a-z])){_NO_MORE}"
 _NO_ARTICLE = re.compile(_SURE)
-_NAMED = (
+_LETTER = (
     rf"(?<![A-Za-z])(?:[(\[{{<\"']\s?(?P<inside>[A-Za-z])\s?[)\]}}>\"']|(?P<letter>{_SURE})"
     r"|(?P<small>[a-z])(?=[.)\s]{0,6}(?:\n|$)))"
 )
@@ -49,10 +49,10 @@ _ANSWER = re.compile(
     r"probably|clearly|definitely|certainly|simply|therefore|thus|then|indeed|actually|the|as|here|"
     r"given|option|choice|letter|number|answer)\b){0,6}[\s\"']{0,3}[:=→-]?\s{0,6}"
     r"(?:(?i:option|choice|letter|number)\s){0,2}"
-    r"|(?:答案|正确选项|正确的选项)(?:应该|应)?(?:是|为|选)?\s{0,3}:?\s{0,3}(?:选项)?\s?)" + _NAMED
+    r"|(?:答案|正确选项|正确的选项)(?:应该|应)?(?:是|为|选)?\s{0,3}:?\s{0,3}(?:选项)?\s?)" + _LETTER
 )
 _LAST = re.compile(
-    rf"[#>\s(-]{{0,6}}(?i:(?:final |my |the |correct )?answer)\s{{0,3}}:\s{{0,6}}{_NAMED}"
+    rf"[#>\s(-]{{0,6}}(?i:(?:final |my |the |correct )?answer)\s{{0,3}}:\s{{0,6}}{_LETTER}"
 )
 _OPTION = re.compile(
     r"(?:\b(?i:option|choice)\b(?:\s(?:letter|number))?(?:\s(?:is|would be)\b)?\s{0,3}:?\s{0,3}"
@@ -149,14 +149,16 @@ def option_letter(text: str, choices: Sequence[str]) -> Letter:
     if len(bare) == 1 and bare.upper() in ascii_uppercase[: len(choices)]:
         return Letter(bare.upper(), "letter", (bare.upper(),))
     offered = [choice.translate(_SIGNS) for choice in choices[: len(ascii_uppercase)]]
-    reply = _Reply(said(text).translate(_SIGNS), offered)
-    for rule, found in reply.rules():
-        every = tuple(dict.fromkeys(found))
-        named = tuple(letter for letter in every if letter in reply.letters)
-        if len(every) == len(named) == 1:
-            return Letter(named[0], rule, named)
+    reply = _Reply(final_text(text).translate(_SIGNS), offered)
+    for rule, letters in reply.rules():
+        every = tuple(dict.fromkeys(letters))
+        offered_letters = tuple(letter for letter in every if letter in reply.letters)
+        if len(every) == len(offered_letters) == 1:
+            return Letter(offered_letters[0], rule, offered_letters)
         if every:
-            return Letter(None, f"{'several' if named else 'not offered'}: {rule}", named)
+            return Letter(
+                None, f"{'several' if offered_letters else 'not offered'}: {rule}", offered_letters
+            )
     return Letter(None, "refuses" if reply.refuses else "no choice")
 
 
@@ -169,9 +171,9 @@ class _Reply:
 
     def rules(self) -> Iterator[tuple[str, list[str]]]:
         """Each rule with the letters that it finds, offered or not."""
-        yield from self.whole()
-        tagged = [one or other for one, other in _TAGGED.findall(self.raw)]
-        yield "answer tag", [letter for part in tagged for letter in self.within(part)]
+        yield from self.entire_reply()
+        tags = [first or other for first, other in _TAGGED.findall(self.raw)]
+        yield "answer tag", [letter for part in tags for letter in self.within(part)]
         boxes = [self.within(box) for box in boxed(self.raw)]
         # Working may box values on its way: the last box must hold a choice.
         yield "boxed", [letter for box in boxes for letter in box] if boxes and boxes[-1] else []
@@ -180,15 +182,15 @@ class _Reply:
         yield "begins with", self.beginning()
         yield "letter and choice", self.with_choice()
         further = [letter for letter in _LISTED.findall(self.text) if letter not in self.letters]
-        if boxes or tagged or self.refuses or further:
+        if boxes or tags or self.refuses or further:
             # A box holds what is settled on; here it is no choice. Lines of further letters are a
             # list that goes on, not a reply.
             return
         yield "only letter", self.alone()
         yield "begins with choice", self.beginning_choice()
-        yield "only choice", self.named()
+        yield "only choice", self.only_choices()
 
-    def whole(self) -> Iterator[tuple[str, list[str]]]:
+    def entire_reply(self) -> Iterator[tuple[str, list[str]]]:
         bare = self.text.strip(_AROUND)
         yield "letter", [bare.upper()] if len(bare) == 1 and bare.upper() in self.letters else []
         yield "choice", self.same(self.text.strip(" \n\t\r\"'").rstrip(".,;!"))
@@ -218,8 +220,8 @@ class _Reply:
         bare = text.strip(" \n\t_()[]{}.,;:!?\"'")
         if _is_letter(bare) and (bare.upper() in self.letters or not self.same(bare)):
             return [bare.upper()]
-        if found := self.same(bare) or self.equal(cleaned(part)):
-            return found
+        if letters := self.same(bare) or self.equal(cleaned(part)):
+            return letters
         begins = _BEGINS.match(text)
         if begins:
             return [begins["letter"], *self.second(text, begins.end("letter"), begins["letter"])]
@@ -227,21 +229,21 @@ class _Reply:
 
     def answers(self) -> Iterator[tuple[str, list[str]]]:
         """What is said to be the answer; said of two, the one in a last line "Answer: B"."""
-        found = self.all_of(_ANSWER, self.text)
-        if len(set(found)) > 1:
+        letters = self.all_of(_ANSWER, self.text)
+        if len(set(letters)) > 1:
             lines = self.text.rstrip().split("\n")
             such = [match for line in lines if (match := _LAST.match(line))]
             if len(lines) > 1 and len(such) == 1 and _LAST.match(lines[-1]):
                 letter = _letter(such[0])
                 yield "last line", [letter, *self.second(lines[-1], such[0].end(), letter)]
-        yield "the answer is", found
+        yield "the answer is", letters
 
     def all_of(self, pattern: re.Pattern[str], text: str) -> list[str]:
-        found = []
+        letters = []
         for match in pattern.finditer(text):
             letter = _letter(match)
-            found += [letter, *self.second(text, match.end(), letter)]
-        return found
+            letters += [letter, *self.second(text, match.end(), letter)]
+        return letters
 
     def second(self, text: str, end: int, letter: str) -> list[str]:
         """The other letters that a sentence goes on to: "A or B", "A, B", "A, though maybe B"."""
@@ -254,11 +256,15 @@ class _Reply:
         more = [_letter(match)] if (match := _MORE.match(rest)) else []
         sentence = _SENTENCE.split(rest, maxsplit=1)[0]
         more += [match["letter"] for match in _OR_ELSE.finditer(sentence)]
-        return [one for one in more if one in self.letters and one not in self.rejected]
+        return [
+            candidate
+            for candidate in more
+            if candidate in self.letters and candidate not in self.rejected
+        ]
 
     def options(self) -> Iterator[tuple[str, list[str]]]:
-        found = self.all_of(_OPTION, self.text)
-        if len(set(found)) == 1 and not self.rejected.issuperset(found):
+        letters = self.all_of(_OPTION, self.text)
+        if len(set(letters)) == 1 and not self.rejected.issuperset(letters):
             yield "option", self.all_of(_OPTION, self.scope(self.text))
         right = [
             match["letter"]
@@ -267,49 +273,49 @@ class _Reply:
         ]
         yield "is right", right
         yield "concludes", [match["letter"] for match in _CONCLUDES.finditer(self.text)]
-        yield "option", found if len(set(found)) > 1 else []
+        yield "option", letters if len(set(letters)) > 1 else []
 
     def beginning(self) -> list[str]:
         """The letters that lines begin with, if the reply's first line does."""
         lines = self.text.strip().split("\n")
         if not _BEGINS.match(lines[0]):
             return []
-        found = []
+        letters = []
         for line in lines:
             if match := _BEGINS.match(line):
                 end = match.end("letter")
-                found += [match["letter"], *self.second(line, end, match["letter"])]
-        return found
+                letters += [match["letter"], *self.second(line, end, match["letter"])]
+        return letters
 
     def with_choice(self) -> list[str]:
         """The letters that stand before the text of their choice."""
-        found = []
+        letters = []
         for letter, choice in zip(self.letters, self.choices, strict=True):
             pattern = rf"{_NO_WORD}{letter}[)\]}}.:,\s-]{{1,4}}(?i:{re.escape(choice)})(?!\w)"
             if choice and re.search(pattern, self.text):
-                found.append(letter)
-        return found
+                letters.append(letter)
+        return letters
 
     def alone(self) -> list[str]:
         """Capital letters that stand alone and are not rejected; not `A` before a word, nor `I`,
         unless in brackets; no names of points and lines."""
         text = self.scope(_plain(_MATHEMATICS.sub(" ", self.raw)))
-        found = []
+        letters = []
         for match in _ALONE.finditer(text):
             before, letter = text[max(0, match.start() - 24) : match.start()], match["letter"]
             word = letter == "I" or not _NO_ARTICLE.match(text, match.start())
             if letter in self.letters and (before[-1:] in ("(", "[") or not word):
-                found += [] if _A_NAME.search(before) else [letter]
-        kept = [letter for letter in found if letter not in self.rejected]
+                letters += [] if _A_NAME.search(before) else [letter]
+        kept = [letter for letter in letters if letter not in self.rejected]
         denied = {match["letter"] for match in _DENIED.finditer(text)}
         return kept if not denied.issuperset(kept) else []
 
     @cached_property
     def rejected(self) -> frozenset[str]:
         """The letters said not to be right."""
-        found = [match.group("letter", "second") for match in _NOT.finditer(self.text)]
+        pairs = [match.group("letter", "second") for match in _NOT.finditer(self.text)]
         wrong = [match["letter"] for match in _WRONG.finditer(self.text)]
-        return frozenset(letter for pair in (*found, wrong) for letter in pair if letter)
+        return frozenset(letter for pair in (*pairs, wrong) for letter in pair if letter)
 
     @cached_property
     def refuses(self) -> bool:
@@ -326,14 +332,14 @@ class _Reply:
     def beginning_choice(self) -> list[str]:
         """The choice that a reply begins with, and a stop behind it: "No, there is none."."""
         text = self.text.strip().casefold()
-        found = []
+        letters = []
         for letter, choice in zip(self.letters, self.choices, strict=True):
             stop = "[,.;:!\n]" if choice.casefold() in _YES_OR_NO else "[.;:!\n]"
             if len(choice) > 1 and re.match(rf"{re.escape(choice.casefold())}\s?{stop}", text):
-                found.append(letter)
-        return found
+                letters.append(letter)
+        return letters
 
-    def named(self) -> list[str]:
+    def only_choices(self) -> list[str]:
         """The choices whose text stands in what is said to be the answer, or else in the scope."""
         after = [
             _SENTENCE.split(self.text[match.end() : match.end() + SHORT].strip(), maxsplit=1)[0]
@@ -341,24 +347,26 @@ class _Reply:
         ]
         rest = (" ".join(after) if after else self.scope(self.text)).casefold()
         numbers = set(_DIGITS.findall(rest))
-        alone = {one.replace(",", "") for one in _NUMBER.findall(rest)}
-        found = []
+        alone = {digits.replace(",", "") for digits in _NUMBER.findall(rest)}
+        letters = []
         for i in sorted(range(len(self.choices)), key=lambda i: -len(self.choices[i])):
             choice = self.choices[i].casefold()
             if number(cleaned(choice)) is not None and len(_DIGITS.findall(choice)) == 1:
                 # A number among others may be anything.
-                if len(numbers) == 1 and any(same_value(one, cleaned(choice)) for one in alone):
-                    found.append(self.letters[i])
+                if len(numbers) == 1 and any(
+                    same_value(digits, cleaned(choice)) for digits in alone
+                ):
+                    letters.append(self.letters[i])
                 continue
             pattern = rf"(?<!\w){re.escape(choice)}(?!\w|[.,]\d)"
             if len(choice) < 2 or (choice in _YES_OR_NO and not after):
                 continue
-            places = list(re.finditer(pattern, rest))
-            if any(not _NEGATED.search(rest[: place.start()][-12:]) for place in places):
-                found.append(self.letters[i])
-            if places and self.choices.count(self.choices[i]) == 1:
+            matches = list(re.finditer(pattern, rest))
+            if any(not _NEGATED.search(rest[: match.start()][-12:]) for match in matches):
+                letters.append(self.letters[i])
+            if matches and self.choices.count(self.choices[i]) == 1:
                 rest = re.sub(pattern, "\0", rest)
-        return found
+        return letters
 
 
 def _plain(text: str) -> str:

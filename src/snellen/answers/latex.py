@@ -26,16 +26,16 @@ def boxed(text: str) -> list[str]:
     >>> boxed(r"So \boxed{\frac{1}{2}}, not \boxed{3")
     ['\\frac{1}{2}']
     """
-    found = []
+    boxes = []
     opened: list[int | None] = []
     for brace in _BRACES.finditer(text):
         if brace[0] == "}":
             start = opened.pop() if opened else None
             if start is not None and brace.start() - start <= LONGEST:
-                found.append((start, text[start : brace.start()]))
+                boxes.append((start, text[start : brace.start()]))
         elif brace[0][-1] == "{" and brace[0] != r"\{":
             opened.append(None if brace[0] == "{" else brace.end())
-    return [box for _, box in sorted(found)]
+    return [box for _, box in sorted(boxes)]
 
 
 def cleaned(text: str) -> str:
@@ -58,8 +58,8 @@ def number(text: str) -> float | None:
     if len(text) > LONGEST or re.search(r"[0-9.]\s+[0-9.]", text):
         return None
     if mixed := _MIXED.fullmatch(text):
-        whole, upper, lower = (int(part) for part in mixed.groups()[1:])
-        return (-1 if mixed[1] else 1) * (whole + upper / lower) if lower else None
+        integer, upper, lower = (int(part) for part in mixed.groups()[1:])
+        return (-1 if mixed[1] else 1) * (integer + upper / lower) if lower else None
     value = latex_value(text)
     return None if value is None or abs(value) > 1e300 else float(value)
 
@@ -75,9 +75,9 @@ def same_value(answer: str, target: str) -> bool:
     """
     if re.sub(r"\s", "", answer).casefold() == re.sub(r"\s", "", target).casefold():
         return bool(answer.strip())
-    said, right = number(answer), number(target)
-    if said is None or right is None:
+    value, right = number(answer), number(target)
+    if value is None or right is None:
         return False
     decimals = _DECIMALS.fullmatch(answer)
     rounding = 0.5 * 10.0 ** -len(decimals[1]) if decimals else 0.0
-    return math.isclose(said, right, rel_tol=1e-6, abs_tol=rounding * (1 + 1e-9))
+    return math.isclose(value, right, rel_tol=1e-6, abs_tol=rounding * (1 + 1e-9))

@@ -48,12 +48,12 @@ def vlmevalkit_letter(text: str, choices: Sequence[str]) -> Letter:
     else the only choice whose text is a part of a reply that is not long. Blanks around the text
     count for its length.
     """
-    if found := _only_word(text, choices, last=4):
-        return found
+    if word := _only_word(text, choices, last=4):
+        return word
     letters = ascii_uppercase[: len(choices)]
-    said = _IS.search(text)
-    if said and said[1].upper() in letters and _NO_REPLY not in text:
-        return Letter(said[1].upper(), "answer is", (said[1].upper(),))
+    match = _IS.search(text)
+    if match and match[1].upper() in letters and _NO_REPLY not in text:
+        return Letter(match[1].upper(), "answer is", (match[1].upper(),))
     if len(text.lower()) > 2 * sum(map(len, choices)):
         return Letter(None, "longer than the choices")
     return _only_part(text, choices)
@@ -71,22 +71,24 @@ def _only_word(text: str, choices: Sequence[str], last: int | None = None) -> Le
         return Letter("Z", "refusal")
     words = text.translate(_SEPARATORS).split()
     letters = ascii_uppercase[: len(choices)]
-    named = tuple(letter for letter in letters if letter in words)
-    if len(named) == 1 and (last is None or words.index(named[0]) >= len(words) - last):
-        return Letter(named[0], "only letter", named)
-    return Letter("Z", "letter Z") if not named and "Z" in words else None
+    letters_in_text = tuple(letter for letter in letters if letter in words)
+    if len(letters_in_text) == 1 and (
+        last is None or words.index(letters_in_text[0]) >= len(words) - last
+    ):
+        return Letter(letters_in_text[0], "only letter", letters_in_text)
+    return Letter("Z", "letter Z") if not letters_in_text and "Z" in words else None
 
 
 def _only_part(text: str, choices: Sequence[str]) -> Letter:
     low = text.lower()
-    named = tuple(
+    matches = tuple(
         letter
         for letter, choice in zip(ascii_uppercase, choices, strict=False)
         if choice.lower() in low
     )
-    if len(named) == 1:
-        return Letter(named[0], "only choice", named)
-    return Letter(None, "several choices" if named else "no choice", named)
+    if len(matches) == 1:
+        return Letter(matches[0], "only choice", matches)
+    return Letter(None, "several choices" if matches else "no choice", matches)
 
 
 # -- lmms-eval
@@ -115,19 +117,26 @@ def lmms_eval_letter(text: str, choices: Sequence[str]) -> Letter:
         text = text.strip(sign)
     text = f" {text} "
     bare, low = text.strip(), text.lower()
-    behind = [place + len(phrase) for phrase in _PHRASES if (place := low.find(phrase)) >= 0]
-    found: dict[str, list[tuple[int, str]]] = {
-        "begins": [(0, one) for one in letters if bare[:1] == one and not bare[1:2].isalpha()],
-        "ends": [(0, one) for one in letters if bare[-1:] == one and not bare[-2:-1].isalpha()],
-        "phrase": [(text.find(one, start), one) for start in behind for one in letters],
-        **{name: [(text.rfind(form.format(one)), one) for one in letters] for name, form in _FORMS},
-        "anywhere": [(text.rfind(one), one) for one in letters],
+    behind = [position + len(phrase) for phrase in _PHRASES if (position := low.find(phrase)) >= 0]
+    positions_by_rule: dict[str, list[tuple[int, str]]] = {
+        "begins": [
+            (0, letter) for letter in letters if bare[:1] == letter and not bare[1:2].isalpha()
+        ],
+        "ends": [
+            (0, letter) for letter in letters if bare[-1:] == letter and not bare[-2:-1].isalpha()
+        ],
+        "phrase": [(text.find(letter, start), letter) for start in behind for letter in letters],
+        **{
+            name: [(text.rfind(form.format(letter)), letter) for letter in letters]
+            for name, form in _FORMS
+        },
+        "anywhere": [(text.rfind(letter), letter) for letter in letters],
     }
-    for rule, places in found.items():
-        there = [(place, one) for place, one in places if place >= 0]
+    for rule, positions in positions_by_rule.items():
+        there = [(position, letter) for position, letter in positions if position >= 0]
         if there:
-            named = tuple(dict.fromkeys(one for _, one in there))
-            return Letter(max(there, key=lambda item: item[0])[1], rule, named)
+            candidates = tuple(dict.fromkeys(letter for _, letter in there))
+            return Letter(max(there, key=lambda item: item[0])[1], rule, candidates)
     return Letter(None, "no letter")
 
 
@@ -164,7 +173,7 @@ def textbook_letter(text: str, choices: Sequence[str]) -> Letter:
     What many a script of a few lines does.
     """
     letters = ascii_uppercase[: len(choices)]
-    named = tuple(dict.fromkeys(sign for sign in text[:_FIRST_SIGNS] if sign in letters))
-    if named:
-        return Letter(named[0], "first letter", named)
+    candidates = tuple(dict.fromkeys(sign for sign in text[:_FIRST_SIGNS] if sign in letters))
+    if candidates:
+        return Letter(candidates[0], "first letter", candidates)
     return Letter(None, "no letter in the first ten signs")

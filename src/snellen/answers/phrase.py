@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from snellen.answers.reply import said
+from snellen.answers.reply import final_text
 
 
 class Phrase(NamedTuple):
@@ -16,7 +16,7 @@ class Phrase(NamedTuple):
 
 
 _BOXED = re.compile(r"\\boxed\s{0,3}\{(?:\\text\s{0,3}\{)?([^{}]{1,300})\}")
-_SAID = re.compile(
+_ANSWER_IS = re.compile(
     r"\banswer\s{0,5}(?:(?:is|would be|should be)\b\s{0,5}:?|\*{0,2}:)(?=([^\n]{1,300}))",
     re.IGNORECASE,
 )
@@ -42,17 +42,17 @@ def final_phrase(text: str) -> Phrase:
     >>> final_phrase("Dr. Smith.").answer
     'Dr. Smith'
     """
-    text = said(text)
-    for rule, pattern in (("boxed", _BOXED), ("the answer is", _SAID)):
-        found = [_bare(_SENTENCE.split(one)[0]) for one in pattern.findall(text)]
-        named = {one.lower(): one for one in found if one}
-        if len(named) == 1:
-            (only,) = named.values()
+    text = final_text(text)
+    for rule, pattern in (("boxed", _BOXED), ("the answer is", _ANSWER_IS)):
+        phrases = [_bare(_SENTENCE.split(phrase)[0]) for phrase in pattern.findall(text)]
+        distinct = {phrase.lower(): phrase for phrase in phrases if phrase}
+        if len(distinct) == 1:
+            (only,) = distinct.values()
             return Phrase(only, rule)
-        if named:
-            return Phrase(None, f"several: {rule}", tuple(named.values()))
-    whole = _bare(text)
-    return Phrase(whole or None, "whole reply" if whole else "nothing said")
+        if distinct:
+            return Phrase(None, f"several: {rule}", tuple(distinct.values()))
+    reply = _bare(text)
+    return Phrase(reply or None, "whole reply" if reply else "nothing said")
 
 
 def _bare(text: str) -> str:

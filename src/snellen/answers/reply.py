@@ -35,14 +35,16 @@ REFUSES = re.compile(
 """What replies say that cannot tell the answer, or find it nowhere among the choices."""
 
 
-def said(text: str) -> str:
+def final_text(text: str) -> str:
     """What a reply says behind its thinking, cut in the middle if it is over `2 * ENDS` signs.
 
     A mark of the end alone ends the thinking too: some prompts hold the mark of the beginning. With
     the beginning alone, all that follows is thinking.
 
-    >>> said("<think>A? No, B.</think>B"), said("A? No, B.</think>B"), said("<think>A? No, B.")
-    ('B', 'B', '')
+    >>> final_text("<think>A? No, B.</think>B"), final_text("A? No, B.</think>B")
+    ('B', 'B')
+    >>> final_text("<think>A? No, B.")
+    ''
     """
     for begins, ends in THINKING:
         text = _without(text, begins, ends)
@@ -54,12 +56,12 @@ def said(text: str) -> str:
 
 def _without(text: str, begins: str, ends: str) -> str:
     kept = []
-    place = 0
-    while (start := text.find(begins, place)) >= 0:
-        kept.append(text[place:start])
-        place = text.find(ends, start)
-        if place < 0:
+    position = 0
+    while (start := text.find(begins, position)) >= 0:
+        kept.append(text[position:start])
+        position = text.find(ends, start)
+        if position < 0:
             return "".join(kept).rpartition(ends)[2]
-        place += len(ends)
-    kept.append(text[place:])
+        position += len(ends)
+    kept.append(text[position:])
     return "".join(kept).rpartition(ends)[2]

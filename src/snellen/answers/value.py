@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from snellen.answers.latex import LONGEST, boxed, cleaned, number, same_value
-from snellen.answers.reply import REFUSES, said
+from snellen.answers.reply import REFUSES, final_text
 
 __all__ = ["Value", "boxed", "cleaned", "final_value", "number", "same_value"]
 
@@ -17,7 +17,7 @@ class Value(NamedTuple):
     candidates: tuple[str, ...] = ()
 
 
-_SAID = re.compile(
+_ANSWER_IS = re.compile(
     r"\b(?i:(?:answer|solution|result|final value)(?:\s(?:to|for)(?:\s[a-z]{1,12}){1,5}?)?"
     r"(?:\s+(?:is|should be|would be|must be)\b|\s*[:=])"
     r"|answer\s*\*\*\s*:)[\s:*]*(?P<value>[^\n]*)"
@@ -47,16 +47,18 @@ def final_value(text: str) -> Value:
     >>> final_value("1 2 3").answer is None
     True
     """
-    text = said(text)
+    text = final_text(text)
     boxes = boxed(text)
     if boxes:
         return _only("boxed", [cleaned(box) for box in boxes if not REFUSES.search(box)])
-    values = [value for match in _SAID.finditer(text) if (value := _begins_with(match["value"]))]
+    values = [
+        value for match in _ANSWER_IS.finditer(text) if (value := _begins_with(match["value"]))
+    ]
     if values:
         return _only("the answer is", values)
-    whole = cleaned(text) if len(text) <= LONGEST else ""
-    if _is_value(whole):
-        return _only("whole reply", [whole])
+    reply = cleaned(text) if len(text) <= LONGEST else ""
+    if _is_value(reply):
+        return _only("whole reply", [reply])
     if REFUSES.search(text):
         return Value(None, "refuses")
     numbers = tuple(dict.fromkeys(_DIGITS.findall(text)))

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from snellen.answers.reply import said
+from snellen.answers.reply import final_text
 
 UNKNOWN = "does not know"
 """The rule that finds no answer in a reply that says so."""
@@ -58,9 +58,9 @@ _SECOND = re.compile(
     rf"{_OPENING}(?P<word>(?:yes|no)(?![\w'-]|\s\w)|否)"
 )
 _EITHER = re.compile(r"\byes\s?(?:or|/|\|)\s?no\b")
-_SAID = re.compile(r"\b(?<!not\s)(?P<word>yes|nope|no)(?=[\"')\]]{0,4}\s{0,4}(?:[,.;:!]|$))")
+_CALLED_OUT = re.compile(r"\b(?<!not\s)(?P<word>yes|nope|no)(?=[\"')\]]{0,4}\s{0,4}(?:[,.;:!]|$))")
 _CLAUSE = re.compile(r"[,.!?;](?=\s|$)|\n|$")
-_ASKED = re.compile(
+_QUESTION = re.compile(
     r"\b(?:is|are|was|were|do|does|did|has|have|can|could|will|would|should)\b[^?]*"
 )
 _IN_THE_IMAGE = re.compile(r"\bin (?:the|this) (?:image|picture|photo(?:graph)?|figure)\b")
@@ -103,26 +103,29 @@ def yes_or_no(text: str, question: str = "") -> YesNo:
     if alone := _ALONE.fullmatch(text):
         word = {"y": "yes", "n": "no"}.get(alone["word"]) or _MEANS[alone["word"]]
         return YesNo(word, "alone", (word,))
-    for rule, found in (
+    for rule, words in (
         ("answer tag", _firsts(_TAGGED.findall(text))),
         ("boxed", _firsts(_BOXED.findall(text))),
         ("the answer is", _answers(text)),
         ("takes back", [match["word"] for match in _BACK.finditer(text)][-1:]),
         ("begins with", _beginning(text)),
-        ("called out", [_MEANS[match["word"]] for match in _SAID.finditer(_EITHER.sub("", text))]),
+        (
+            "called out",
+            [_MEANS[match["word"]] for match in _CALLED_OUT.finditer(_EITHER.sub("", text))],
+        ),
         ("says the question", _restated(text, _plain(question))),
     ):
-        named = tuple(dict.fromkeys(found))
-        if len(named) == 1:
-            return YesNo(named[0], rule, named)
-        if named:
-            return YesNo(None, f"several: {rule}", named)
+        answers = tuple(dict.fromkeys(words))
+        if len(answers) == 1:
+            return YesNo(answers[0], rule, answers)
+        if answers:
+            return YesNo(None, f"several: {rule}", answers)
     return YesNo(None, UNKNOWN if _CANNOT.search(text) else "neither yes nor no")
 
 
 def _plain(text: str) -> str:
     """Small letters and quotes of one kind, with single blanks, without thoughts and emphasis."""
-    text = unicodedata.normalize("NFKC", said(text)).casefold().translate(_QUOTES)
+    text = unicodedata.normalize("NFKC", final_text(text)).casefold().translate(_QUOTES)
     return re.sub(r"[^\S\n]+", " ", re.sub(r"[*_`#]+", "", text)).strip()
 
 
@@ -131,10 +134,10 @@ def _firsts(parts: list[str]) -> list[str]:
 
 
 def _answers(text: str) -> list[str]:
-    found = []
+    words = []
     for match in _ANSWER.finditer(text):
-        found += [_MEANS[match["word"]], *_second(text, match.end())]
-    return found
+        words += [_MEANS[match["word"]], *_second(text, match.end())]
+    return words
 
 
 def _beginning(text: str) -> list[str]:
@@ -155,11 +158,11 @@ def _second(text: str, start: int) -> list[str]:
 def _restated(text: str, question: str) -> list[str]:
     """yes if the first clause has the words that the question asks about, in their order, and no
     others; no if it has these and denies once."""
-    asked = _ASKED.search(question)
+    question_words = _QUESTION.search(question)
     end = _CLAUSE.search(text)
-    if not asked or not end or end[0] == "?":
+    if not question_words or not end or end[0] == "?":
         return []
-    wanted, clause = _meaning(asked[0]), _meaning(text[: end.start()])
+    wanted, clause = _meaning(question_words[0]), _meaning(text[: end.start()])
     denied = [word for word in clause if _denies(word)]
     rest = [word for word in clause if not _denies(word)]
     if not wanted or any(map(_denies, wanted)) or rest != wanted or len(denied) > 1:

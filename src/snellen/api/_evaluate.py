@@ -19,6 +19,7 @@ from snellen.run.declarations import checked
 from snellen.run.lifecycle import INTERRUPTED, Show, close_model, run_async
 from snellen.run.options import RunOptions
 from snellen.run.plan import Finished, OnSample, Plan, load_benchmarks
+from snellen.run.progress_text import ShownProgress
 from snellen.run.run_config import with_options
 from snellen.run.run_plan import run_plan
 
@@ -27,7 +28,7 @@ def evaluate(
     benchmark: str | Benchmark,
     model: object,
     *,
-    show: Show | None = None,
+    show: Show | bool = False,
     on_sample: OnSample | None = None,
     **options: Unpack[RunOptions],
 ) -> Result:
@@ -38,23 +39,27 @@ def evaluate(
     messages, or an object with a method `generate` or `generate_batch`. The options are those of
     `snellen run`: `limit=100`, `temperature=0.7`, `base_url="http://localhost:8000/v1"`.
 
-    `show` is called with the progress a few times a second. `on_sample` is called with sample,
-    reply and `{scoring: score}` as soon as a reply is stored. If it raises, the run ends and keeps
-    its replies. A second call with the same arguments asks only questions without a reply. With a
-    smaller `limit`, the result still covers all stored replies, and a note on standard error says
-    so. Two objects count as the same model if name, `revision` and source are equal; their
-    arguments are not compared.
+    `show=True` shows the progress: in a notebook in place, elsewhere as lines on standard error. A
+    function is called with the progress of the runs four times a second instead. `on_sample` is
+    called with sample, reply and `{scoring: score}` as soon as a reply is stored. If it raises, the
+    run ends and keeps its replies.
+
+    A second call with the same arguments asks only questions without a reply. With a smaller
+    `limit`, the result still covers all stored replies, and a note on standard error says so. Two
+    objects count as the same model if name, `revision`, and source are equal; their arguments are
+    not compared.
 
     Raises:
         SnellenError: an error that the caller can fix; its message says what to do.
     """
+    display = ShownProgress() if show is True else show or None
     options = checked(options)
     benchmarks = load_benchmarks([benchmark], **options)
     plan = Plan(benchmarks=benchmarks, models=[], on_sample=on_sample, **options)
     if isinstance(model, str):
-        finished = run_plan(plan.replaced(models=[model]), show)[0]
+        finished = run_plan(plan.replaced(models=[model]), display)[0]
     else:
-        finished = _run_object(plan, model, show)
+        finished = _run_object(plan, model, display)
     if finished.interrupted and finished.stopped == INTERRUPTED:
         raise KeyboardInterrupt
     if finished.scope_note is not None:

@@ -76,7 +76,7 @@ from snellen.data.published import File
 from snellen.errors import DataError, UsageError
 from snellen.media.content import user
 from snellen.metrics import mean
-from snellen.metrics.among import among
+from snellen.metrics.only_tagged import only_tagged
 from snellen.metrics.vqa import vqa_accuracy_mmpretrain
 
 REVISION = "83786de0b24c4fef0bfe39420684f6f73d9f3581"
@@ -293,7 +293,7 @@ HEADLINES: Mapping[tuple[Setting, Preset], str] = {
 
 
 def direct_answer() -> dict[str, Scoring]:
-    easy = {"accuracy": among(mean, "difficult_direct_answer", EASY)}
+    easy = {"accuracy": only_tagged(mean, "difficult_direct_answer", EASY)}
     return {
         "official": Scoring(
             version=1,
@@ -363,7 +363,7 @@ def plain_agreement(reading: Reading, sample: Sample) -> float:
 
 
 def multiple_choice() -> dict[str, Scoring]:
-    easy = {"accuracy": among(mean, "difficult_direct_answer", EASY)}
+    easy = {"accuracy": only_tagged(mean, "difficult_direct_answer", EASY)}
 
     def scoring(
         source: str,

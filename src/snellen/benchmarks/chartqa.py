@@ -180,7 +180,7 @@ def to_sample(row_index: int, row: Row, data_file: DataFile) -> Sample:
     name = row.get("imgname", "")
     if name and "image" not in row:
         folder = data_file.path.parent
-        image = Image(folder / "png" / name, place=f"png/{name}", within=folder)
+        image = Image(folder / "png" / name, label=f"png/{name}", within=folder)
     else:
         image = authors_files.picture(row)
     (label,) = as_list(row["label"] if "label" in row else row["answer"])

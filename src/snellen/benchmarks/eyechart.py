@@ -451,7 +451,7 @@ def _prompt(sample: Sample, _: History) -> tuple[Message, ...]:
     drawn = _drawn(orjson.dumps(sample.data))
     form = FORMS.get(sample.tags["task"], "").format(", ".join(sample.choices))
     question = "\n".join(filter(None, (sample.question, form)))
-    return (user(Image(drawn, place=f"{sample.id}, drawn"), question),)
+    return (user(Image(drawn, label=f"{sample.id}, drawn"), question),)
 
 
 @lru_cache(maxsize=1024)  # all of them, 10 MB: each model, repeat and baseline is shown the same

@@ -175,7 +175,7 @@ def _sample(seed: int, _: int, row: Row) -> Sample:
         id=row["id"],
         question=row["question"],
         choices=tuple(row["choices"]),
-        media=(Video(_folder(seed) / name, end=row["time"], place=f"{name}, drawn"),),
+        media=(Video(_folder(seed) / name, end=row["time"], label=f"{name}, drawn"),),
         target=row["answer"],
         tags={"task": row["task"], "flash": row["flash"]},
         data=row["clip"],

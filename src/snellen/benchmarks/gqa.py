@@ -68,8 +68,8 @@ from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, user
 from snellen.metrics import Metric, mean
-from snellen.metrics.among import among
 from snellen.metrics.gqa import TAGS, Choices, belonging, consistency, distribution
+from snellen.metrics.only_tagged import only_tagged
 from snellen.text.vqa import normalise
 
 SOURCE = (
@@ -303,7 +303,7 @@ def scorings(data_file: DataFile, split: Split) -> dict[str, Scoring]:
     file = f"{split.partition('_')[0]}_choices.json"
     choices = cache(lambda: choices_of(data_file, file))
     is_all = not split.endswith("_balanced")
-    accuracy = {"accuracy": among(mean, "balanced", ["balanced"]) if is_all else mean}
+    accuracy = {"accuracy": only_tagged(mean, "balanced", ["balanced"]) if is_all else mean}
     every: Mapping[str, Metric] = {
         **accuracy,
         "consistency": consistency,

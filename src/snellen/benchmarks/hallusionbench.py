@@ -62,7 +62,7 @@ from snellen.data.published import File
 from snellen.errors import DataError
 from snellen.media.content import Image, Message, user
 from snellen.metrics import Columns, Metric, mean, metric
-from snellen.metrics.groups import NONE_WHOLE, groups, share_of_groups
+from snellen.metrics.groups import NONE_COMPLETE, groups, share_of_groups
 from snellen.stats import Estimate
 
 if TYPE_CHECKING:
@@ -337,7 +337,7 @@ def average(columns: Columns) -> Estimate:
         of_groups(columns, columns, "question", "figure"),
     ):
         if not len(of):
-            return Estimate(value=None, n=0, reason=NONE_WHOLE)
+            return Estimate(value=None, n=0, reason=NONE_COMPLETE)
         for what in (right, np.ones(len(of))):
             sums.append(np.bincount(of, weights=what, minlength=n_clusters).astype(np.float64))
 
@@ -494,7 +494,7 @@ def results(path: Path) -> Published | None:
     verdicts: dict[str, tuple[str, ...]] = {}
     for file in sorted(path.glob("*.json*")) if path.is_dir() else [path]:
         for row in rows_of(file):
-            where = f"{file}, row {row.place + 1}"
+            where = f"{file}, row {row.position + 1}"
             name = name_of(row)
             if name in replies:
                 raise DataError(f"{where}: a second reply to {name}. Keep one.")

@@ -104,12 +104,12 @@ def mathvision(
     prompt: Preset = "direct",
     data: Path | None = None,
 ) -> Benchmark:
-    found = find(data, "mathvision", FILES[split], FILES_PUBLISHED)
+    data_file = find(data, "mathvision", FILES[split], FILES_PUBLISHED)
     return Benchmark(
         name="mathvision",
         asks=1,
-        data=jsonl(found, revision=REVISION),
-        sample=lambda _, row: to_sample(row, found),
+        data=jsonl(data_file, revision=REVISION),
+        sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: PROMPTS[prompt](sample),
         scorings={
             "official": Scoring(
@@ -144,19 +144,19 @@ def mathvision(
             ),
         ),
         interop=Interop(
-            files=found,
+            files=data_file,
             layout=repeated_lines,
         ),
     )
 
 
-def to_sample(row: Row, found: DataFile) -> Sample:
+def to_sample(row: Row, data_file: DataFile) -> Sample:
     level = f"level{row['level']}"
     return Sample(
         id=str(row["id"]),
         question=row["question"],
         choices=tuple(row["options"]),
-        media=(found.image(row["image"]),),
+        media=(data_file.image(row["image"]),),
         target=str(row["answer"]),
         tags={
             "level": level,
@@ -217,15 +217,15 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
         begins = (f"{letter}\n", f"({letter})\n", f"({letter}) {letter}\n")
         if text.endswith(ends) or text.startswith(begins):
             text, rule = letter, "letter at an end"
-    _, found, last = text.rpartition("is ")
+    _, separator, last = text.rpartition("is ")
     if is_float(last.rstrip(".")):
-        text, rule = last.rstrip("."), "number at the end" if found else rule
+        text, rule = last.rstrip("."), "number at the end" if separator else rule
     if "oxed{" not in text:
         for flag in FLAGS:
-            for said in (flag, flag.replace("the", "The")):
-                _, found, after = text.rpartition(said)
+            for phrase in (flag, flag.replace("the", "The")):
+                _, separator, after = text.rpartition(phrase)
                 text = after.strip()
-                if found:
+                if separator:
                     # "B because. No" stays "B because".
                     text, rule = text.split("\n")[0].split(". ")[0], flag
     else:
@@ -287,10 +287,10 @@ def with_braces(text: str) -> str:
     first, *rest = text.split(r"\frac")
     if any(len(part) < 2 and part != "{" for part in rest):
         return text
-    for place, part in enumerate(rest):
+    for index, part in enumerate(rest):
         if part[0] != "{":
             lower = part[1:] if part[1] == "{" else f"{{{part[1]}}}{part[2:]}"
-            rest[place] = f"{{{part[0]}}}{lower}"
+            rest[index] = f"{{{part[0]}}}{lower}"
     return r"\frac".join([first, *rest])
 
 
@@ -301,17 +301,17 @@ def official_score(reading: Reading, sample: Sample) -> float:
     return float(official_equal(target, answer) or official_equal(value, answer))
 
 
-def official_equal(one: str, other: str) -> bool:
+def official_equal(answer: str, other: str) -> bool:
     """The same text, the same tuple, or numbers that are the same to two decimals."""
-    one, other = one.lower(), other.lower()
-    if not one.replace(" ", "") or not other.replace(" ", ""):
+    answer, other = answer.lower(), other.lower()
+    if not answer.replace(" ", "") or not other.replace(" ", ""):
         return False
-    if one.strip() == other.strip():
+    if answer.strip() == other.strip():
         return True
-    one, other = rounded_parts(one), rounded_parts(other)
-    if one == other:
+    answer, other = rounded_parts(answer), rounded_parts(other)
+    if answer == other:
         return True
-    left, right = rounded_value(one), rounded_value(other)
+    left, right = rounded_value(answer), rounded_value(other)
     return left is not None and left == right
 
 

@@ -109,13 +109,13 @@ def mathvista(
     prompt: Preset = "official",
     data: Path | None = None,
 ) -> Benchmark:
-    found = find(data, "mathvista", FILES[split], FILES_PUBLISHED)
+    data_file = find(data, "mathvista", FILES[split], FILES_PUBLISHED)
     empty = {"oracle": 1.0, "wrong": 0.0, "silent": SHORTEST, "hedging": SHORTEST}
     return Benchmark(
         name="mathvista",
         asks=1,
-        data=table(found),
-        sample=lambda _, row: to_sample(row, found),
+        data=table(data_file),
+        sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: (user(*sample.media, QUERIES[prompt](sample)),),
         scorings={
             "official": official(prompt, normal),
@@ -148,7 +148,7 @@ def mathvista(
             ),
         ),
         interop=Interop(
-            files=found,
+            files=data_file,
             layout=layout,
         ),
     )
@@ -157,29 +157,33 @@ def mathvista(
 # -- rows
 
 
-def table(found: DataFile) -> Table:
-    if str(found).endswith(".parquet"):
-        return parquet(found, revision=HUB.partition("@")[2])
-    return Drawn(str(found), lambda: problems(found), REVISION)
+def table(data_file: DataFile) -> Table:
+    if str(data_file).endswith(".parquet"):
+        return parquet(data_file, revision=HUB.partition("@")[2])
+    return Drawn(str(data_file), lambda: problems(data_file), REVISION)
 
 
-def problems(found: DataFile) -> Iterator[dict[str, Any]]:
+def problems(data_file: DataFile) -> Iterator[dict[str, Any]]:
     """The problems of the authors' object that has them by id."""
-    every = of_json(found.path)
-    if not isinstance(every, dict) or not all(isinstance(one, dict) for one in every.values()):
-        raise DataError(f"{found.path} is no whole object of problems by id. Get it again, whole.")
+    every = of_json(data_file.path)
+    if not isinstance(every, dict) or not all(
+        isinstance(problem, dict) for problem in every.values()
+    ):
+        raise DataError(
+            f"{data_file.path} is no whole object of problems by id. Get it again, whole."
+        )
     for name, fields in every.items():
         yield {"pid": name, **fields}
 
 
-def to_sample(row: Row, found: DataFile) -> Sample:
-    folder, metadata = found.path.parent, row["metadata"]
+def to_sample(row: Row, data_file: DataFile) -> Sample:
+    folder, metadata = data_file.path.parent, row["metadata"]
     choices = tuple(row["choices"] or ())
     if unknown := set(metadata["skills"]) - set(SKILLS):
         raise ValueError(f"unknown skills: {', '.join(sorted(unknown))}")
     answer = row.get("answer") or None
     picture = row.get("decoded_image") or Image(
-        folder / row["image"], place=row["image"], within=folder
+        folder / row["image"], label=row["image"], within=folder
     )
     return Sample(
         id=row["pid"],
@@ -256,10 +260,10 @@ def choices(sample: Sample) -> str:
 def official_query(sample: Sample) -> str:
     """As it is stored, where it is."""
     stored = sample.data["query"]
-    return str(stored) if stored else f"{hint(sample)}\n{asked(sample)}".strip()
+    return str(stored) if stored else f"{hint(sample)}\n{query_text(sample)}".strip()
 
 
-def asked(sample: Sample) -> str:
+def query_text(sample: Sample) -> str:
     return f"Question: {question(sample)}{choices(sample)}"
 
 
@@ -270,7 +274,7 @@ def reason_query(sample: Sample) -> str:
     first = (
         f"First perform reasoning, then finally {required} in the following format: Answer: xxx."
     )
-    return f"{first}\n{asked(sample)}".strip()
+    return f"{first}\n{query_text(sample)}".strip()
 
 
 def format_query(sample: Sample) -> str:
@@ -281,8 +285,8 @@ def format_query(sample: Sample) -> str:
 QUERIES: Mapping[Preset, Callable[[Sample], str]] = {
     "official": official_query,
     # The blank behind the colon is taken off.
-    "solution": lambda sample: f"{asked(sample)}\n{hint(sample)}\nSolution:".strip(),
-    "lmms-eval-cot": lambda sample: f"{asked(sample)}\n{hint(sample)}".strip(),
+    "solution": lambda sample: f"{query_text(sample)}\n{hint(sample)}\nSolution:".strip(),
+    "lmms-eval-cot": lambda sample: f"{query_text(sample)}\n{hint(sample)}".strip(),
     "lmms-eval-format": format_query,
     "lmms-eval-reason": reason_query,
 }
@@ -439,7 +443,7 @@ def meant(words: str, choices: tuple[str, ...]) -> str:
     if len(text) == 1 and text in letters:
         choice = choices[letters.index(text)]
     else:
-        choice = min(choices, key=lambda one: Levenshtein.distance(text, one))
+        choice = min(choices, key=lambda candidate: Levenshtein.distance(text, candidate))
     return letters[choices.index(choice)]
 
 
@@ -449,16 +453,16 @@ def meant(words: str, choices: tuple[str, ...]) -> str:
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
     """The letter or the value that a reply settles on; unparsed where it names two, or none."""
     if sample.choices:
-        return one_of_alike(parse_letter(reply, sample), sample.choices)
+        return single_choice_text(parse_letter(reply, sample), sample.choices)
     return parse_value(reply, sample)
 
 
-def one_of_alike(reading: Reading, choices: tuple[str, ...]) -> Reading:
+def single_choice_text(reading: Reading, choices: tuple[str, ...]) -> Reading:
     """Of choices with the same text the first stands for all: problem 781 has 9, 12, 18, 18."""
-    found = {choices[ascii_uppercase.index(str(letter))] for letter in reading.candidates}
-    if len(found) != 1:
+    texts = {choices[ascii_uppercase.index(str(letter))] for letter in reading.candidates}
+    if len(texts) != 1:
         return reading
-    answer = ascii_uppercase[choices.index(found.pop())]
+    answer = ascii_uppercase[choices.index(texts.pop())]
     return replace(reading, answer=answer, rule=reading.rule.removeprefix("several: "))
 
 

@@ -135,13 +135,15 @@ def mm_vet(
         )
     if version == "v2" and subset == "bard":
         raise UsageError("mm-vet:subset=bard is a part of version=v1.")
-    found = find(data, "mm-vet", FILES[version], published(version), f"mm-vet:version={version}")
+    data_file = find(
+        data, "mm-vet", FILES[version], published(version), f"mm-vet:version={version}"
+    )
     abilities = ABILITIES if version == "v2" else ABILITIES[:-1]
     return Benchmark(
         name="mm-vet",
         asks=1,
-        data=Drawn(str(found), lambda: questions(found, subset)),
-        sample=lambda _, row: to_sample(row, found),
+        data=Drawn(str(data_file), lambda: questions(data_file, subset)),
+        sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: PROMPTS[prompt](sample),
         scorings={
             "official": Scoring(
@@ -173,7 +175,7 @@ def mm_vet(
             ),
         ),
         interop=Interop(
-            files=found,
+            files=data_file,
             layout=layout,
         ),
     )
@@ -201,46 +203,54 @@ def published(version: Version = "v1", **_: object) -> tuple[File, ...]:
 # -- rows
 
 
-def questions(found: DataFile, subset: str) -> Iterator[dict[str, Any]]:
+def questions(data_file: DataFile, subset: str) -> Iterator[dict[str, Any]]:
     """The questions of the authors' object that has them by id, or of LLaVA's lines."""
-    if ".jsonl" in found.path.suffixes:
+    if ".jsonl" in data_file.path.suffixes:
         if subset != "all":
-            raise DataError(f"{found.path} has no subsets; mm-vet.json and bard_set.json have.")
-        for row in jsonl(found):
+            raise DataError(f"{data_file.path} has no subsets; mm-vet.json and bard_set.json have.")
+        for row in jsonl(data_file):
             yield {
                 "id": f"v1_{row['question_id']}",
                 "imagename": row["image"],
                 "question": row["text"],
             }
         return
-    every = of_json(found.path)
-    if not isinstance(every, dict) or not all(isinstance(one, dict) for one in every.values()):
-        raise DataError(f"{found.path} is no whole object of questions by id. Get it again, whole.")
-    kept = every if subset == "all" else bard_set(found)
+    every = of_json(data_file.path)
+    if not isinstance(every, dict) or not all(
+        isinstance(question, dict) for question in every.values()
+    ):
+        raise DataError(
+            f"{data_file.path} is no whole object of questions by id. Get it again, whole."
+        )
+    kept = every if subset == "all" else bard_set(data_file)
     for name, fields in every.items():
         if name in kept:
             yield {"id": name, **fields}
 
 
-def bard_set(found: DataFile) -> set[str]:
-    path = found.path.with_name("bard_set.json")
+def bard_set(data_file: DataFile) -> set[str]:
+    path = data_file.path.with_name("bard_set.json")
     names = of_json(path)
     if not isinstance(names, list | dict):
         raise DataError(f"{path} is not there, or no list of ids: mm-vet.zip has it.")
     return set(names)
 
 
-def to_sample(row: Row, found: DataFile) -> Sample:
+def to_sample(row: Row, data_file: DataFile) -> Sample:
     # v1 names its one picture beside the question, v2 its pictures inside it.
-    named = row.get("imagename")
-    names = [named] if named else [text for is_image, text in parts(row["question"]) if is_image]
-    folder = found.path.parent
+    file_name = row.get("imagename")
+    names = (
+        [file_name]
+        if file_name
+        else [text for is_image, text in parts(row["question"]) if is_image]
+    )
+    folder = data_file.path.parent
     needed = sorted(set(row.get("capability", ())), key=ABILITIES.index)
     return Sample(
         id=row["id"],
         question=row["question"],
         media=tuple(
-            Image(folder / "images" / name, place=f"images/{name}", within=folder) for name in names
+            Image(folder / "images" / name, label=f"images/{name}", within=folder) for name in names
         ),
         target=row.get("answer"),
         tags={
@@ -375,9 +385,13 @@ def layout(path: Path) -> Published | None:
     """The authors' files of grades, with the replies from the model's file beside it, and LLaVA's
     files of answers; what has replies by id needs no layout."""
     if path.is_dir():
-        grades = [one for one in sorted(path.iterdir()) if GRADES.fullmatch(one.name)]
+        grades = [
+            path_of_grades
+            for path_of_grades in sorted(path.iterdir())
+            if GRADES.fullmatch(path_of_grades.name)
+        ]
         if len(grades) > 1:
-            names = ", ".join(one.name for one in grades)
+            names = ", ".join(path_of_grades.name for path_of_grades in grades)
             raise DataError(f"{path} has several files of grades: {names}. Name one of them.")
         return graded(grades[0]) if grades else None
     return answers(path) if ".jsonl" in path.suffixes else graded(path)
@@ -398,13 +412,13 @@ def graded(path: Path) -> Published | None:
         )
     notes = [f"graded {max(runs)} times by {', '.join(judges_of(rows)) or 'an unnamed judge'}"]
     forced = sum(
-        word != said
+        word != written
         for name, row in rows.items()
-        for word, said in zip(verdicts[name], row["content"], strict=True)
+        for word, written in zip(verdicts[name], row["content"], strict=True)
     )
     if forced:
         notes.append(f"{forced:,} of the grades are what the authors wrote where they read none")
-    replies = beside(path)
+    replies = replies_of_grades(path)
     if not replies:
         notes.append("the replies are not in this file, and not beside it: its grades alone count")
     texts = {name: replies.get(name, "") for name in verdicts}
@@ -435,11 +449,11 @@ def judges_of(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return sorted({str(name) for row in rows.values() for name in row.get("model", ())})
 
 
-def beside(path: Path) -> dict[str, str]:
+def replies_of_grades(path: Path) -> dict[str, str]:
     """The replies of the model that a file of grades is named after; none where they are not."""
-    named = GRADES.fullmatch(path.name)
-    for ending in (".json", ".json.gz") if named else ():
-        replies = of_json(path.with_name(f"{named['model'] if named else ''}{ending}"))
+    match = GRADES.fullmatch(path.name)
+    for ending in (".json", ".json.gz") if match else ():
+        replies = of_json(path.with_name(f"{match['model'] if match else ''}{ending}"))
         if isinstance(replies, dict) and all(isinstance(text, str) for text in replies.values()):
             return replies
     return {}

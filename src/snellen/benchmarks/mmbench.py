@@ -167,8 +167,8 @@ def mmbench(
 ) -> Benchmark:
     files = published(lang, split, version)
     spec = f"mmbench:lang={lang},split={split},version={version}"
-    found = find(data, "mmbench", [file.name for file in files], files, spec)
-    table = vlmevalkit_tsv(found)
+    data_file = find(data, "mmbench", [file.name for file in files], files, spec)
+    table = vlmevalkit_tsv(data_file)
     rows_of = cache(lambda: rotations(table))
     expect = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
@@ -197,7 +197,7 @@ def mmbench(
             ),
         ),
         interop=Interop(
-            files=found,
+            files=data_file,
             submission=Submission(
                 name="submission.xlsx", columns=(*SUBMITTED, "index"), row=submitted
             ),
@@ -264,11 +264,11 @@ def rotations(table: Table) -> Mapping[int, Sequence[int]]:
     Rows are counted, not choices: 53 questions of the first release have four choices in three
     rows.
     """
-    found: dict[int, list[int]] = {}
+    indices: dict[int, list[int]] = {}
     for row in table:
         index = int(row["index"])
-        insort(found.setdefault(index % OFFSET, []), index)
-    return found
+        insort(indices.setdefault(index % OFFSET, []), index)
+    return indices
 
 
 def to_sample(row: Row, rows_of: Mapping[int, Sequence[int]]) -> Sample:

@@ -141,14 +141,14 @@ def mmmu(
         f"mmmu/answer_dict_{split}.json",
     )
     patterns = (f"*/{begins}-*-of-*.parquet", f"{begins}-*-of-*.parquet")
-    found = looked_for(data, "mmmu", patterns, names, files, f"mmmu:split={split}")
-    answers = cache(lambda: answers_beside(found, split))
+    data_file = looked_for(data, "mmmu", patterns, names, files, f"mmmu:split={split}")
+    answers = cache(lambda: published_answers(data_file, split))
     return Benchmark(
         name="mmmu",
         asks=1,
-        data=Late(str(found), lambda: rows(found, begins, subject)),
+        data=Late(str(data_file), lambda: rows(data_file, begins, subject)),
         sample=lambda _, row: to_sample(row, answers),
-        prompt=lambda sample, _: asked(sample, prompt),
+        prompt=lambda sample, _: messages_of(sample, prompt),
         scorings=scorings(),
         max_answer_tokens=512 if prompt == "lmms-eval" and split == "test" else 128,
         check=Check(says=lambda _, answer: answer, wrong=wrong_answer, expect=EXPECT),
@@ -157,7 +157,7 @@ def mmmu(
             capabilities=CAPABILITIES,
         ),
         interop=Interop(
-            files=found,
+            files=data_file,
             layout=layout,
             submission=Submission(
                 name=f"{begins}_output.json", columns=("id", "answer"), row=submitted, by_id=True
@@ -220,32 +220,34 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
 # -- rows
 
 
-def rows(found: DataFile, begins: str, subject: Subject) -> Table:
+def rows(data_file: DataFile, begins: str, subject: Subject) -> Table:
     """The rows of a split and subject, in the form that was found."""
-    kinds = found.path.name.split(".")
+    kinds = data_file.path.name.split(".")
     if "parquet" in kinds:
-        paths = parquet_files(found)
+        paths = parquet_files(data_file)
         if by_subject := {path.parent.name for path in paths} & set(DOMAIN_OF):
             # A file that the user names is read alone.
-            named = found.data is not None and found.data.is_file()
-            wanted = by_subject if named else {subject} if subject != "all" else set(DOMAIN_OF)
+            is_single_file = data_file.data is not None and data_file.data.is_file()
+            wanted = (
+                by_subject if is_single_file else {subject} if subject != "all" else set(DOMAIN_OF)
+            )
             if missing := sorted(wanted - by_subject):
                 raise DataError(
-                    f"{found.folder} has no {begins} of {', '.join(missing)}. Get it, or name a "
-                    f"subject that is there (mmmu:subject={min(by_subject)})."
+                    f"{data_file.folder} has no {begins} of {', '.join(missing)}. Download it, or "
+                    f"name a subject that is there (mmmu:subject={min(by_subject)})."
                 )
             paths = [path for path in paths if path.parent.name in wanted]
-        table: Table = of_parquet(found, paths)
+        table: Table = of_parquet(data_file, paths)
     elif "tsv" in kinds:
-        table = vlmevalkit_tsv(found)
+        table = vlmevalkit_tsv(data_file)
     else:
-        table = Drawn(str(found), partial(answered, found.path))
+        table = Drawn(str(data_file), partial(answered, data_file.path))
 
-    def is_asked(row: Row) -> bool:
+    def is_of_subject(row: Row) -> bool:
         name = str(row["id"])
         return name.startswith(f"{begins}_") and subject in ("all", subject_of(name))
 
-    return Filtered(table, is_asked)
+    return Filtered(table, is_of_subject)
 
 
 def answered(path: Path) -> Iterator[dict[str, Any]]:
@@ -256,8 +258,8 @@ def answered(path: Path) -> Iterator[dict[str, Any]]:
             for output in sorted(path.parent.glob(f"{depth}/output.json*")):
                 for row in of_json(output):
                     if "index2ans" in row:
-                        named = [row["index2ans"][letter] for letter in row["all_choices"]]
-                        choices.setdefault(row["id"], named)
+                        choice_texts = [row["index2ans"][letter] for letter in row["all_choices"]]
+                        choices.setdefault(row["id"], choice_texts)
         for name, answer in of_json(path).items():
             yield {
                 "id": name,
@@ -272,9 +274,9 @@ def answered(path: Path) -> Iterator[dict[str, Any]]:
         ) from error
 
 
-def answers_beside(found: DataFile, split: Split) -> Mapping[str, Any]:
+def published_answers(data_file: DataFile, split: Split) -> Mapping[str, Any]:
     """The authors' answers by question, where they lie beside the rows."""
-    path = found.folder / f"answer_dict_{split}.json"
+    path = data_file.folder / f"answer_dict_{split}.json"
     read = of_json(path) if path.is_file() else {}
     return read if isinstance(read, dict) else {}
 
@@ -341,12 +343,12 @@ def lmms_eval(sample: Sample) -> tuple[Part, ...]:
     pictures = marked_once(sample, text)
     *before, last = re.split(r"<image [1-7]>", text)
     parts: list[Part] = []
-    for place, picture in enumerate(pictures):
-        parts += [*(before[place : place + 1] and [before[place].strip()]), picture]
+    for index, picture in enumerate(pictures):
+        parts += [*(before[index : index + 1] and [before[index].strip()]), picture]
     return tuple(part for part in (*parts, last.strip()) if part)
 
 
-def asked(sample: Sample, preset: Preset) -> tuple[Message, ...]:
+def messages_of(sample: Sample, preset: Preset) -> tuple[Message, ...]:
     if not sample.question:
         raise DataError(
             f"{sample.id} has no question: answers alone can be scored, not asked about. Get the "
@@ -401,9 +403,9 @@ def open_answer(reply: Reply) -> Reading:
     text = reply.text.strip().strip(".").lower()
     # They split sentences at ". X" too, where no letter is a capital any more.
     lines = text.split("\n")
-    found = []
-    for place, line in enumerate(lines):
-        signs = (*BEFORE, "=") if place == len(lines) - 1 else BEFORE
+    phrases = []
+    for index, line in enumerate(lines):
+        signs = (*BEFORE, "=") if index == len(lines) - 1 else BEFORE
         shortest = ""
         for sign in signs:
             if sign in line:
@@ -411,9 +413,9 @@ def open_answer(reply: Reply) -> Reading:
                 if not shortest or len(tail) < len(shortest):
                     shortest = tail
         if shortest and shortest not in (":", ",", ".", "!", "?", ";", "'"):
-            found.append(shortest)
-    if found:
-        return Reading(answer=tuple(found), rule="last words")
+            phrases.append(shortest)
+    if phrases:
+        return Reading(answer=tuple(phrases), rule="last words")
     return Reading(answer=(text,) if text else None, rule="whole reply" if text else "nothing said")
 
 
@@ -449,7 +451,7 @@ def is_right(value: str | float, wanted: Iterable[str | float]) -> bool:
     """A number is to be equal, a text need only have the right one in it."""
     if isinstance(value, float):
         return value in wanted
-    return any(isinstance(one, str) and one in value for one in wanted)
+    return any(isinstance(value_wanted, str) and value_wanted in value for value_wanted in wanted)
 
 
 # -- scoring, VLMEvalKit's, lmms-eval's and ours
@@ -493,10 +495,10 @@ def robust_score(reading: Reading, sample: Sample) -> float:
     right = sample.references or (sample.target,)
     if not is_open(sample):
         return float(reading.answer in right)
-    said = cleaned(str(reading.answer))
+    answer = cleaned(str(reading.answer))
     values = [cleaned(text) for text in right if text is not None]
     # The right value may be the rounded one, of which the reply has more decimals.
-    return float(any(same_value(said, value) or same_value(value, said) for value in values))
+    return float(any(same_value(answer, value) or same_value(value, answer) for value in values))
 
 
 # -- files of results
@@ -516,10 +518,10 @@ def layout(path: Path) -> Published | None:
     for output in files.values():
         try:
             for row in of_json(output):
-                name, said = row["id"], row.get("response")
+                name, response = row["id"], row.get("response")
                 if name in replies:
                     raise DataError(f"{output}: {name} has a second reply. Keep one of them.")
-                replies[name] = None if said is None else str(said)
+                replies[name] = None if response is None else str(response)
         except (AttributeError, KeyError, TypeError) as error:
             raise DataError(
                 f"{output} is no list of rows with id and response: {error!r}."

@@ -1,8 +1,8 @@
 """The command line. Each verb is a file of its own, imported when it is called.
 
-May import everything below it; it translates and decides nothing.
-Start with `run.py`. Once `list.py` is imported its name here is the module's: this file does
-without `list(...)`.
+May import everything below it. It translates arguments and makes no decisions.
+Start with `run.py`. Importing `list.py` binds `list` here to that module, so this file does not
+call `list(...)`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ VERBS: Mapping[str, str] = {
     "demo": "Measure the built-in reader on the built-in eye chart, offline.",
     "run": "Run models on benchmarks; store, score, and report the replies.",
     "score": "Score a run again, or predictions from a file.",
-    "judge": "Ask a judge about replies that rules leave open.",
+    "judge": "Ask a judge model about replies that the rules leave undecided.",
     "compare": "Compare runs or predictions: which is better, and is it significant?",
     "power": "Show the smallest difference that a benchmark can detect.",
     "report": "Show the results of runs.",
@@ -66,7 +66,7 @@ class Verbs(click.Group):
             try:
                 arg.encode()
             except UnicodeEncodeError:
-                ctx.fail(f"{arg!r} is not UTF-8: a run could not write it down.")
+                ctx.fail(f"{arg!r} is not UTF-8, so a run cannot store it.")
         return super().parse_args(ctx, args)
 
     def resolve_command(
@@ -77,19 +77,19 @@ class Verbs(click.Group):
 
             close = difflib.get_close_matches(args[0], VERBS, n=1)
             hint = f" Did you mean {close[0]!r}?" if close else ""
-            ctx.fail(f"no verb {args[0]!r}; there are {', '.join(VERBS)}.{hint}")
+            ctx.fail(f"No such command {args[0]!r}. Commands: {', '.join(VERBS)}.{hint}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Verbs"):
+        with formatter.section("Commands"):
             formatter.write_dl([*VERBS.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
         from click.shell_completion import CompletionItem
 
-        begins = [one for one in VERBS.items() if one[0].startswith(incomplete)]
+        verbs = {verb: help for verb, help in VERBS.items() if verb.startswith(incomplete)}
         options = click.Command.shell_complete(self, ctx, incomplete)
-        return [*(CompletionItem(verb, help=words) for verb, words in begins), *options]
+        return [*(CompletionItem(verb, help=help) for verb, help in verbs.items()), *options]
 
     def invoke(self, ctx: click.Context) -> object:
         try:

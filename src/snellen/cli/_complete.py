@@ -23,15 +23,19 @@ def benchmarks(
 
     name, colon, _ = incomplete.partition(":")
     if colon and f"{name}:" != suites.PREFIX:
-        found = _with_options(name, incomplete)
+        candidates = _with_options(name, incomplete)
     else:
         entries = list(registry.entries())
-        found = [(entry.name, entry.title) for entry in entries]
-        found += [(f"{suites.PREFIX}{one}", suite.title) for one, suite in suites.SUITES.items()]
+        candidates = [(entry.name, entry.title) for entry in entries]
+        candidates += [
+            (f"{suites.PREFIX}{name}", suite.title) for name, suite in suites.SUITES.items()
+        ]
         if incomplete:
-            found += [(alias, entry.name) for entry in entries for alias in entry.aliases]
+            candidates += [(alias, entry.name) for entry in entries for alias in entry.aliases]
     offered = [
-        CompletionItem(one, help=title) for one, title in found if one.startswith(incomplete)
+        CompletionItem(name, help=title)
+        for name, title in candidates
+        if name.startswith(incomplete)
     ]
     return offered or [CompletionItem(incomplete, type="file")]
 
@@ -48,8 +52,8 @@ def _with_options(name: str, incomplete: str) -> list[tuple[str, str | None]]:
         return []
     return [
         (f"{begun}{option}={value}", None)
-        for option, one in options.items()
-        for value in one["choices"] or [""]
+        for option, declared in options.items()
+        for value in declared["choices"] or [""]
     ]
 
 

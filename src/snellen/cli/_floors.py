@@ -34,9 +34,7 @@ def check_floors(
 ) -> None:
     """Check, before any question, that each floor's metric will exist."""
     if floors and no_score:
-        raise UsageError(
-            "--fail-under needs a score, and --no-score gives none. Leave one of them out."
-        )
+        raise UsageError("--fail-under needs a score. Leave out --no-score or --fail-under.")
     known = {
         metric: None
         for benchmark in benchmarks
@@ -45,8 +43,11 @@ def check_floors(
     for name, floor in floors.items():
         metric = name.partition("/")[0]
         if metric not in known:
-            raise UsageError(f"--fail-under: no metric {name!r}; there are {', '.join(known)}.")
-        if any(made.scorings[made.headline].direction(metric) == "lower" for made in benchmarks):
+            raise UsageError(f"--fail-under: no such metric {name!r}. Metrics: {', '.join(known)}.")
+        if any(
+            benchmark.scorings[benchmark.headline].direction(metric) == "lower"
+            for benchmark in benchmarks
+        ):
             raise UsageError(
                 f"--fail-under: lower is better for {metric}, so a value below {floor:g} is not a "
                 "failure. Choose a metric where higher is better."
@@ -92,15 +93,15 @@ def shortfalls(
             continue
         if name not in metrics:
             others = ", ".join(other for other in metrics if other.partition("/")[0] == stem)
-            lines.append(f"no {name} to be {floor:g} or more; there are {others}")
+            lines.append(f"no metric {name} to compare with {floor:g}. Metrics: {others}")
             code = max(code, FELL_SHORT if name in known else WRONG_USE)
         elif (value := metrics[name].value) is None:
-            lines.append(f"{name} is undefined, not {floor:g} or more")
+            lines.append(f"{name} has no value; at least {floor:g} is required")
             code = max(code, FELL_SHORT)
         elif not 0 <= floor <= 1 and metrics[stem].unit == FRACTION:
             lines.append(_beyond(name, floor))
             code = WRONG_USE
         elif value < floor:
-            lines.append(f"{name} is {value:.6g}, not {floor:g} or more")
+            lines.append(f"{name} is {value:.6g}; at least {floor:g} is required")
             code = max(code, FELL_SHORT)
     return lines, code

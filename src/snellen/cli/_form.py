@@ -28,8 +28,8 @@ def form_of(output: Path | None, form: str | None, endings: Mapping[str, str]) -
         return TERMINAL
     if ending not in endings:
         raise UsageError(
-            f"{output}: nothing is written as .{ending}. Let the name end in "
-            f".{', .'.join(endings)} or .txt, or say --format."
+            f"{output}: unknown extension .{ending}. Use .{', .'.join(endings)}, or .txt, or pass "
+            "--format."
         )
     return endings[ending]
 

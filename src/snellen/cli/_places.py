@@ -11,8 +11,8 @@ import click
 from snellen.store import data_at, path_of, runs_at
 
 
-class Place(click.Path):
-    """A path on this machine, or `s3://BUCKET/...`, which `at` finds the mirror of."""
+class StorePath(click.Path):
+    """A path on this machine, or `s3://BUCKET/...`, for which `at` finds the mirror."""
 
     def __init__(self, at: Callable[[str | Path], Path]) -> None:
         super().__init__(path_type=Path)
@@ -22,9 +22,9 @@ class Place(click.Path):
         return self._at(value)
 
 
-OUT = Place(path_of)
-"""Where runs are made."""
-RUNS = Place(runs_at)
-"""Runs, folders of them, or predictions; up to date."""
-DATA = Place(data_at)
-"""Rows and what they name; up to date."""
+OUT = StorePath(path_of)
+"""Where runs are created."""
+RUNS = StorePath(runs_at)
+"""Runs, folders of runs, or predictions; updates the mirror."""
+DATA = StorePath(data_at)
+"""Rows and the files that they name; updates the mirror."""

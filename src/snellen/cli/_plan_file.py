@@ -33,13 +33,14 @@ def use(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | Non
     except OSError as error:
         raise UsageError(f"{path}: the plan cannot be read: {error.strerror}.") from error
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is no TOML file: {error}.") from error
+        raise UsageError(f"{path} is not a valid TOML file: {error}.") from error
     options = {
         _field(option): option for option in ctx.command.params if isinstance(option, click.Option)
     }
     if unknown := sorted(set(plan) - set(options)):
         raise UsageError(
-            f"{path}: no option {', '.join(map(repr, unknown))}; a plan has {', '.join(options)}."
+            f"{path}: no such option {', '.join(map(repr, unknown))}. "
+            f"Options: {', '.join(options)}."
         )
     ctx.meta[PROFILES] = _take_profiles(plan, path)
     ctx.default_map = {
@@ -66,8 +67,8 @@ def _as_flags(option: click.Option, value: Any) -> Any:
         value = [f"{name}={item}" for name, item in value.items()]
         return value if option.multiple else ",".join(value)
     if isinstance(value, bool) is not option.is_flag:
-        kind = "true or false" if option.is_flag else "no such value"
-        raise UsageError(f"a plan's {_field(option)} is {kind}: {value!r}.")
+        kind = "must be true or false" if option.is_flag else "cannot be a boolean"
+        raise UsageError(f"{_field(option)} in a plan {kind}: {value!r}.")
     if option.is_flag:
         return value
     if option.multiple:
@@ -88,15 +89,15 @@ def _take_profiles(plan: dict[str, Any], path: Path) -> dict[str, Profile]:
                 raise UsageError(f"{path}: a model has no name.")
             if name in profiles:
                 raise UsageError(
-                    f"{path}: {name} stands there twice. Runs are told apart by the model's name: "
-                    "ask the second in a plan of its own, with another --out."
+                    f"{path}: {name} appears twice. Model names distinguish runs: put the second "
+                    "one into another plan, with another --out."
                 )
             try:
                 profiles[name] = msgspec.convert(fields, Profile)
             except msgspec.ValidationError as error:
                 known = ", ".join(Profile.__struct_fields__)
                 raise UsageError(
-                    f"{path}: {name}: {error}. A model has a name and {known}."
+                    f"{path}: {name}: {error}. The fields of a model are name and {known}."
                 ) from error
             model = name
         names.append(model)

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from snellen.cli._places import Place
+from snellen.cli._groups import grouped
+from snellen.cli._places import StorePath
 from snellen.run import option_text
 from snellen.run.declarations import Declaration, bounds_of, declarations
 from snellen.run.run_config import Source
@@ -57,7 +58,8 @@ def run_option(name: str, *, help: str | None = None) -> Callable[[Command], Com
     default = option.default_text or option.default
     if default not in (None, ()) and bool not in declared.types:
         attributes |= {"default": default, "show_default": True}
-    return click.option(f"--{declared.flag.replace('_', '-')}", name, **attributes)
+    flag = f"--{declared.flag.replace('_', '-')}"
+    return grouped(option.group, flag, name, **attributes)
 
 
 def run_options(*names: str) -> Callable[[Command], Command]:
@@ -98,7 +100,7 @@ def _source(ctx: click.Context, name: str) -> Source | None:
 def _type(declared: Declaration) -> click.ParamType[Any] | None:
     read = declared.option.read
     if declared.is_path:
-        return Place(read) if read else click.Path(path_type=Path)
+        return StorePath(read) if read else click.Path(path_type=Path)
     if read:
         return ReadType(read)
     if declared.choices:

@@ -44,7 +44,7 @@ class Count:
 
 SHOWN, MAX_REASONS = 20, 1000
 """The most faulty rows and pictures that are shown, and that the JSON lists."""
-NAMED = 5
+MAX_NAMES = 5
 """The most items of a list in a line."""
 
 
@@ -62,15 +62,15 @@ class Videos:
     lost: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, sample: Sample) -> None:
-        shown = [one for one in sample.media if isinstance(one, Video)]
+        videos = [video for video in sample.media if isinstance(video, Video)]
         # All of them, so that the message names each missing one.
-        whole = all([self._is_there(one) for one in shown])
+        is_complete = all([self._is_there(video) for video in videos])
         self.questions += 1
-        self.left += whole
+        self.left += is_complete
         for tag in self.by:
             category = sample.tags.get(tag, "")
             self.of.setdefault(tag, Counter())[category] += 1
-            self.lost.setdefault(tag, Counter())[category] += not whole
+            self.lost.setdefault(tag, Counter())[category] += not is_complete
 
     def _is_there(self, video: Video) -> bool:
         known = self.there.get(video.source)
@@ -81,7 +81,7 @@ class Videos:
                 known = False
             self.there[video.source] = known
             if not known:
-                self.missing.append(video.place or str(video.source))
+                self.missing.append(video.label or str(video.source))
         return known
 
     def document(self) -> dict[str, Any] | None:
@@ -106,7 +106,7 @@ class Videos:
         if not self.there:
             return
         if not self.missing:
-            yield f"all {len(self.there):,} videos are there, of {self.questions:,} questions"
+            yield f"all {len(self.there):,} videos of {self.questions:,} questions exist"
             return
         yield (
             f"{len(self.missing):,} of {len(self.there):,} videos are missing or empty: "
@@ -122,24 +122,24 @@ class Videos:
                 for category, n in lost.most_common()
                 if n
             )
-            yield f"by {tag} these are {_some(list(less))}"
+            yield f"by {tag}: {_some(list(less))}"
 
 
 def _some(names: list[str]) -> str:
-    rest = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
+    rest = len(names) - MAX_NAMES
+    return ", ".join(names[:MAX_NAMES]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
-def videos_of(made: Benchmark) -> Videos:
+def videos_of(benchmark: Benchmark) -> Videos:
     """The videos of a benchmark's questions.
 
     Raises:
         DataError: the rows are missing, or one cannot be read.
     """
-    found = Videos(made.presentation.break_down_by)
-    for row in made.data:
-        found.add(made.read(row))
-    return found
+    videos = Videos(benchmark.presentation.break_down_by)
+    for row in benchmark.data:
+        videos.add(benchmark.read(row))
+    return videos
 
 
 @dataclass
@@ -188,7 +188,7 @@ class Verified:
         lines += [f"  {line}" for line in self.videos.lines()]
         if self.published:
             lines.append(f"  it is {self.published} as published")
-        return [*lines, *(f"  WRONG: {one}" for one in self.wrong)]
+        return [*lines, *(f"  WRONG: {error}" for error in self.wrong)]
 
 
 def verify(path: Path, data: Path | None) -> Verified:
@@ -198,65 +198,65 @@ def verify(path: Path, data: Path | None) -> Verified:
     Raises:
         CatalogError: there is no such file or benchmark.
     """
-    found = Verified(path)
+    verified = Verified(path)
     if path.is_file():
-        found.file = digests(path, with_md5=True)
+        verified.file = digests(path, with_md5=True)
     try:
         rows = path if isinstance(path, Mirror) else path.absolute()
-        made = _known(path, found) or registry.own(rows, data, None, None, {})
-        _read(made, found)
-        found.digest = made.data.facts().digest
+        benchmark = _known(path, verified) or registry.own(rows, data, None, None, {})
+        _read(benchmark, verified)
+        verified.digest = benchmark.data.facts().digest
     except DataError as error:
-        found.wrong.append(str(error))
-    return found
+        verified.wrong.append(str(error))
+    return verified
 
 
-def _known(path: Path, found: Verified) -> Benchmark | None:
+def _known(path: Path, verified: Verified) -> Benchmark | None:
     """The benchmark with a published file of this name."""
     name = path.name.partition(".")[0]
     try:
         if not registry.reads_data(name):
             return None
-        made = registry.benchmark(name, data=path)
+        benchmark = registry.benchmark(name, data=path)
     except (CatalogError, UsageError):
         return None
-    files = () if made.interop.files is None else made.interop.files.published
-    file = next((one for one in files if Path(one.name).name == path.name), None)
-    if file is None or found.file is None:
+    files = () if benchmark.interop.files is None else benchmark.interop.files.published
+    file = next((published for published in files if Path(published.name).name == path.name), None)
+    if file is None or verified.file is None:
         return None
     if file.md5 or file.sha256:
-        why = difference(file, found.file)
+        why = difference(file, verified.file)
         if why is None:
-            found.published = file.name
+            verified.published = file.name
         else:
-            found.wrong.append(f"it is not the published {file.name}: {why}")
-    return made
+            verified.wrong.append(f"this is not the published {file.name}: {why}")
+    return benchmark
 
 
-def _read(made: Benchmark, found: Verified) -> None:
-    places: dict[str, int] = {}
+def _read(benchmark: Benchmark, verified: Verified) -> None:
+    first_rows: dict[str, int] = {}
     doubled = Count()
-    found.videos = Videos(made.presentation.break_down_by)
-    for row in made.data:
-        found.rows.n += 1
+    verified.videos = Videos(benchmark.presentation.break_down_by)
+    for row in benchmark.data:
+        verified.rows.n += 1
         try:
-            sample = made.read(row)
+            sample = benchmark.read(row)
         except DataError as error:
-            found.rows.add(str(error))
+            verified.rows.add(str(error))
             continue
-        before = places.setdefault(sample.id, row.place)
-        if before != row.place:
-            doubled.add(f"rows {before + 1} and {row.place + 1} have the same id {sample.id!r}")
-        found.videos.add(sample)
-        for one in sample.media:
-            if isinstance(one, Image):
-                found.pictures.n += 1
+        before = first_rows.setdefault(sample.id, row.position)
+        if before != row.position:
+            doubled.add(f"rows {before + 1} and {row.position + 1} have the same id {sample.id!r}")
+        verified.videos.add(sample)
+        for picture in sample.media:
+            if isinstance(picture, Image):
+                verified.pictures.n += 1
                 try:
-                    images.load(one)
+                    images.load(picture)
                 except MediaError as error:
-                    found.pictures.add(str(error))
+                    verified.pictures.add(str(error))
     if doubled.wrong:
-        found.wrong.append(
+        verified.wrong.append(
             f"{doubled.wrong:,} rows repeat the id of an earlier row; the first: {doubled.first}. "
             "Ids must be unique: give each row its own."
         )

@@ -69,5 +69,5 @@ def _line(row: CheckRow) -> str:
             expected = f"{row.expected:.4f}"
         case low, high:
             expected = f"{low:.4f} to {high:.4f}"
-    mark = "" if row.ok else "   <- not as stated"
+    mark = "" if row.ok else "   <- differs"
     return f"  {row.scoring:<12} {row.dummy:<10} {got:>8}  expected {expected}{mark}"

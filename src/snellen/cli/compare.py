@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -9,10 +10,13 @@ import click
 
 from snellen import api, report
 from snellen.analysis.comparing import ComparisonResult, Comparisons
-from snellen.cli._exit import DONE
+from snellen.analysis.result import plain
+from snellen.cli import _worse
+from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._form import TERMINAL, form_of, put
 from snellen.cli._places import DATA, RUNS
 from snellen.cli.json_output import as_json as json_option
+from snellen.errors import UsageError
 
 PATH = click.Path(path_type=Path)
 WRITTEN: Mapping[str, Callable[[Comparisons], str]] = {
@@ -20,7 +24,7 @@ WRITTEN: Mapping[str, Callable[[Comparisons], str]] = {
     "html": report.compared_html,
     "latex": report.compared_latex,
     "csv": report.compared_csv,
-    "json": lambda document: ComparisonResult(document).json().decode() + "\n",
+    "json": lambda document: ComparisonResult(document).json() + "\n",
 }
 ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
 
@@ -47,6 +51,20 @@ ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
     help="Default: by the suffix of the output, otherwise terminal.",
 )
 @click.option("-o", "--output", type=PATH, metavar="FILE", help="Write to a file.")
+@click.option(
+    "--fail-if-worse",
+    "margin",
+    type=click.FloatRange(0),
+    metavar="X",
+    help="Exit with 1 if a later side is worse than an earlier one by more than X in the first "
+    "metric (0.02: 2 points): if the whole 95 % interval says so.",
+)
+@click.option(
+    "--junit",
+    type=PATH,
+    metavar="FILE",
+    help="With --fail-if-worse: also write the checks as JUnit XML.",
+)
 @json_option
 def command(
     sides: tuple[Path, ...],
@@ -55,14 +73,18 @@ def command(
     scoring: str | None,
     form: str | None,
     output: Path | None,
+    margin: float | None,
+    junit: Path | None,
     as_json: bool,
     **columns: str | None,
 ) -> int:
     """Compare RUN folders, all runs in folders, or predictions, on the samples that they share.
 
-    A difference is a later one minus an earlier one, with an interval and a p-value for paired
+    A difference is a later side minus an earlier one, with an interval and a p-value from paired
     samples. No model is asked, and only the output is written.
     """
+    if junit is not None and margin is None:
+        raise UsageError("--junit writes the checks of --fail-if-worse, which is missing.")
     form = "json" if as_json else form_of(output, form, ENDINGS)
     document = api.compare(
         *sides,
@@ -74,7 +96,18 @@ def command(
     ).comparisons
     if output is None and form == TERMINAL:
         report.print_compared(document)
-        return DONE
-    text = WRITTEN[form](document) if form in WRITTEN else report.compared_text(document)
-    put(text, output)
-    return DONE
+    else:
+        text = WRITTEN[form](document) if form in WRITTEN else report.compared_text(document)
+        put(text, output)
+    return DONE if margin is None else _checked(document, margin, junit)
+
+
+def _checked(document: Comparisons, margin: float, junit: Path | None) -> int:
+    """Print the failed checks on standard error, and return the exit code."""
+    checks = list(_worse.checks(document, margin))
+    if junit is not None:
+        put(report.junit(checks) + "\n", junit)
+    failed = [check for check in checks if check.is_failed]
+    for check in failed:
+        print(plain(f"{check.suite}: {check.text}"), file=sys.stderr)
+    return FELL_SHORT if failed else DONE

@@ -1,4 +1,4 @@
-"""snellen completion: what a shell needs to complete verbs, options, benchmarks and models."""
+"""snellen completion: shell scripts that complete commands, options, benchmarks, and models."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from snellen.cli._exit import DONE
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
 
-# Click's own scripts take what is offered apart at : and = (bash) and at commas (fish), and put a
-# blank behind openai/, where a name is to follow.
+# Click's own scripts split completions at : and = (bash) and at commas (fish), and add a space
+# after openai/, where a name follows.
 BASH = """\
 _snellen_completion() {
     local line=${COMP_LINE:0:COMP_POINT} words current before type value
@@ -91,9 +91,9 @@ SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 @click.argument("shell", type=click.Choice([*SCRIPTS]))
 @json_option
 def command(shell: str, as_json: bool) -> int:
-    """Print what makes SHELL complete verbs, options, benchmarks and models at a TAB.
+    """Print the script that makes SHELL complete commands, options, benchmarks, and models.
 
-    bash: put `eval "$(snellen completion bash)"` into ~/.bashrc. zsh: the same with zsh into
+    bash: add `eval "$(snellen completion bash)"` to ~/.bashrc. zsh: add the same line with zsh to
     ~/.zshrc, below compinit. fish: snellen completion fish >
     ~/.config/fish/completions/snellen.fish.
     """

@@ -17,8 +17,8 @@ from snellen.cli._exit import DONE
 from snellen.cli._places import DATA, RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
-from snellen.cli.progress_lines import EVERY, FIRST
 from snellen.errors import UsageError
+from snellen.run.progress_text import EVERY, FIRST
 
 PATH = click.Path(path_type=Path)
 
@@ -74,16 +74,16 @@ def command(
         raise UsageError(f"{images}: there is no such folder of pictures.")
     if output is not None and not output.absolute().parent.is_dir():
         raise UsageError(f"{output} cannot be written: there is no folder {output.parent}.")
-    made = [registry.benchmark(spec, data=data) for spec in dict.fromkeys(benchmarks)]
-    found, rows = contamination(
-        made, corpus=corpora, pictures_in=images, run=run, limit=limit, say=_Now()
+    loaded = [registry.benchmark(spec, data=data) for spec in dict.fromkeys(benchmarks)]
+    document, rows = contamination(
+        loaded, corpus=corpora, pictures_in=images, run=run, limit=limit, say=_Now()
     )
     if output is not None:
         _write(output, rows)
     if as_json:
-        put(found)
+        put(document)
     else:
-        report.print_contamination(found)
+        report.print_contamination(document)
     return DONE
 
 

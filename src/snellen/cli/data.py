@@ -21,11 +21,12 @@ from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
-from snellen.cli.progress_lines import EVERY, FIRST, can_draw
+from snellen.cli.progress_lines import can_draw
 from snellen.core.benchmark import Benchmark
 from snellen.data import Row, download, file_records, locations, published, verification
 from snellen.errors import DataError, UsageError
 from snellen.media.content import Image
+from snellen.run.progress_text import EVERY, FIRST
 from snellen.store import data_at
 from snellen.text.amounts import duration
 
@@ -54,13 +55,13 @@ def command() -> None:
 @json_option
 def get(benchmark: str, only: tuple[str, ...], yes: bool, data: Path | None, as_json: bool) -> int:
     """Download BENCH's published files into its data folder; the same command resumes."""
-    made = registry.benchmark(benchmark)
-    files = file_records.only(_files(benchmark, made), only)
-    folder = data or locations.data_folder(made.name)
-    for line in _offer(made.name, files, folder):
+    loaded = registry.benchmark(benchmark)
+    files = file_records.only(_files(benchmark, loaded), only)
+    folder = data or locations.data_folder(loaded.name)
+    for line in _offer(loaded.name, files, folder):
         _say(line)
     if not yes and sys.stdin.isatty():
-        click.confirm("Get them?", default=True, abort=True, err=True)
+        click.confirm("Download them?", default=True, abort=True, err=True)
     with _Drawn() as drawn:
         getting = published.get(
             files,
@@ -72,25 +73,25 @@ def get(benchmark: str, only: tuple[str, ...], yes: bool, data: Path | None, as_
         )
         records = asyncio.run(getting)
     document = {
-        "benchmark": made.name,
+        "benchmark": loaded.name,
         "folder": str(folder),
         "files": [
             {
-                "name": one.name,
-                "url": one.url,
-                "size": one.size,
-                "sha256": one.sha256,
-                "md5": one.md5,
-                "when": one.when,
-                "unpacked": len(one.members),
+                "name": record.name,
+                "url": record.url,
+                "size": record.size,
+                "sha256": record.sha256,
+                "md5": record.md5,
+                "when": record.when,
+                "unpacked": len(record.members),
             }
-            for one in records
+            for record in records
         ],
     }
     if as_json:
         put(document)
     else:
-        click.echo(plain(f"{made.name}: all that was asked for is in {folder}"))
+        click.echo(plain(f"{loaded.name}: all requested files are in {folder}"))
     return DONE
 
 
@@ -110,38 +111,38 @@ def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
     from snellen.cli._verify import verify as verify_rows
 
     if registry.is_rows(benchmark):
-        found = verify_rows(data_at(benchmark), data)
+        verified = verify_rows(data_at(benchmark), data)
         if as_json:
-            put(found.document())
+            put(verified.document())
         else:
-            click.echo("\n".join(map(plain, found.lines())))
-        return DONE if found.ok else FELL_SHORT
-    made = registry.benchmark(benchmark)
-    files = _files(benchmark, made)
-    checked = verification.verify(files, _folders(data, made, files))
+            click.echo("\n".join(map(plain, verified.lines())))
+        return DONE if verified.ok else FELL_SHORT
+    loaded = registry.benchmark(benchmark)
+    files = _files(benchmark, loaded)
+    checked = verification.verify(files, _folders(data, loaded, files))
     videos, unread = Videos(), None
-    if made.procedure.frames is not None:
+    if loaded.procedure.frames is not None:
         try:
             videos = videos_of(registry.benchmark(benchmark, data=data))
         except DataError as error:
             unread = str(error)
-    fine = all(one.state in ("ok", "unknown") for one in checked)
+    fine = all(check.state in ("ok", "unknown") for check in checked)
     fine = fine and not videos.missing and unread is None
     if as_json:
         put(
             {
-                "benchmark": made.name,
+                "benchmark": loaded.name,
                 "ok": fine,
-                "files": [_checked(one) for one in checked],
+                "files": [_checked(check) for check in checked],
                 "videos": videos.document(),
                 "wrong": [unread] if unread else [],
             }
         )
     else:
-        width = max(len(one.name) for one in checked)
-        for one in checked:
-            why = f"  {one.why}" if one.why else ""
-            click.echo(plain(f"{one.state:<7}  {one.name:<{width}}  {one.path or ''}{why}"))
+        width = max(len(check.name) for check in checked)
+        for check in checked:
+            why = f"  {check.why}" if check.why else ""
+            click.echo(plain(f"{check.state:<7}  {check.name:<{width}}  {check.path or ''}{why}"))
         for line in (*videos.lines(), *([f"WRONG: {unread}"] if unread else [])):
             click.echo(plain(line))
     return DONE if fine else FELL_SHORT
@@ -153,16 +154,16 @@ def verify(benchmark: str, data: Path | None, as_json: bool) -> int:
 @json_option
 def where(benchmark: str, data: Path | None, as_json: bool) -> int:
     """List the folders that are searched for BENCH's files, in order, and the files found."""
-    made = registry.benchmark(benchmark, data=data)
-    files = _files(benchmark, made)
-    folders = _folders(data, made, files)
+    loaded = registry.benchmark(benchmark, data=data)
+    files = _files(benchmark, loaded)
+    folders = _folders(data, loaded, files)
     records = file_records.known(folders[0])
-    found = []
+    described = []
     for file in files:
         path = locations.looked_up(folders, [file.name])
         record = records.get(file.name)
         cached = download.in_hub_cache(file)
-        found.append(
+        described.append(
             {
                 "name": file.name,
                 "url": download.address(file),
@@ -173,12 +174,14 @@ def where(benchmark: str, data: Path | None, as_json: bool) -> int:
                 "note": file.note,
             }
         )
-    rows = Path(made.data.where)
+    rows = Path(loaded.data.where)
     document = {
-        "benchmark": made.name,
-        "folders": [{"folder": str(one), "exists": one.is_dir()} for one in folders],
+        "benchmark": loaded.name,
+        "folders": [
+            {"folder": str(candidate), "exists": candidate.is_dir()} for candidate in folders
+        ],
         "rows": str(rows) if rows.is_file() else None,
-        "files": found,
+        "files": described,
     }
     if as_json:
         put(document)
@@ -208,8 +211,8 @@ def pack(rows: str | None, packed: Path | None, to: Path, data: Path | None, as_
     if packed is not None:
         done = archive_rows.unpack(packed, to)
     else:
-        made = registry.benchmark(rows or "", data=data)
-        done = archive_rows.pack(lambda: _with_images(made), to)
+        benchmark = registry.benchmark(rows or "", data=data)
+        done = archive_rows.pack(lambda: _with_images(benchmark), to)
     if as_json:
         put({"rows": done.rows, "images": done.images, "to": str(to)})
     else:
@@ -217,52 +220,58 @@ def pack(rows: str | None, packed: Path | None, to: Path, data: Path | None, as_
     return DONE
 
 
-def _with_images(made: Benchmark) -> Iterator[tuple[Row, list[Image]]]:
-    for row in made.data:
-        sample = made.read(row)
+def _with_images(benchmark: Benchmark) -> Iterator[tuple[Row, list[Image]]]:
+    for row in benchmark.data:
+        sample = benchmark.read(row)
         media = sample.media
-        images = [_told(one, row, sample.id) for one in media if isinstance(one, Image)]
+        images = [
+            _with_row(picture, row, sample.id) for picture in media if isinstance(picture, Image)
+        ]
         if len(images) < len(media):
-            where = f"row {row.place + 1} of {made.data.where}"
+            where = f"row {row.position + 1} of {benchmark.data.where}"
             raise DataError(f"{where} has a video: only pictures fit.")
         yield row, images
 
 
-def _told(image: Image, row: Row, id: str) -> Image:
+def _with_row(image: Image, row: Row, id: str) -> Image:
     """A picture whose messages name its row as well as its file."""
     if not isinstance(image.source, Path):
         return image
-    return replace(image, place=f"row {row.place + 1} ({id!r}): {image.place or image.source}")
+    return replace(image, label=f"row {row.position + 1} ({id!r}): {image.label or image.source}")
 
 
 # -- files
 
 
-def _folders(data: Path | None, made: Benchmark, files: Sequence[File]) -> Sequence[Path]:
+def _folders(data: Path | None, benchmark: Benchmark, files: Sequence[File]) -> Sequence[Path]:
     """The folders that are searched for a benchmark's published files."""
-    return locations.folders(data, made.name, [file.name for file in files])
+    return locations.folders(data, benchmark.name, [file.name for file in files])
 
 
-def _files(spec: str, made: Benchmark) -> tuple[File, ...]:
+def _files(spec: str, benchmark: Benchmark) -> tuple[File, ...]:
     """The published files of a benchmark, for the variant of its options.
 
     Raises:
         UsageError: there are none.
     """
-    found: tuple[File, ...] = ()
-    if "columns" not in made.provenance.options:  # rows of the user's own publish nothing
-        module = importlib.import_module(f"snellen.benchmarks.{made.name.replace('-', '_')}")
-        found = getattr(module, "FILES_PUBLISHED", ())
+    files: tuple[File, ...] = ()
+    if "columns" not in benchmark.provenance.options:  # rows of the user's own publish nothing
+        module = importlib.import_module(f"snellen.benchmarks.{benchmark.name.replace('-', '_')}")
+        files = getattr(module, "FILES_PUBLISHED", ())
         if make := getattr(module, "published", None):
             known = inspect.signature(make).parameters
-            found = make(
-                **{name: value for name, value in made.provenance.options.items() if name in known}
+            files = make(
+                **{
+                    name: value
+                    for name, value in benchmark.provenance.options.items()
+                    if name in known
+                }
             )
-    if not found:
+    if not files:
         raise UsageError(
-            f"{made.name} has no published files, so there is nothing to download or verify."
+            f"{benchmark.name} has no published files, so there is nothing to download or verify."
         )
-    return found
+    return files
 
 
 def _again(benchmark: str, only: Sequence[str], data: Path | None) -> str:
@@ -277,10 +286,10 @@ def _again(benchmark: str, only: Sequence[str], data: Path | None) -> str:
 
 def _offer(name: str, files: Sequence[File], folder: Path) -> list[str]:
     sizes = [file.size for file in files]
-    said = sum(size or 0 for size in sizes)
-    total = megabytes(said)
+    known_bytes = sum(size or 0 for size in sizes)
+    total = megabytes(known_bytes)
     if None in sizes:
-        total = f"more than {total}" if said else "of unknown size"
+        total = f"more than {total}" if known_bytes else "of unknown size"
     lines = [f"{name}: {len(files):,} file{'s' * (len(files) != 1)}, {total}, into {folder}"]
     for file in files:
         size = "" if file.size is None else f", {megabytes(file.size)}"
@@ -289,22 +298,22 @@ def _offer(name: str, files: Sequence[File], folder: Path) -> list[str]:
     return lines
 
 
-def _checked(one: FileCheck) -> dict[str, Any]:
-    path = None if one.path is None else str(one.path)
-    return {"name": one.name, "state": one.state, "path": path, "why": one.why}
+def _checked(check: FileCheck) -> dict[str, Any]:
+    path = None if check.path is None else str(check.path)
+    return {"name": check.name, "state": check.state, "path": path, "why": check.why}
 
 
 def _where(document: Mapping[str, Any]) -> list[str]:
-    lines = [f"{document['benchmark']}: looked for in this order"]
-    for one in document["folders"]:
-        lines.append(f"  {one['folder']}{'' if one['exists'] else '  (there is no such folder)'}")
+    lines = [f"{document['benchmark']}: searched in this order"]
+    for folder in document["folders"]:
+        lines.append(f"  {folder['folder']}{'' if folder['exists'] else '  (does not exist)'}")
     lines.append(f"rows: {document['rows'] or 'not found'}")
     for file in document["files"]:
         path = file["path"] or "not found"
         if file["unpacked"]:
             path = f"unpacked, {file['unpacked']:,} files"
         elif not file["path"] and file["in_hub_cache"]:
-            path = f"in the hub's cache: {file['in_hub_cache']}"
+            path = f"in the Hugging Face cache: {file['in_hub_cache']}"
         lines.append(f"  {file['name']}: {path}")
         lines.append(f"    {file['url']} ({file['published']})")
     return lines
@@ -367,21 +376,21 @@ def progress_line(files: Sequence[FileProgress], seconds: float) -> str:
     The rate excludes bytes of earlier calls. The time left is shown if all sizes are known.
     """
     doing = []
-    for one in files:
-        if one.phase == "coming":
-            of = f" of {megabytes(one.size)}" if one.size is not None else ""
-            doing.append(f"{one.name} {megabytes(one.done)}{of}")
-        elif one.phase == "unpacking":
-            doing.append(f"unpacking {one.name} {megabytes(one.unpacked)}")
-        elif one.phase == "checking":
-            doing.append(f"checking {one.name}")
-    coming = [one for one in files if one.phase in ("waiting", "coming")]
+    for file in files:
+        if file.phase == "coming":
+            of = f" of {megabytes(file.size)}" if file.size is not None else ""
+            doing.append(f"{file.name} {megabytes(file.done)}{of}")
+        elif file.phase == "unpacking":
+            doing.append(f"unpacking {file.name} {megabytes(file.unpacked)}")
+        elif file.phase == "checking":
+            doing.append(f"checking {file.name}")
+    coming = [file for file in files if file.phase in ("waiting", "coming")]
     parts = [plain(", ".join(doing))]
-    rate = sum(one.done - one.kept for one in files) / max(seconds, 0.001)
+    rate = sum(file.done - file.kept for file in files) / max(seconds, 0.001)
     if coming and doing and rate:
         parts.append(f"{megabytes(round(rate))}/s")
-        if None not in (sizes := [one.size for one in coming]):
-            left = sum(size or 0 for size in sizes) - sum(one.done for one in coming)
+        if None not in (sizes := [file.size for file in coming]):
+            left = sum(size or 0 for size in sizes) - sum(file.done for file in coming)
             parts.append(f"{duration(left / rate)} left")
     return "  ".join(filter(None, parts))
 

@@ -14,9 +14,9 @@ from snellen.cli.json_output import put_results
 from snellen.cli.progress_lines import ProgressLines
 
 SAYS = """
-{drawn} were drawn here, and read by a small program that gets what a model gets: {shown}
-and a question. The replies, and what was read in each, lie in {run}.
-Ask a model of yours the same questions:
+{drawn} were drawn on this machine. A small program read them; like a model, it gets {shown}
+and a question. The replies and their scores are in {run}.
+To ask your own model the same questions:
   snellen run -b {benchmark} -m openai/NAME --base-url http://localhost:8000/v1"""
 
 

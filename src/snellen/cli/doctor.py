@@ -51,7 +51,7 @@ def command(as_json: bool) -> int:
     there = next(path for path in (folder, *folder.parents) if path.exists())
     packages = {name: _version(name) for name in CORE}
     extras = {extra: {name: _version(name) for name in names} for extra, names in EXTRAS.items()}
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "snellen": __version__,
         "python": platform.python_version(),
         "system": platform.platform(),
@@ -63,30 +63,30 @@ def command(as_json: bool) -> int:
         "extras": extras,
     }
     if as_json:
-        put(found)
+        put(document)
     else:
-        _print(found)
+        _print(document)
     return DONE if all(packages.values()) else FELL_SHORT
 
 
-def _print(found: dict[str, Any]) -> None:
+def _print(document: dict[str, Any]) -> None:
     for name in ("snellen", "python", "system", "cores"):
-        click.echo(f"{name:<14} {found[name]}")
-    click.echo(f"{'data folder':<14} {found['data_folder']}")
-    click.echo(f"{'free disk':<14} {found['free_disk_bytes'] / 1e9:.1f} GB")
-    for variable, is_set in found["keys_set"].items():
+        click.echo(f"{name:<14} {document[name]}")
+    click.echo(f"{'data folder':<14} {document['data_folder']}")
+    click.echo(f"{'free disk':<14} {document['free_disk_bytes'] / 1e9:.1f} GB")
+    for variable, is_set in document["keys_set"].items():
         click.echo(f"{variable:<14} {'is set' if is_set else 'is not set'}")
     click.echo("packages:")
-    for name, version in found["packages"].items():
+    for name, version in document["packages"].items():
         click.echo(f"  {name:<12} {version or f'MISSING: pip install {name}'}")
     click.echo("extras:")
-    for extra, versions in found["extras"].items():
+    for extra, versions in document["extras"].items():
         missing = [name for name, version in versions.items() if version is None]
-        said = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
+        state = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
         if missing:
-            said += ", " if said else ""
-            said += f"no {', '.join(missing)}: {install(extra)}"
-        click.echo(f"  {extra:<12} {said}")
+            state += ", " if state else ""
+            state += f"no {', '.join(missing)}: {install(extra)}"
+        click.echo(f"  {extra:<12} {state}")
 
 
 def _version(name: str) -> str | None:

@@ -15,7 +15,7 @@ as_json = click.option(
     "--json",
     "as_json",
     is_flag=True,
-    help="Print one JSON document, and nothing else, on standard output.",
+    help="Print one JSON document on standard output, and nothing else.",
 )
 
 

@@ -20,7 +20,7 @@ KINDS = ["benchmarks", "suites", "models", "metrics"]
 @json_option
 def command(what: str | None, as_json: bool) -> int:
     """List benchmarks, suites, models, and metrics; by default all of them."""
-    found = {
+    kinds = {
         "benchmarks": list(registry.list_benchmarks()),
         "suites": [
             (f"{suites.PREFIX}{name}", f"{suite.title} ({', '.join(suite.benchmarks)})")
@@ -30,16 +30,16 @@ def command(what: str | None, as_json: bool) -> int:
         "metrics": list(registry.list_metrics()),
     }
     if what is not None:
-        found = {what: found[what]}
+        kinds = {what: kinds[what]}
     if as_json:
         put(
             {
                 kind: [{"name": name, "title": words} for name, words in rows]
-                for kind, rows in found.items()
+                for kind, rows in kinds.items()
             }
         )
         return DONE
-    for kind, rows in found.items():
+    for kind, rows in kinds.items():
         click.echo(f"{kind}:")
         width = max(len(name) for name, _ in rows)
         for name, words in rows:

@@ -83,7 +83,7 @@ def command(
 
     Differences are fractions: 0.02 means 2 percentage points. No model is asked.
     """
-    found = api.power(
+    power_document = api.power(
         registry.benchmark(benchmark, data=data, task=task, columns=columns or None),
         runs=runs or (),
         limit=limit,
@@ -95,48 +95,50 @@ def command(
         level=level,
     )
     if as_json:
-        put(found)
+        put(power_document)
     else:
-        for line in _lines(found):
+        for line in _lines(power_document):
             click.echo(plain(line))
     return DONE
 
 
-def _lines(found: Power) -> Iterator[str]:
-    yield f"{found.benchmark}: {_size(found)}"
+def _lines(document: Power) -> Iterator[str]:
+    yield f"{document.benchmark}: {_size(document)}"
     yield (
-        f"A difference is found {100 * found.power:g}% of the time by a two-sided test at "
-        f"{100 * found.level:g}%, where both models answer the same samples:"
+        f"A two-sided test at {100 * document.level:g} % detects such a difference with "
+        f"{100 * document.power:g} % power, if both models answer the same samples:"
     )
     yield ""
-    if found.observed is not None:
-        yield from _observed(found, found.observed)
+    if document.observed is not None:
+        yield from _observed(document, document.observed)
     else:
-        yield from _table(found)
-    if found.notes:
+        yield from _table(document)
+    if document.notes:
         yield ""
-        yield from (f"note  {note}" for note in found.notes)
+        yield from (f"note  {note}" for note in document.notes)
 
 
-def _size(found: Power) -> str:
-    if found.clusters == found.samples:
-        return f"{found.samples:,} samples"
-    size = f"{found.samples:,} samples in {found.clusters:,} clusters"
-    if found.design_effect > 1:
-        worth = found.samples / found.design_effect
-        size += f", worth {worth:,.0f} independent ones (design effect {found.design_effect:.2f})"
+def _size(document: Power) -> str:
+    if document.clusters == document.samples:
+        return f"{document.samples:,} samples"
+    size = f"{document.samples:,} samples in {document.clusters:,} clusters"
+    if document.design_effect > 1:
+        worth = document.samples / document.design_effect
+        size += (
+            f", worth {worth:,.0f} independent ones (design effect {document.design_effect:.2f})"
+        )
     return size
 
 
-def _table(found: Power) -> Iterator[str]:
+def _table(document: Power) -> Iterator[str]:
     """A line for each rate of disagreement between two models."""
-    asks = found.difference is not None
+    asks = document.difference is not None
     head = ["they disagree on", "standard error", "smallest difference"]
-    if found.difference is not None:
-        head.append(f"samples for {_points(found.difference)}")
-        head += ["clusters"] * (found.clusters < found.samples)
+    if document.difference is not None:
+        head.append(f"samples for {_points(document.difference)}")
+        head += ["clusters"] * (document.clusters < document.samples)
     rows = [head]
-    for row in found.rows:
+    for row in document.rows:
         cells = [
             percent(row.disagree),
             _points(row.stderr),
@@ -150,13 +152,12 @@ def _table(found: Power) -> Iterator[str]:
     for cells in rows:
         yield "  ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
     yield ""
-    if any(row.smallest is None for row in found.rows):
-        yield f"{NEVER}: not even if the same one is right wherever they disagree"
-    if any(row.disagree == found.unrelated for row in found.rows):
+    if any(row.smallest is None for row in document.rows):
+        yield f"{NEVER}: not even if one model is right wherever they disagree"
+    if any(row.disagree == document.unrelated for row in document.rows):
         yield (
-            f"{percent(found.unrelated)}: two models that are right in "
-            f"{100 * found.accuracy:.0f} % and err independently; models that are alike disagree "
-            "less"
+            f"{percent(document.unrelated)}: two models with {100 * document.accuracy:.0f} % "
+            "accuracy and independent errors; similar models disagree less"
         )
 
 
@@ -165,8 +166,8 @@ def _points(difference: float) -> str:
     return f"{100 * difference:.2f} pp"
 
 
-def _observed(found: Power, seen: Observed) -> Iterator[str]:
-    """What two runs tell."""
+def _observed(document: Power, seen: Observed) -> Iterator[str]:
+    """The difference of two runs."""
 
     def value(of: float) -> str:
         return _points(of) if seen.unit == "fraction" else f"{of:.4g} {seen.unit}"
@@ -176,11 +177,11 @@ def _observed(found: Power, seen: Observed) -> Iterator[str]:
     clusters = f" in {seen.clusters:,} clusters" if seen.clusters < seen.samples else ""
     disagree = "" if seen.disagree is None else f"; they disagree on {percent(seen.disagree)}"
     yield (
-        f"{seen.metric} of b less a: {value(seen.difference)}, standard error "
+        f"{seen.metric} of b minus a: {value(seen.difference)}, standard error "
         f"{value(seen.stderr)}, of {seen.samples:,} samples{clusters}{disagree}"
     )
     yield f"smallest difference of {seen.samples:,} samples: {value(seen.smallest)}"
-    if seen.samples != found.samples:
-        yield f"smallest difference of all {found.samples:,}: {value(seen.smallest_of_all)}"
-    if seen.samples_needed is not None and found.difference is not None:
-        yield f"samples for {value(found.difference)}: {seen.samples_needed:,}"
+    if seen.samples != document.samples:
+        yield f"smallest difference of all {document.samples:,}: {value(seen.smallest_of_all)}"
+    if seen.samples_needed is not None and document.difference is not None:
+        yield f"samples for {value(document.difference)}: {seen.samples_needed:,}"

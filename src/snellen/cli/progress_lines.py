@@ -11,10 +11,7 @@ from time import monotonic
 
 from snellen.analysis.result import plain
 from snellen.run import Progress
-from snellen.text.amounts import duration, money
-
-FIRST, EVERY = 1.0, 10.0
-"""Seconds to the first plain line, and between two of them."""
+from snellen.run.progress_text import EVERY, FIRST, line
 
 
 def can_draw() -> bool:
@@ -88,44 +85,3 @@ class ProgressLines:
         park = "\n" + "".join(f"{text}\n" for text in below) + f"\x1b[{len(below) + 1}F"
         sys.stderr.write(f"\x1b[?7l\x1b[J{above}{park if below else ''}\x1b[?7h")
         sys.stderr.flush()
-
-
-def line(run: Progress) -> str:
-    """`mathvision × openai/m  120/304  31.2/s  6 s left  0.0412 USD of 0.104 USD  2 failed
-    8 in flight  score 0.412  tokens 36,120 in, 480 out`"""
-    finished = run.kept + run.done + run.failed
-    parts = [plain(run.name)]
-    parts.append(f"{finished:,}" if run.total is None else f"{finished:,}/{run.total:,}")
-    if run.videos_total is not None:
-        parts.append(f"{run.videos:,}/{run.videos_total:,} videos")
-    if run.kept:
-        parts.append(f"{run.kept:,} kept")
-    if run.reused:
-        parts.append(f"{run.reused:,} reused")
-    parts.append(f"{run.rate:.1f}/s")
-    if run.finished is None and run.seconds_left is not None:
-        parts.append(f"{duration(run.seconds_left)} left")
-    if run.prices is not None and run.priced:
-        at_least = "at least " if run.unpriced else ""
-        parts.append(f"{at_least}{_money(run)}")
-    if run.failed:
-        parts.append(f"{run.failed:,} failed")
-    if run.retries:
-        parts.append(f"{run.retries:,} asked again")
-    if run.in_flight:
-        parts.append(f"{run.in_flight} in flight")
-    if run.score is not None:
-        parts.append(f"score {run.score:.3f}{' of the new ones' if run.kept else ''}")
-    if run.input_tokens or run.output_tokens:
-        thought = f" ({run.reasoning_tokens:,} reasoning)" if run.reasoning_tokens else ""
-        parts.append(f"tokens {run.input_tokens:,} in, {run.output_tokens:,} out{thought}")
-    return "  ".join(parts)
-
-
-def _money(run: Progress) -> str:
-    """The cost so far, and during a run the expected cost at its end."""
-    currency = run.prices.currency if run.prices else None
-    spent, expected = money(run.cost, currency), run.cost_at_the_end
-    if run.finished is not None or expected is None:
-        return spent
-    return f"{spent} of {money(expected, currency)}"

@@ -115,12 +115,12 @@ def command(
     return code
 
 
-def _load(given: Sequence[Path], benchmarks: Sequence[str]) -> tuple[list[Result], int]:
+def _load(paths: Sequence[Path], benchmarks: Sequence[str]) -> tuple[list[Result], int]:
     """All results, and the exit code. An unreadable run is left out unless it was named."""
     results = []
     code = DONE
     used: set[str] = set()
-    for run, is_argument in ((run, run == path) for path in given for run in _runs(path)):
+    for run, is_argument in ((run, run == path) for path in paths for run in _runs(path)):
         try:
             spec, benchmark = _benchmark_of(run, benchmarks)
             results.append(api.load_run(run, benchmark))
@@ -131,7 +131,7 @@ def _load(given: Sequence[Path], benchmarks: Sequence[str]) -> tuple[list[Result
             print(plain(f"left out: {error}"), file=sys.stderr)
             code = FELL_SHORT
     if not results:
-        raise UsageError("No run could be read: nothing to report.")
+        raise UsageError("None of the runs could be read, so there is nothing to report.")
     for spec in benchmarks:
         if spec not in used:
             names = ", ".join(sorted({result.report.benchmark for result in results}))
@@ -185,15 +185,15 @@ def _compared(results: Sequence[Result], benchmarks: Sequence[str]) -> Compariso
     return None
 
 
-def _runs(given: Path) -> Sequence[Path]:
-    """The run itself, or those in the folder."""
-    if not given.exists():
-        raise UsageError(f"{given}: there is no such file or folder.")
-    if not given.is_dir() or (given / MANIFEST).exists():
-        return [given]
-    runs = runs_below(given)
+def _runs(path: Path) -> Sequence[Path]:
+    """The run itself, or the runs in the folder."""
+    if not path.exists():
+        raise UsageError(f"{path}: no such file or folder.")
+    if not path.is_dir() or (path / MANIFEST).exists():
+        return [path]
+    runs = runs_below(path)
     if not runs:
-        raise UsageError(f"{given}: there is no run in it, down to {DEPTH} folders below.")
-    if (elsewhere := runs_elsewhere(given, runs)) is not None:
+        raise UsageError(f"{path} contains no run, searched {DEPTH} folders deep.")
+    if (elsewhere := runs_elsewhere(path, runs)) is not None:
         print(plain(elsewhere), file=sys.stderr)
     return runs

@@ -14,12 +14,14 @@ from snellen.analysis.result import Result, plain
 from snellen.cli import _cost, _floors, _plan_file
 from snellen.cli._complete import benchmarks, models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, leave_at_once
+from snellen.cli._groups import GroupedCommand, grouped
 from snellen.cli._run_options import options_set, run_options, sources_of
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put, put_results
 from snellen.cli.progress_lines import ProgressLines
 from snellen.errors import UsageError
 from snellen.registry import suites
+from snellen.run.options import BENCHMARK, BUDGET, MODEL, OUTPUT
 from snellen.run.plan import load_benchmarks
 from snellen.store import Run
 
@@ -27,7 +29,15 @@ ROBUST = "robust"
 """The scoring with our own rules that most benchmarks have."""
 
 
-@click.command("run")
+EXAMPLES = (
+    "snellen run -b eyechart -m baseline/reader",
+    "snellen run -b mmbench -m openai/NAME --base-url http://localhost:8000/v1",
+    "snellen run -b mine.jsonl --task mcq -m python:model.py:answer --limit 20",
+    "snellen run -b suite:quick -m openai/NAME --estimate",
+)
+
+
+@click.command("run", cls=GroupedCommand, examples=EXAMPLES)
 @click.argument(
     "plan_file",
     required=False,
@@ -36,7 +46,8 @@ ROBUST = "robust"
     callback=_plan_file.use,
     metavar="[PLAN.toml]",
 )
-@click.option(
+@grouped(
+    MODEL,
     "-m",
     "--model",
     "models",
@@ -45,7 +56,8 @@ ROBUST = "robust"
     shell_complete=models,
     help="A model's name (`snellen list models`); repeatable.",
 )
-@click.option(
+@grouped(
+    BENCHMARK,
     "-b",
     "--benchmark",
     "benchmarks",
@@ -56,21 +68,30 @@ ROBUST = "robust"
     "(`suite:quick`, `suite:mine.toml`); repeatable.",
 )
 @run_options()
-@click.option(
+@grouped(
+    BUDGET,
     "--estimate",
     "only_estimate",
     is_flag=True,
     help="Estimate requests, pictures, tokens, cost, and time; send nothing.",
 )
-@click.option("--no-score", is_flag=True, help="Ask and store only.")
-@click.option(
+@grouped(OUTPUT, "--no-score", is_flag=True, help="Store the replies without scoring them.")
+@grouped(
+    OUTPUT,
     "--fail-under",
     "floors",
     multiple=True,
     metavar="METRIC=X",
     callback=_floors.floors,
-    help="Exit 1 if a metric of the headline scoring is below X (0.6, not 60 %); repeatable; "
-    "not for metrics where lower is better.",
+    help="Exit with 1 if a metric of the headline scoring is below X (0.6, not 60 %); repeatable. "
+    "Not for metrics where lower is better.",
+)
+@grouped(
+    OUTPUT,
+    "-q",
+    "--quiet",
+    is_flag=True,
+    help="Show no progress and no notes while the runs are in progress; errors and results remain.",
 )
 @json_option
 def command(
@@ -80,6 +101,7 @@ def command(
     only_estimate: bool,
     no_score: bool,
     floors: Mapping[str, float],
+    quiet: bool,
     as_json: bool,
     **options: Any,  # those of RunOptions
 ) -> int:
@@ -95,9 +117,10 @@ def command(
     plan = _plan(models, benchmarks, options, score=not no_score)
     _floors.check_floors(floors, plan.benchmarks, no_score=no_score)
     settings = plan.by_setting()
-    for benchmark in plan.benchmarks:
-        for note in benchmark.notes:
-            _say(f"{benchmark.name}: {note}")
+    if not quiet:
+        for benchmark in plan.benchmarks:
+            for note in benchmark.notes:
+                _say(f"{benchmark.name}: {note}")
     if only_estimate:
         estimates = api.estimate(plan)
         if as_json:
@@ -105,7 +128,7 @@ def command(
         else:
             print("\n".join(_cost.lines(estimates)))
         return DONE
-    finished = api.run_plan(plan, ProgressLines(), leave_at_once)
+    finished = api.run_plan(plan, None if quiet else ProgressLines(), leave_at_once)
     results = [run.result for run in finished if run.result is not None]
     if as_json and no_score:
         put([{"name": run.progress.name, "run": f"{run.run}"} for run in finished])
@@ -118,6 +141,8 @@ def command(
         for result in results:
             report.print_result(result)
             _show_without_probe(result)
+        if len(results) > 1:
+            report.print_overview(results)
     return _ending(finished, floors)
 
 
@@ -133,8 +158,8 @@ def _plan(
     profiles = ctx.meta.get(_plan_file.PROFILES, {})
     if options["profile"] and profiles:
         raise UsageError(
-            "--profile is for all models, and the plan has one of its own for "
-            f"{', '.join(profiles)}."
+            "--profile applies to all models, but the plan file has profiles for "
+            f"{', '.join(profiles)}. Remove one of the two."
         )
     values = options_set(ctx, options)
     prompts = values.pop("prompt", ())
@@ -162,7 +187,7 @@ def _show_sweep(results: Sequence[Result]) -> None:
         try:
             document = api.compare(*runs, scoring=_common(of)).comparisons
         except UsageError as error:
-            _say(f"{benchmark}: the settings are not compared: {error}")
+            _say(f"{benchmark}: settings not compared: {error}")
         else:
             report.print_swept(document)
 
@@ -188,8 +213,8 @@ def _show_without_probe(result: Result) -> None:
         return
     if compared is None:
         _say(
-            f"{result.report.benchmark} × {result.report.model}: run the same without the probe, "
-            "before or after, and both are compared"
+            f"{result.report.benchmark} × {result.report.model}: to compare with a run without the "
+            "probe, run the same command without it"
         )
     else:
         report.print_compared(compared.comparisons)
@@ -209,7 +234,7 @@ def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> in
         if run.stopped:
             _say(f"{name}: stopped: {run.stopped}")
         if run.result is None:
-            _say(f"{name}: not scored; `{Run(run.run).command('score')}` does it")
+            _say(f"{name}: not scored; run `{Run(run.run).command('score')}`")
         else:
             if run.scope_note is not None:
                 _say(run.scope_note)

@@ -1,4 +1,4 @@
-"""snellen show: one benchmark's sheet."""
+"""snellen show: a benchmark's description."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ def command(benchmark: str, data: Path | None, as_json: bool) -> int:
 
 def sheet(benchmark: str, data: Path | None = None) -> dict[str, Any]:
     """Everything that is shown of a benchmark, in JSON types."""
-    made = registry.benchmark(benchmark, data=data)
+    loaded = registry.benchmark(benchmark, data=data)
     entry = registry.entry_of(benchmark)
     # A file of rows has no bundled rows, so its own rows are used.
     has_bundled = entry is not None and (entry.bundled is not None or not entry.reads_data)
-    bundled = _bundled(benchmark) if has_bundled else made
-    there, few = _survey(made), _survey(bundled)
+    bundled = _bundled(benchmark) if has_bundled else loaded
+    there, few = _survey(loaded), _survey(bundled)
     return {
-        "benchmark": made.name,
+        "benchmark": loaded.name,
         "sheet": entry.sheet if entry else "",
         "also_known_as": list(entry.aliases) if entry else [],
         "options": registry.options_of(benchmark) if entry else {},
         "rows": there.rows or None,
-        "is_published": made.interop.files is not None,
+        "is_published": loaded.interop.files is not None,
         "chance": there.chance,
         "bundled_rows": few.rows,
         "bundled_chance": few.chance,
-        "max_answer_tokens": made.max_answer_tokens,
-        "break_down_by": list(made.presentation.break_down_by),
+        "max_answer_tokens": loaded.max_answer_tokens,
+        "break_down_by": list(loaded.presentation.break_down_by),
         "scorings": {
             name: {
                 "version": scoring.version,
@@ -64,9 +64,9 @@ def sheet(benchmark: str, data: Path | None = None) -> dict[str, Any]:
                 "metrics": list(scoring.metrics),
                 "hedging": _hedging(bundled, name, few.chance),
             }
-            for name, scoring in made.scorings.items()
+            for name, scoring in loaded.scorings.items()
         },
-        "notes": list(made.notes),
+        "notes": list(loaded.notes),
         "example": _example(bundled, few.first),
     }
 
@@ -88,12 +88,12 @@ class _Survey:
     first: Sample | None
 
 
-def _survey(made: Benchmark) -> _Survey:
+def _survey(benchmark: Benchmark) -> _Survey:
     """One pass over the rows; empty if they were not downloaded."""
     rows, chance, first = 0, 0.0, None
     try:
-        for row in made.data:
-            sample = made.sample(row.place, row)
+        for row in benchmark.data:
+            sample = benchmark.sample(row.position, row)
             rows += 1
             chance += 1 / len(sample.choices) if sample.choices else 0.0
             first = first or sample
@@ -108,15 +108,15 @@ def _hedging(bundled: Benchmark, scoring: str, chance: float | None) -> float | 
     return expected if expected is not None and expected > (chance or 0.0) else None
 
 
-def _example(made: Benchmark, sample: Sample | None) -> dict[str, Any] | None:
+def _example(benchmark: Benchmark, sample: Sample | None) -> dict[str, Any] | None:
     """A sample as a model gets it."""
-    request = made.request(sample) if sample else None
+    request = benchmark.request(sample) if sample else None
     if sample is None or request is None:
         return None
     messages = []
     for message in request.messages:
         parts = [
-            part if isinstance(part, str) else f"<{part.place or type(part).__name__.lower()}>"
+            part if isinstance(part, str) else f"<{part.label or type(part).__name__.lower()}>"
             for part in message.content
         ]
         messages.append({"role": message.role, "text": "\n".join(parts)})
@@ -153,8 +153,8 @@ def _lines(document: Mapping[str, Any]) -> list[str]:
             # Values above 1 are points, not fractions.
             hedging = scoring["hedging"]
             value = percent(hedging) if hedging <= 1 else f"{hedging:g}"
-            said = f"naming every answer at once scores {value}"
-            lines.append(f"               {said} on the bundled rows, more than chance")
+            sentence = f"naming every answer at once scores {value}"
+            lines.append(f"               {sentence} on the bundled rows, more than chance")
     lines += [f"note           {note}" for note in document["notes"]]
     if document["example"]:
         lines += ["", f"sample {document['example']['sample']}, as a model gets it:"]

@@ -47,16 +47,16 @@ def command(
         if error.name not in ("starlette", "uvicorn"):
             raise
         raise UsageError(
-            f"the viewer needs {error.name}, of the extra `view`: {install('view')}"
+            f"The viewer needs {error.name}, which is not installed: {install('view')}."
         ) from error
 
     shown = folders or (Path("runs"),)
 
     def started(address: str) -> None:
         if as_json:
-            put({"address": address, "runs": [f"{one}" for one in shown]})
-        where = plain(" and ".join(f"{one}" for one in shown))
-        print(f"The runs in {where} are shown at {address} (end with Ctrl-C)", file=sys.stderr)
+            put({"address": address, "runs": [f"{folder}" for folder in shown]})
+        where = plain(" and ".join(f"{folder}" for folder in shown))
+        print(f"Showing the runs in {where} at {address} (stop with Ctrl-C)", file=sys.stderr)
         if not no_open:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 

@@ -108,7 +108,7 @@ class Benchmark:
                 fields.
         """
         try:
-            return _with_sizes(self.sample(row.place, row))
+            return _with_sizes(self.sample(row.position, row))
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             what = (
                 f"no field {error}"
@@ -116,7 +116,7 @@ class Benchmark:
                 else f"{type(error).__name__}: {error}"
             )
             raise DataError(
-                f"{self.name}: row {row.place + 1} of {self.data.where} cannot be read: {what}. "
+                f"{self.name}: row {row.position + 1} of {self.data.where} cannot be read: {what}. "
                 f"It has the fields {', '.join(row)}. Is this the data that `snellen show "
                 f"{self.name}` describes?"
             ) from error

@@ -151,7 +151,7 @@ def _part_digest(part: Part) -> object:
     if isinstance(part, str):
         return part
     if part.digest is None:
-        raise ValueError(f"{part.place or 'a medium'} has no digest: it was not loaded")
+        raise ValueError(f"{part.label or 'a medium'} has no digest: it was not loaded")
     if isinstance(part, Video):
         window = {"start": float(part.start), "end": None if part.end is None else float(part.end)}
         return {"video": part.digest, "frames": part.policy, **window}

@@ -30,7 +30,7 @@ class FileTable:
         """An entry for each row, as cheaply as it can be had, and what there is to learn."""
         raise NotImplementedError
 
-    def _row(self, raw: bytes, entry: RowEntry, place: int, path: Path, index: RowIndex) -> Row:
+    def _row(self, raw: bytes, entry: RowEntry, position: int, path: Path, index: RowIndex) -> Row:
         """The row that these bytes of the file are."""
         raise NotImplementedError
 
@@ -46,7 +46,7 @@ class FileTable:
         """Number and digest of the rows; from the index, which is made if need be."""
         return self.index().facts
 
-    def at(self, place: int) -> Row:
+    def at(self, position: int) -> Row:
         """One row, without reading those before it.
 
         Raises:
@@ -56,12 +56,12 @@ class FileTable:
         path = self._path
         if packed(path):
             raise DataError(
-                f"{path} is packed, so that all rows must be read to find row {place + 1}."
+                f"{path} is packed, so that all rows must be read to find row {position + 1}."
             )
         index = self.index()
-        entry = index.entry(place)
+        entry = index.entry(position)
         with opened(path) as file:
-            return self._row(self._bytes(file.fileno(), entry), entry, place, path, index)
+            return self._row(self._bytes(file.fileno(), entry), entry, position, path, index)
 
     def index(self) -> RowIndex:
         """Of the file as it is now."""

@@ -60,18 +60,20 @@ class Jsonl(FileTable):
     def __iter__(self) -> Iterator[Row]:
         path = self._path
         known = self._digests(path)
-        for place, (raw, offset, number) in enumerate(_lines(path)):
-            fields = _fields(raw, offset, f"row {place + 1} of {path} (line {number})", place, path)
+        for position, (raw, offset, number) in enumerate(_lines(path)):
+            fields = _fields(
+                raw, offset, f"row {position + 1} of {path} (line {number})", position, path
+            )
             digest = next(known, None)
-            yield Row(fields, place, digest.hex() if digest else row_digest(raw))
+            yield Row(fields, position, digest.hex() if digest else row_digest(raw))
 
     def _scan(self, path: Path, learnt: Learnt) -> Iterator[Fields]:
         for raw, offset, _ in _lines(path):
             yield offset, len(raw), 0, 0, blake2b(raw, digest_size=16).digest()
 
-    def _row(self, raw: bytes, entry: RowEntry, place: int, path: Path, index: RowIndex) -> Row:
-        fields = _fields(raw, entry.offset, f"row {place + 1} of {path}", place, path)
-        return Row(fields, place, entry.digest.hex())
+    def _row(self, raw: bytes, entry: RowEntry, position: int, path: Path, index: RowIndex) -> Row:
+        fields = _fields(raw, entry.offset, f"row {position + 1} of {path}", position, path)
+        return Row(fields, position, entry.digest.hex())
 
 
 def _lines(path: Path) -> Iterator[tuple[bytes, int, int]]:
@@ -86,7 +88,7 @@ def _lines(path: Path) -> Iterator[tuple[bytes, int, int]]:
         raise empty(path)
 
 
-def _fields(raw: bytes, offset: int, where: str, place: int, path: Path) -> dict[str, Any]:
+def _fields(raw: bytes, offset: int, where: str, position: int, path: Path) -> dict[str, Any]:
     try:
         fields = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
@@ -94,12 +96,12 @@ def _fields(raw: bytes, offset: int, where: str, place: int, path: Path) -> dict
             raw.decode()
         except UnicodeDecodeError as bad:
             raise not_utf8(bad, offset, where) from bad
-        if place == 0 and raw.lstrip().startswith(b"["):
+        if position == 0 and raw.lstrip().startswith(b"["):
             raise _is_list(where, path) from error
         raise DataError(
             f"{where} is not whole JSON: {error}. Each line must be one whole object. {TORN}"
         ) from error
-    if place == 0 and isinstance(fields, list):
+    if position == 0 and isinstance(fields, list):
         raise _is_list(where, path)
     return _object(fields, where)
 
@@ -121,10 +123,10 @@ class JsonList(FileTable):
     def __iter__(self) -> Iterator[Row]:
         path = self._path
         known = self._digests(path)
-        for place, (value, text, line) in enumerate(_elements(path)):
-            fields = _object(value, f"row {place + 1} of {path} (line {line})")
+        for position, (value, text, line) in enumerate(_elements(path)):
+            fields = _object(value, f"row {position + 1} of {path} (line {line})")
             digest = next(known, None)
-            yield Row(fields, place, digest.hex() if digest else row_digest(text.encode()))
+            yield Row(fields, position, digest.hex() if digest else row_digest(text.encode()))
 
     def _scan(self, path: Path, learnt: Learnt) -> Iterator[Fields]:
         for _, text, _ in _elements(path):
@@ -142,7 +144,7 @@ def _elements(path: Path) -> Iterator[tuple[object, str, int]]:
         if start != "[":
             raise _no_list(text, path)
         text.at += 1
-        place = 0
+        position = 0
         following = text.peek()
         while following != "]":
             text.peek()
@@ -151,20 +153,20 @@ def _elements(path: Path) -> Iterator[tuple[object, str, int]]:
                 value, element = text.element()
             except json.JSONDecodeError as error:
                 raise DataError(
-                    f"row {place + 1} of {path} (line {line}) is not whole JSON: {error.msg}. "
+                    f"row {position + 1} of {path} (line {line}) is not whole JSON: {error.msg}. "
                     f"{TORN}"
                 ) from error
             yield value, element, line
             following = text.peek()
             if following not in (",", "]"):
                 raise DataError(
-                    f"{path} breaks off or goes wrong after row {place + 1}, in line "
+                    f"{path} breaks off or goes wrong after row {position + 1}, in line "
                     f"{text.line()}: a comma or the list's end is expected before "
                     f"{text.rest()!r}. {TORN}"
                 )
             text.at += 1
-            place += 1
-        if place == 0:
+            position += 1
+        if position == 0:
             raise empty(path)
         if text.peek():
             raise DataError(

@@ -75,9 +75,9 @@ def _of_folder(folder: Path, where: str | None, revision: str | None) -> Table:
 
 
 def _image_rows(folder: Path) -> Iterator[Mapping[str, Any]]:
-    found = list(_images(folder))
-    in_folders = any(len(image.parts) > 1 for image in found)
-    for image in found:
+    images = list(_images(folder))
+    in_folders = any(len(image.parts) > 1 for image in images)
+    for image in images:
         name = image.as_posix()
         category = image.parent.as_posix() if len(image.parts) > 1 else ""
         yield {"id": name, "image": name, **({"category": category} if in_folders else {})}

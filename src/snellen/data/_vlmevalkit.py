@@ -12,7 +12,7 @@ import orjson
 from snellen.data.lines import opened, packed
 from snellen.data.locations import DataFile
 from snellen.data.row_index import Fields, Learnt, RowEntry, RowIndex
-from snellen.data.sheets import MISSING, Place, Record, Tsv
+from snellen.data.sheets import MISSING, PictureSpan, Record, Tsv
 from snellen.data.table import Row
 from snellen.errors import DataError
 from snellen.media import forms
@@ -58,12 +58,12 @@ class VlmEvalKitTsv(Tsv):
             return
         index = self.index()
         with opened(path) as file:
-            for place, entry in enumerate(index):
-                yield self._row(self._bytes(file.fileno(), entry), entry, place, path, index)
+            for position, entry in enumerate(index):
+                yield self._row(self._bytes(file.fileno(), entry), entry, position, path, index)
 
     def _scan(self, path: Path, learnt: Learnt) -> Iterator[Fields]:
         pictures = _Pictures(learnt)
-        yield from self._entries(path, learnt, pictures.place)
+        yield from self._entries(path, learnt, pictures.span)
         learnt.lenders = pictures.lenders()
         learnt.missing.pop("image", None)  # such a cell is no picture here either
 
@@ -76,10 +76,10 @@ class VlmEvalKitTsv(Tsv):
             descriptor, entry.length - behind, entry.offset + behind
         )
 
-    def _row(self, raw: bytes, entry: RowEntry, place: int, path: Path, index: RowIndex) -> Row:
-        row = super()._row(raw, entry, place, path, index)
+    def _row(self, raw: bytes, entry: RowEntry, position: int, path: Path, index: RowIndex) -> Row:
+        row = super()._row(raw, entry, position, path, index)
         if entry.skip:
-            row["image"] = (_picture(entry, place, path),)
+            row["image"] = (_picture(entry, position, path),)
         else:
             row["image"] = self._images(row, raw, entry, path)
         return row
@@ -89,7 +89,7 @@ class VlmEvalKitTsv(Tsv):
     ) -> tuple[Image, ...]:
         """The images of a row that was read as a whole; in a packed file it has no entry, and its
         pictures are held."""
-        where = _where(row.place, path)
+        where = _where(row.position, path)
         if "image" not in row:
             return _files(row.get("image_path", ""), where, path)
         cell = row["image"]
@@ -109,10 +109,12 @@ class VlmEvalKitTsv(Tsv):
 
     def _borrowed(self, name: str, where: str, path: Path) -> tuple[Image, ...]:
         index = self.index()
-        place = index.learnt.lenders.get(name)
-        if place is not None:
-            entry = index.entry(place)
-            images = (_picture(entry, place, path),) if entry.skip else self.at(place)["image"]
+        position = index.learnt.lenders.get(name)
+        if position is not None:
+            entry = index.entry(position)
+            images = (
+                (_picture(entry, position, path),) if entry.skip else self.at(position)["image"]
+            )
             if images:
                 return tuple(images)
         raise DataError(
@@ -126,7 +128,7 @@ class _Pictures:
 
     def __init__(self, learnt: Learnt) -> None:
         self._learnt = learnt
-        self._place_of: dict[bytes, int] = {}
+        self._position_of: dict[bytes, int] = {}
         self._borrows: dict[int, bytes] = {}
 
     @cached_property
@@ -136,18 +138,18 @@ class _Pictures:
         index, image = (names.index(n) if n in names else None for n in ("index", "image"))
         return index, image
 
-    def place(self, record: Record, cells: list[bytes], place: int) -> Place:
+    def span(self, record: Record, cells: list[bytes], position: int) -> PictureSpan:
         """Where the row's picture lies, if it is one of base64."""
         index, image = self._columns
         if image is None:
             return 0, 0
         if index is not None:
-            self._place_of[cells[index]] = place
+            self._position_of[cells[index]] = position
         cell = cells[image]
         if cell.startswith(b"[") or not cell or cell in MISSING:
             return 0, 0
         if len(cell) <= PICTURE:
-            self._borrows[place] = cell
+            self._borrows[position] = cell
             return 0, 0
         if record.spans is None:
             return sum(map(len, cells[:image])) + image, len(cell)
@@ -157,25 +159,25 @@ class _Pictures:
     def lenders(self) -> dict[str, int]:
         """The row that has the picture, for each name by which another row calls it. That row may
         call another in turn."""
-        found = {}
+        lenders = {}
         for name in set(self._borrows.values()):
-            place = self._place_of.get(name)
+            position = self._position_of.get(name)
             passed = set()
-            while place in self._borrows and place not in passed:
-                passed.add(place)
-                place = self._place_of.get(self._borrows[place])
-            if place is not None and place not in passed:
-                found[name.decode(errors="replace")] = place
-        return found
+            while position in self._borrows and position not in passed:
+                passed.add(position)
+                position = self._position_of.get(self._borrows[position])
+            if position is not None and position not in passed:
+                lenders[name.decode(errors="replace")] = position
+        return lenders
 
 
-def _where(place: int, path: Path) -> str:
-    return f"row {place + 1} of {path.name}, image"
+def _where(position: int, path: Path) -> str:
+    return f"row {position + 1} of {path.name}, image"
 
 
-def _picture(entry: RowEntry, place: int, path: Path) -> Image:
+def _picture(entry: RowEntry, position: int, path: Path) -> Image:
     source = _slice(path, entry.offset + entry.at, entry.skip)
-    return Image(source, _where(place, path))
+    return Image(source, _where(position, path))
 
 
 def _slice(path: Path, offset: int, length: int) -> Slice:
@@ -189,12 +191,12 @@ def _sources(
     at = 0
     for text in texts:
         wanted = text.encode()
-        found = raw.find(wanted, at)
-        if entry is None or found < 0:
+        start = raw.find(wanted, at)
+        if entry is None or start < 0:
             yield wanted
         else:
-            at = found + len(wanted)
-            yield _slice(path, entry.offset + found, len(wanted))
+            at = start + len(wanted)
+            yield _slice(path, entry.offset + start, len(wanted))
 
 
 def _files(cell: str, where: str, path: Path) -> tuple[Image, ...]:
@@ -213,7 +215,7 @@ def strings(cell: str, where: str) -> list[str]:
             raise DataError(
                 f"{where} begins as a list, {cell[:40]!r}, and is none of texts in quotes."
             ) from None
-        read = [_ESCAPED.sub(r"\1", one or other) for one, other in _ITEM.findall(cell)]
+        read = [_ESCAPED.sub(r"\1", quoted or other) for quoted, other in _ITEM.findall(cell)]
     if not all(isinstance(text, str) for text in read):
         raise DataError(f"{where} is a list of other things than texts: {cell[:40]!r}.")
     return list(read)

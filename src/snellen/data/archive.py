@@ -182,29 +182,29 @@ def _entries(archive: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
 def _zip(file: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
     with zipfile.ZipFile(file) as archive:
         listed = archive.infolist()
-        if sum(one.file_size for one in listed) > limit:
+        if sum(member.file_size for member in listed) > limit:
             raise _bomb(name, limit)
-        for one in listed:
-            if one.flag_bits & 1:
+        for member in listed:
+            if member.flag_bits & 1:
                 raise DataError(
-                    f"{name}: {one.filename!r} is encrypted: unpack it with its publishers' "
+                    f"{name}: {member.filename!r} is encrypted: unpack it with its publishers' "
                     "password"
                 )
             # Unix modes, in the upper half, where it was made on Unix.
-            kind = stat.S_IFMT(one.external_attr >> 16)
-            if one.is_dir():
-                yield _Entry(one.filename, None)
+            kind = stat.S_IFMT(member.external_attr >> 16)
+            if member.is_dir():
+                yield _Entry(member.filename, None)
             elif kind == stat.S_IFLNK:
-                with archive.open(one) as source:
+                with archive.open(member) as source:
                     target = source.read(4096).decode()
-                yield _Entry(one.filename, None, _beside(one.filename, target))
+                yield _Entry(member.filename, None, _link_target(member.filename, target))
             elif kind in (0, stat.S_IFREG):
-                yield _Entry(one.filename, lambda one=one: archive.open(one))  # type: ignore[misc]
+                yield _Entry(member.filename, lambda member=member: archive.open(member))  # type: ignore[misc]
             else:
-                raise DataError(f"{name}: {one.filename!r} is neither a file nor a folder")
+                raise DataError(f"{name}: {member.filename!r} is neither a file nor a folder")
 
 
-class _Whole(tarfile.TarInfo):
+class _CompleteTar(tarfile.TarInfo):
     """A member whose header is whole: `TarFile.next` takes one that is cut off or damaged, or that
     is missing, for the end of the archive."""
 
@@ -219,20 +219,20 @@ class _Whole(tarfile.TarInfo):
 
 
 def _tar(file: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
-    with tarfile.open(fileobj=file, mode="r:*", tarinfo=_Whole) as archive:
-        while (one := archive.next()) is not None:
+    with tarfile.open(fileobj=file, mode="r:*", tarinfo=_CompleteTar) as archive:
+        while (member := archive.next()) is not None:
             archive.members = []  # type: ignore[attr-defined]  # else it keeps all, a kilobyte each
-            if one.isdir():
-                yield _Entry(one.name, None)
-            elif one.issym():
-                yield _Entry(one.name, None, _beside(one.name, one.linkname))
-            elif one.islnk():
-                yield _Entry(one.name, None, one.linkname)
-            elif one.isreg():
-                content = cast(IO[bytes], archive.extractfile(one))
-                yield _Entry(one.name, lambda content=content: content)  # type: ignore[misc]
+            if member.isdir():
+                yield _Entry(member.name, None)
+            elif member.issym():
+                yield _Entry(member.name, None, _link_target(member.name, member.linkname))
+            elif member.islnk():
+                yield _Entry(member.name, None, member.linkname)
+            elif member.isreg():
+                content = cast(IO[bytes], archive.extractfile(member))
+                yield _Entry(member.name, lambda content=content: content)  # type: ignore[misc]
             else:
-                raise DataError(f"{one.name!r} is neither a file nor a folder")
+                raise DataError(f"{member.name!r} is neither a file nor a folder")
         # The digests of gzip and xz stand behind all that tar needs.
         left = cast(IO[bytes], archive.fileobj)
         for _ in range(0, limit, BLOCK):
@@ -241,7 +241,7 @@ def _tar(file: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
         raise _bomb(name, limit)
 
 
-def _beside(name: str, target: str) -> str:
+def _link_target(name: str, target: str) -> str:
     """What a symbolic link means, from the archive's top: its target starts from its own folder."""
     if target.startswith("/"):
         return target

@@ -56,7 +56,7 @@ class _Picture:
 
     name: str
     data: bytes
-    named: bool
+    has_own_name: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,15 +86,15 @@ def pack(pairs: Pairs, to: Path) -> Packed:
         raise UsageError(f"{to}: rows are packed into {', '.join(WRITERS)}, by the name's end.")
     kinds: dict[str, Kind | None] = {}
     rows = images = most = 0
-    for row, found in pairs():
+    for row, pictures in pairs():
         rows += 1
-        images += len(found)
-        most = max(most, len(found))
+        images += len(pictures)
+        most = max(most, len(pictures))
         for name, value in _fields(row).items():
             kinds[name] = _kind(kinds.get(name), value)
     full = (
-        _Full(fields=_fields(row), pictures=_pictures(found, _names(row), str(row.place)))
-        for row, found in pairs()
+        _Full(fields=_fields(row), pictures=_pictures(pictures, _names(row), str(row.position)))
+        for row, pictures in pairs()
     )
     with _new(to) as part:
         write(part, full, kinds, most)
@@ -111,8 +111,8 @@ def _fields(row: Row, but: Collection[str] = PICTURES) -> dict[str, Any]:
     for name, value in fields.items():
         if _has_bytes(value):
             raise DataError(
-                f"row {row.place + 1} has a picture or other bytes in its column {name!r}, which "
-                "only image and images may have: call it so, or take it out."
+                f"row {row.position + 1} has a picture or other bytes in its column {name!r}. Only "
+                "the columns image and images may hold bytes: rename the column, or remove it."
             )
     return fields
 
@@ -133,7 +133,7 @@ def _names(row: Row) -> list[str | None]:
     """
     names = row.get("image_path")
     if isinstance(names, str) and names.startswith(('["', "['")):
-        names = strings(names, f"row {row.place + 1}, image_path")
+        names = strings(names, f"row {row.position + 1}, image_path")
     return [
         name if isinstance(name, str) and PurePosixPath(name).name else None
         for name in (names if isinstance(names, list) else [names])
@@ -144,21 +144,21 @@ def _pictures(images: Sequence[Image], names: Sequence[str | None], ours: str) -
     """Images with their names, if there is one for each, else those of files, else `ours`."""
     if len(names) != len(images):
         names = [None] * len(images)
-    found = []
+    pictures = []
     for number, (image, name) in enumerate(zip(images, names, strict=True)):
         loaded = media.load(image)
         assert isinstance(loaded.source, bytes) and loaded.mime is not None
         if name is None and isinstance(image.source, Path) and image.within is not None:
             name = os.path.relpath(image.source, image.within)
         behind = f"_{number}" if len(images) > 1 else ""
-        found.append(
+        pictures.append(
             _Picture(
                 name=name or f"{ours}{behind}{ENDINGS[loaded.mime]}",
                 data=loaded.source,
-                named=name is not None,
+                has_own_name=name is not None,
             )
         )
-    return found
+    return pictures
 
 
 def _kind(kind: Kind | None, value: Any) -> Kind | None:
@@ -166,14 +166,14 @@ def _kind(kind: Kind | None, value: Any) -> Kind | None:
     if value is None:
         return kind
     mine = KINDS.get(type(value), "json")
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         mine = "texts"
     if kind in (None, mine):
         return mine
     return "float" if {kind, mine} == {"int", "float"} else "json"
 
 
-def _one_or_all(values: Sequence[str]) -> str | Sequence[str]:
+def _single_or_all(values: Sequence[str]) -> str | Sequence[str]:
     return values[0] if len(values) == 1 else values
 
 
@@ -182,8 +182,10 @@ def _cells(row: _Full) -> dict[str, Any]:
         return dict(row.fields)
     return {
         **row.fields,
-        "image": _one_or_all([pybase64.b64encode(one.data).decode() for one in row.pictures]),
-        "image_path": _one_or_all([one.name for one in row.pictures]),
+        "image": _single_or_all(
+            [pybase64.b64encode(picture.data).decode() for picture in row.pictures]
+        ),
+        "image_path": _single_or_all([picture.name for picture in row.pictures]),
     }
 
 
@@ -244,11 +246,14 @@ def _write_parquet(path: Path, rows: Iterable[_Full], kinds: Kinds, most: int) -
             name: _text(value) if kinds[name] == "json" and value is not None else value
             for name, value in row.fields.items()
         }
-        found = [{"bytes": one.data, "path": one.name} for one in row.pictures]
-        names = [one.name for one in row.pictures]
+        pictures = [{"bytes": picture.data, "path": picture.name} for picture in row.pictures]
+        names = [picture.name for picture in row.pictures]
         if most == 1:
-            return {**values, **({"image": found[0], "image_path": names[0]} if found else {})}
-        return {**values, "images": found, "image_path": names}
+            return {
+                **values,
+                **({"image": pictures[0], "image_path": names[0]} if pictures else {}),
+            }
+        return {**values, "images": pictures, "image_path": names}
 
     left = iter(rows)
     with ParquetWriter(path, schema) as writer:
@@ -281,11 +286,13 @@ def unpack(file: Path, folder: Path) -> Packed:
         for row in table:
             shown = _images(row, file)
             cells = _fields(row, {*PICTURES, *shown})
-            for column, found in shown.items():
+            for column, column_images in shown.items():
                 names = _names(row) if column == "image" else []
-                ours = f"{row.place}" if column == "image" else f"{row.place}_{column}"
-                pictures = _pictures(found, names, ours)
-                cells[column] = _one_or_all([written.put(one, row.place) for one in pictures])
+                ours = f"{row.position}" if column == "image" else f"{row.position}_{column}"
+                pictures = _pictures(column_images, names, ours)
+                cells[column] = _single_or_all(
+                    [written.put(picture, row.position) for picture in pictures]
+                )
                 images += len(pictures)
             out.write(orjson.dumps(cells, default=str) + b"\n")
             rows += 1
@@ -295,15 +302,15 @@ def unpack(file: Path, folder: Path) -> Packed:
 def _images(row: Row, file: Path) -> dict[str, list[Image]]:
     """The columns of a row that have pictures, and these: bytes or base64 where their names say so,
     and images of a table anywhere. `images` is called `image` where there is no such column."""
-    found: dict[str, list[Image]] = {}
+    by_column: dict[str, list[Image]] = {}
     for name, cell in row.items():
         cells = cell if isinstance(cell, list | tuple) else [cell]
-        if name in ("image", "images") or any(isinstance(one, Image) for one in cells):
-            where = f"row {row.place + 1} of {file.name}, {name}"
-            found[name] = [_image(one, where) for one in cells if one]
-    if not found.get("image") and found.get("images"):
-        found["image"] = found.pop("images")
-    return {name: images for name, images in found.items() if images}
+        if name in ("image", "images") or any(isinstance(item, Image) for item in cells):
+            where = f"row {row.position + 1} of {file.name}, {name}"
+            by_column[name] = [_image(item, where) for item in cells if item]
+    if not by_column.get("image") and by_column.get("images"):
+        by_column["image"] = by_column.pop("images")
+    return {name: images for name, images in by_column.items() if images}
 
 
 def _image(cell: Any, where: str) -> Image:
@@ -325,13 +332,13 @@ class _Written:
     def put(self, picture: _Picture, row: int) -> str:
         """Write a picture of the row of this number; gives its place in the folder."""
         digest = blake2b(picture.data, digest_size=16).digest()
-        if not picture.named and digest in self._places:
+        if not picture.has_own_name and digest in self._places:
             return self._places[digest]
         path = inside_folder(picture.name, self._file.name)
         if path.parts[0] != "images" or len(path.parts) == 1:
             path = PurePosixPath("images", path)
-        for one in _spellings(path, row):
-            inside = str(one)
+        for candidate in _spellings(path, row):
+            inside = str(candidate)
             if self._digests.setdefault(inside, digest) == digest:
                 break
         self._places.setdefault(digest, inside)

@@ -31,7 +31,7 @@ def spans(raw: bytearray, delimiter: bytes, go_on: Callable[[], bool]) -> list[S
         NotSplit: a quote is never closed, a quoted cell goes on after its quote, or there is a
             carriage return outside of quotes.
     """
-    found = []
+    cells = []
     at = 0
     while True:
         doubled = False
@@ -62,9 +62,9 @@ def spans(raw: bytearray, delimiter: bytes, go_on: Callable[[], bool]) -> list[S
             if raw.find(b"\r", start, end) >= 0:
                 raise NotSplit(LONE_RETURN)
             behind = end
-        found.append(Span(start, end, doubled))
+        cells.append(Span(start, end, doubled))
         if behind == len(raw):
-            return found
+            return cells
         if not raw.startswith(delimiter, behind):
             raise NotSplit("a quoted cell goes on after its closing quote")
         at = behind + 1
@@ -72,10 +72,10 @@ def spans(raw: bytearray, delimiter: bytes, go_on: Callable[[], bool]) -> list[S
 
 def unquoted(raw: bytes, delimiter: bytes) -> list[Span]:
     """Where the cells of a row without quotes lie."""
-    found = []
+    cells = []
     at = 0
     while (end := raw.find(delimiter, at)) >= 0:
-        found.append(Span(at, end, False))
+        cells.append(Span(at, end, False))
         at = end + 1
-    found.append(Span(at, len(raw), False))
-    return found
+    cells.append(Span(at, len(raw), False))
+    return cells

@@ -100,13 +100,13 @@ def _hub(file: File) -> tuple[str, str, str] | None:
     """The repository, revision and path that an `hf:` address names."""
     if not file.url.startswith("hf:"):
         return None
-    found = re.fullmatch(r"hf://datasets/([\w.-]+/[\w.-]+)@([0-9a-f]{40})/([^?#]+)", file.url)
-    if found is None:
+    match = re.fullmatch(r"hf://datasets/([\w.-]+/[\w.-]+)@([0-9a-f]{40})/([^?#]+)", file.url)
+    if match is None:
         raise DataError(
             f"{file.name}: {file.url} is no file on the hub at a commit: "
             "hf://datasets/ORG/NAME@COMMIT/path, the commit in 40 digits, since branches move."
         )
-    return found[1], found[2], found[3]
+    return match[1], match[2], match[3]
 
 
 # -- words
@@ -154,14 +154,14 @@ def digests(
     return Digests(size=size, sha256=ours.hexdigest(), md5=theirs.hexdigest() if theirs else None)
 
 
-def difference(file: File, found: Digests) -> str | None:
+def difference(file: File, digests: Digests) -> str | None:
     """How a file's bytes differ from what is published about them; None: they do not."""
-    pairs = (("SHA-256", file.sha256, found.sha256), ("MD5", file.md5, found.md5))
+    pairs = (("SHA-256", file.sha256, digests.sha256), ("MD5", file.md5, digests.md5))
     for kind, published, ours in pairs:
         if published is not None and ours != published.lower():
             return f"its {kind} is {ours}, and the published one is {published.lower()}"
-    if file.size is not None and found.size != file.size:
-        return f"it has {found.size:,} bytes, and the published one has {file.size:,}"
+    if file.size is not None and digests.size != file.size:
+        return f"it has {digests.size:,} bytes, and the published one has {file.size:,}"
     return None
 
 
@@ -255,8 +255,8 @@ class Fetching:
 
     async def _try(self, file: File, part: _PartialFile, progress: FileProgress) -> None:
         progress.phase = "coming"
-        start, whole = part.size, part.whole
-        if start and start == whole:
+        start, full_size = part.size, part.full_size
+        if start and start == full_size:
             progress.done = progress.kept = start
             return
         url, token = address(file), self._token if _hub(file) else None
@@ -329,11 +329,11 @@ class _PartialFile:
         self._note = path.with_name(f"{path.name}.json")
         self._url = url
         self.validator: str | None = None
-        self.whole: int | None = None
+        self.full_size: int | None = None
         try:
             note = orjson.loads(self._note.read_bytes())
             if note["url"] == url:
-                self.validator, self.whole = note["validator"], note["size"]
+                self.validator, self.full_size = note["validator"], note["size"]
         except (OSError, orjson.JSONDecodeError, KeyError, TypeError):
             pass  # no note, or a torn one: the file is begun anew
 
@@ -343,7 +343,7 @@ class _PartialFile:
 
     def forget(self) -> None:
         """Begin anew."""
-        self.validator = self.whole = None
+        self.validator = self.full_size = None
         self.path.unlink(missing_ok=True)
         self._note.unlink(missing_ok=True)
 
@@ -353,8 +353,8 @@ class _PartialFile:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if not head.start:
             self.forget()
-            self.validator, self.whole = head.validator, head.size
-            note = {"url": self._url, "validator": self.validator, "size": self.whole}
+            self.validator, self.full_size = head.validator, head.size
+            note = {"url": self._url, "validator": self.validator, "size": self.full_size}
             self._note.write_bytes(orjson.dumps(note))
         with open(self.path, "ab") as out:
             yield out

@@ -19,7 +19,7 @@ from snellen.errors import DataError
 
 LIST = "files.json"
 _PART = re.compile(r"(.+)\.(?:part[-_]?)?(\d{1,4}|[a-z]{1,3})", re.ASCII)
-_WHOLE = re.compile(r".+\.(?:zip|tar|tgz|tbz2?|txz|tar\.(?:gz|bz2|xz))", re.ASCII)
+_ARCHIVE = re.compile(r".+\.(?:zip|tar|tgz|tbz2?|txz|tar\.(?:gz|bz2|xz))", re.ASCII)
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -57,7 +57,7 @@ def known(folder: Path) -> dict[str, Known]:
         raise DataError(
             f"{path} cannot be read: {error}. Take it away, and `snellen data get` writes it anew."
         ) from error
-    return {one.name: one for one in listed.files}
+    return {record.name: record for record in listed.files}
 
 
 def write_down(folder: Path, entries: Mapping[str, Known]) -> None:
@@ -101,7 +101,7 @@ def groups_of(files: Sequence[File]) -> dict[str, list[File]]:
 def archive_name(file: File) -> str:
     """`x.zip` for the parts of it that are to be unpacked."""
     part = _PART.fullmatch(file.name)
-    if part and file.unpack and not _WHOLE.fullmatch(file.name) and _WHOLE.fullmatch(part[1]):
+    if part and file.unpack and not _ARCHIVE.fullmatch(file.name) and _ARCHIVE.fullmatch(part[1]):
         return part[1]
     return file.name
 
@@ -123,10 +123,13 @@ def only(files: Sequence[File], names: Sequence[str]) -> list[File]:
     chosen = [*files] if not names else []
     groups = groups_of(files)
     for name in dict.fromkeys(names):
-        found = [
-            file for whole, group in groups.items() for file in group if name in (whole, file.name)
+        matches = [
+            file
+            for archive, group in groups.items()
+            for file in group
+            if name in (archive, file.name)
         ]
-        if not found:
+        if not matches:
             raise DataError(f"no published file {name!r}; there are {', '.join(groups)}.")
-        chosen += groups[archive_name(found[0])]
+        chosen += groups[archive_name(matches[0])]
     return [file for file in files if file in chosen]

@@ -41,9 +41,9 @@ def data_folder(benchmark: str) -> Path:
 
 def lmu_data() -> Path:
     """VLMEvalKit's folder: `LMUData` if that folder is there, else `~/LMUData`, as it has it."""
-    named = os.environ.get("LMUData")  # noqa: SIM112  # that is its name
-    if named and Path(named).expanduser().is_dir():
-        return Path(named).expanduser()
+    folder = os.environ.get("LMUData")  # noqa: SIM112  # that is its name
+    if folder and Path(folder).expanduser().is_dir():
+        return Path(folder).expanduser()
     return Path.home() / "LMUData"
 
 
@@ -95,8 +95,8 @@ class DataFile:
                     f"data set's own file ({wanted}), or its folder."
                 )
             return self.data
-        if found := looked_up(self._folders, self.names):
-            return found
+        if path := looked_up(self._folders, self.names):
+            return path
         if self.data is not None and not self.data.exists():
             raise DataError(
                 f"{self.data}: there is no such file or folder. --data names where the "
@@ -120,9 +120,9 @@ class DataFile:
         depths = [len(Path(name).parts) for name in self.names if _ends_with(parts, name)]
         return self.path.parents[max(depths, default=1) - 1]
 
-    def image(self, name: str, place: str | None = None) -> Image:
+    def image(self, name: str, label: str | None = None) -> Image:
         """An image that a row names relative to the folder, which the name may not leave."""
-        return Image(self.folder / name, place=place or name, within=self.folder)
+        return Image(self.folder / name, label=label or name, within=self.folder)
 
     @property
     def _folders(self) -> tuple[Path, ...]:

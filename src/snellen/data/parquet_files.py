@@ -50,7 +50,7 @@ class Parquet:
         self._indexes: dict[Path, RowIndex] = {}
 
     def __iter__(self) -> Iterator[Row]:
-        place = 0
+        position = 0
         for path in self._files():
             index = self._known(path)
             known = index.digests() if index else iter(())
@@ -58,10 +58,10 @@ class Parquet:
                 for fields in _rows(file, range(file.num_row_groups)):
                     digest = next(known, None)
                     yield _row(
-                        fields, place, digest.hex() if digest else fields_digest(fields), path
+                        fields, position, digest.hex() if digest else fields_digest(fields), path
                     )
-                    place += 1
-        if place == 0:
+                    position += 1
+        if position == 0:
             raise empty(path_of(self._source))
 
     def facts(self) -> Facts:
@@ -97,14 +97,14 @@ def _parts(folder: Path) -> list[Path]:
         part = _PART.fullmatch(path.stem)
         name = part["name"] if part else path.stem
         number, parts = (int(part["number"]), int(part["parts"])) if part else (0, 1)
-        found = sets.setdefault(name, {})
-        if number in found or wanted.setdefault(name, parts) != parts:
-            other = next(iter(found.values()))
+        parts_of_set = sets.setdefault(name, {})
+        if number in parts_of_set or wanted.setdefault(name, parts) != parts:
+            other = next(iter(parts_of_set.values()))
             raise DataError(
                 f"{folder} has files of two sets of {name}, {other.name} and {path.name}. "
                 "Keep one set."
             )
-        found[number] = path
+        parts_of_set[number] = path
     if not sets:
         raise DataError(f"{folder} has no parquet file.")
     if len(sets) > 1:
@@ -112,13 +112,13 @@ def _parts(folder: Path) -> list[Path]:
             f"{folder} has parquet files of {len(sets)} sets of rows, {', '.join(sets)}. "
             "Name a file, or put those of one set into a folder of their own."
         )
-    [(name, found)] = sets.items()
-    if missing := sorted(set(range(wanted[name])) - set(found)):
+    [(name, parts_of_set)] = sets.items()
+    if missing := sorted(set(range(wanted[name])) - set(parts_of_set)):
         raise DataError(
-            f"{folder} has {len(found)} of the {wanted[name]} parts of {name}: "
+            f"{folder} has {len(parts_of_set)} of the {wanted[name]} parts of {name}: "
             f"{name}-{missing[0]:05}-of-{wanted[name]:05}.parquet is missing. Get all of them."
         )
-    return [found[number] for number in sorted(found)]
+    return [parts_of_set[number] for number in sorted(parts_of_set)]
 
 
 @contextmanager
@@ -160,12 +160,12 @@ def _scan(path: Path) -> Scan:
     return scan
 
 
-def _row(fields: Mapping[str, Any], place: int, digest: str, path: Path) -> Row:
+def _row(fields: Mapping[str, Any], position: int, digest: str, path: Path) -> Row:
     seen = {
-        name: _seen(value, f"row {place + 1} of {path.name}, {name}", path.parent)
+        name: _seen(value, f"row {position + 1} of {path.name}, {name}", path.parent)
         for name, value in fields.items()
     }
-    return Row(seen, place, digest)
+    return Row(seen, position, digest)
 
 
 def _seen(value: Any, where: str, folder: Path) -> Any:

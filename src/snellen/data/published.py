@@ -133,12 +133,12 @@ class _Getting:
             for file in group:
                 self._progress[file.name].phase = "there"
             return
-        await _together([self._one(file) for file in group])
+        await _together([self._get_file(file) for file in group])
         if first.unpack:
             async with self._places:
                 await self._members(group)
 
-    async def _one(self, file: File) -> None:
+    async def _get_file(self, file: File) -> None:
         progress = self._progress[file.name]
         try:
             if not await self._there(file, self._folder / file.name):
@@ -165,13 +165,13 @@ class _Getting:
             return True
         if record is not None and not (file.md5 or file.sha256):
             return False
-        found = await self._digests(file, path)
-        if why := difference(file, found):
+        actual = await self._digests(file, path)
+        if why := difference(file, actual):
             if record is not None:
                 return False
             raise self._wrong(file, f"{path}, which somebody put there,", why)
         self._say(f"{file.name}: was there already, {_as_published(file)}")
-        self._record(file, found)
+        self._record(file, actual)
         return True
 
     async def _fetch(self, file: File, path: Path, progress: FileProgress) -> None:
@@ -180,26 +180,26 @@ class _Getting:
             self._say(f"{file.name}: what was there is not the file that is wanted: {_aside(path)}")
         cached = in_hub_cache(file)
         if cached is not None and cached.is_file():
-            found = await self._digests(file, cached)
-            if why := difference(file, found):
+            actual = await self._digests(file, cached)
+            if why := difference(file, actual):
                 raise self._wrong(file, f"{cached}, in the hub's cache,", why)
-            self._record(file, found, passing=file.unpack)
+            self._record(file, actual, passing=file.unpack)
             _linked(cached.resolve(), path)
             self._say(f"{file.name}: taken from {cached}")
         else:
             part = await self._fetching.fetch(file, progress)
             progress.phase = "checking"
-            found = await self._digests(file, part)
+            actual = await self._digests(file, part)
             note = part.with_name(f"{part.name}.json")
-            if why := difference(file, found):
+            if why := difference(file, actual):
                 note.unlink(missing_ok=True)
                 os.replace(part, _aside(path))
                 raise self._wrong(file, "what came", why, f" It is kept as {_aside(path)}.")
             # Before it has its name, or who killed us would seem to have put it there.
-            self._record(file, found, passing=file.unpack)
+            self._record(file, actual, passing=file.unpack)
             os.replace(part, path)
             note.unlink(missing_ok=True)
-            self._say(f"{file.name}: {found.size:,} bytes, {_as_published(file)}")
+            self._say(f"{file.name}: {actual.size:,} bytes, {_as_published(file)}")
 
     async def _digests(self, file: File, path: Path) -> Digests:
         taken = partial(digests, path, with_md5=file.md5 is not None, came=self._go_on)
@@ -216,19 +216,19 @@ class _Getting:
             f"{by_hand(file, self._folder, self._again)}"
         )
 
-    def _record(self, file: File, found: Digests, *, passing: bool = False) -> None:
+    def _record(self, file: File, actual: Digests, *, passing: bool = False) -> None:
         before = self.known.get(file.name)
-        if before is not None and is_same(file, before) and before.sha256 != found.sha256:
+        if before is not None and is_same(file, before) and before.sha256 != actual.sha256:
             self._say(
                 f"{file.name}: NOT what came on {before.when[:10]} from the same address: its "
-                f"SHA-256 was {before.sha256}, and is {found.sha256}"
+                f"SHA-256 was {before.sha256}, and is {actual.sha256}"
             )
         self._write(
             Known(
                 name=file.name,
                 url=file.url,
-                size=found.size,
-                sha256=found.sha256,
+                size=actual.size,
+                sha256=actual.sha256,
                 md5=file.md5,
                 when=datetime.now(UTC).isoformat(timespec="seconds"),
                 passing=passing,
@@ -275,7 +275,7 @@ class _Getting:
                 f"{error}. The archive stays in {held}; delete it to get it anew. Or by hand: "
                 f"unpack it into {self._folder}. {by_hand(first, self._folder, self._again)}"
             ) from error
-        listed = {name: (one.size, one.sha256) for name, one in members.items()}
+        listed = {name: (member.size, member.sha256) for name, member in members.items()}
         self._write(msgspec.structs.replace(self.known[first.name], members=listed))
         self._drop(group)
         self._progress[first.name].phase = "there"

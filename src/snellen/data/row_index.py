@@ -97,10 +97,10 @@ class RowIndex:
         self.file = footer.file
         self._read = read
 
-    def entry(self, place: int) -> RowEntry:
-        if not 0 <= place < self.facts.rows:
-            raise IndexError(f"there is no row {place} among {self.facts.rows}")
-        return RowEntry._make(ENTRY.unpack(self._read(ENTRY.size, place * ENTRY.size)))
+    def entry(self, position: int) -> RowEntry:
+        if not 0 <= position < self.facts.rows:
+            raise IndexError(f"there is no row {position} among {self.facts.rows}")
+        return RowEntry._make(ENTRY.unpack(self._read(ENTRY.size, position * ENTRY.size)))
 
     def __iter__(self) -> Iterator[RowEntry]:
         return map(RowEntry._make, self._all())
@@ -122,14 +122,14 @@ def index_of(path: Path, kind: str, scan: Scan) -> RowIndex:
     """
     file = identity(path)
     name = blake2b(f"{kind} {file[0]}".encode(), digest_size=16).hexdigest()
-    place = home() / "index" / name
+    path_of_index = home() / "index" / name
     if file[1] >= KEPT_FROM:
-        kept = _kept(place, kind, file)
+        kept = _kept(path_of_index, kind, file)
         if kept is not None:
             return kept
         # What cannot be written is no reason to fail.
         with suppress(OSError):
-            return _made_in(place, kind, file, scan)
+            return _write_index(path_of_index, kind, file, scan)
     memory = BytesIO()
     footer = _fill(memory, kind, file, scan)
     held = memory.getvalue()
@@ -150,10 +150,10 @@ def identity(path: Path) -> File:
     return os.path.abspath(path), status.st_size, status.st_mtime_ns, status.st_ino
 
 
-def _kept(place: Path, kind: str, file: File) -> RowIndex | None:
+def _kept(path: Path, kind: str, file: File) -> RowIndex | None:
     """The index that lies there, if it is whole and of this file."""
     try:
-        opened = os.open(place, os.O_RDONLY)
+        opened = os.open(path, os.O_RDONLY)
     except OSError:
         return None
     try:
@@ -187,24 +187,24 @@ def _footer(read: Read, size: int) -> _Footer | None:
     seen = blake2b(digest_size=16)
     for at in range(0, entries, BLOCK * ENTRY.size):
         seen.update(read(min(BLOCK * ENTRY.size, entries - at), at))
-    whole = entries == footer.rows * ENTRY.size and seen.hexdigest() == footer.entries
-    return footer if whole else None
+    is_intact = entries == footer.rows * ENTRY.size and seen.hexdigest() == footer.entries
+    return footer if is_intact else None
 
 
-def _made_in(place: Path, kind: str, file: File, scan: Scan) -> RowIndex:
+def _write_index(path: Path, kind: str, file: File, scan: Scan) -> RowIndex:
     """A new index, put there whole, unless the file is changing.
 
     Raises:
         OSError: there is no room for it.
     """
-    place.parent.mkdir(parents=True, exist_ok=True)
-    _clear(place.parent)
-    with NamedTemporaryFile(dir=place.parent, prefix=".", suffix=NEW, delete=False) as out:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _clear(path.parent)
+    with NamedTemporaryFile(dir=path.parent, prefix=".", suffix=NEW, delete=False) as out:
         try:
             footer = _fill(out, kind, file, scan)
             out.flush()
             if time.time_ns() - file[2] > SETTLED and identity(Path(file[0])) == file:
-                os.replace(out.name, place)
+                os.replace(out.name, path)
             return _held(footer, out.fileno())
         finally:
             Path(out.name).unlink(missing_ok=True)

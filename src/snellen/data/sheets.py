@@ -101,7 +101,7 @@ class Record(NamedTuple):
 
     raw: bytes
     offset: int
-    place: int | None
+    position: int | None
     """The row's number; None: it is the header."""
     line: int | None
     """The number of its first line, where it is known."""
@@ -109,14 +109,14 @@ class Record(NamedTuple):
 
     def where(self, path: Path) -> str:
         """The row in words."""
-        row = "the header" if self.place is None else f"row {self.place + 1}"
+        row = "the header" if self.position is None else f"row {self.position + 1}"
         return f"{row} of {path}" + (f" (line {self.line})" if self.line is not None else "")
 
 
 Hash = blake2b
 Unhashed = tuple[int, int, int, int, bytes]
 """An entry's fields, but with the row's bytes, of which the digest is still to be taken."""
-Place = tuple[int, int]
+PictureSpan = tuple[int, int]
 """The byte of a row at which a picture lies, and its length; 0, 0: the row is read as a whole."""
 
 
@@ -132,25 +132,25 @@ class Sheet(FileTable):
         records = self._records(path)
         names = self._names(next(records), path)
         header = "\t".join(names).encode()
-        for place, record in enumerate(records):
+        for position, record in enumerate(records):
             digest = next(known, None)
             yield Row(
                 self._fields(record, names, path),
-                place,
+                position,
                 digest.hex() if digest else row_digest(header + record.raw),
             )
 
-    def _row(self, raw: bytes, entry: RowEntry, place: int, path: Path, index: RowIndex) -> Row:
-        record = Record(raw, entry.offset, place, None, None)
+    def _row(self, raw: bytes, entry: RowEntry, position: int, path: Path, index: RowIndex) -> Row:
+        record = Record(raw, entry.offset, position, None, None)
         if b'"' in raw:
             record = self._split(record, bytearray(raw), lambda: False, path)
-        return Row(self._fields(record, index.learnt.names, path), place, entry.digest.hex())
+        return Row(self._fields(record, index.learnt.names, path), position, entry.digest.hex())
 
     def _scan(self, path: Path, learnt: Learnt) -> Iterator[Fields]:
         return self._entries(path, learnt, lambda *_: (0, 0))
 
     def _entries(
-        self, path: Path, learnt: Learnt, picture: Callable[[Record, list[bytes], int], Place]
+        self, path: Path, learnt: Learnt, picture: Callable[[Record, list[bytes], int], PictureSpan]
     ) -> Iterator[Fields]:
         """The rows' entries; `picture` finds a picture, given the beginnings of a row's cells."""
         records = self._records(path)
@@ -168,10 +168,10 @@ class Sheet(FileTable):
         records: Iterator[Record],
         names: list[str],
         learnt: Learnt,
-        picture: Callable[[Record, list[bytes], int], Place],
+        picture: Callable[[Record, list[bytes], int], PictureSpan],
         path: Path,
     ) -> Iterator[Unhashed]:
-        for place, record in enumerate(records):
+        for position, record in enumerate(records):
             if record.spans is None and len(record.raw) > LONG_ROW:
                 record = record._replace(spans=unquoted(record.raw, self.DELIMITER))
             cells = self._heads(record)
@@ -180,7 +180,7 @@ class Sheet(FileTable):
                 if len(cell) <= LONGEST and cell in MISSING:
                     words = learnt.missing.setdefault(names[column], {})
                     words[cell.decode()] = words.get(cell.decode(), 0) + 1
-            at, skip = picture(record, cells, place)
+            at, skip = picture(record, cells, position)
             yield record.offset, len(record.raw), at, skip, record.raw
 
     def _heads(self, record: Record) -> list[bytes]:
@@ -215,10 +215,10 @@ class Sheet(FileTable):
         Raises:
             DataError: one cannot be split, or there is no row.
         """
-        place = None
+        position = None
         source = lines(path)
         for raw, number, offset in source:
-            record = Record(raw.removesuffix(b"\r"), offset, place, number, None)
+            record = Record(raw.removesuffix(b"\r"), offset, position, number, None)
             if b'"' in raw:
                 yield self._quoted(record, raw, source, path)
             elif not record.raw:
@@ -227,8 +227,8 @@ class Sheet(FileTable):
                 raise _not_split(NotSplit(LONE_RETURN), record, path)
             else:
                 yield record
-            place = 0 if place is None else place + 1
-        if not place:
+            position = 0 if position is None else position + 1
+        if not position:
             raise empty(path)
 
     def _quoted(
@@ -254,10 +254,10 @@ class Sheet(FileTable):
         self, record: Record, raw: bytearray, go_on: Callable[[], bool], path: Path
     ) -> Record:
         try:
-            found = spans(raw, self.DELIMITER, go_on)
+            cells = spans(raw, self.DELIMITER, go_on)
         except NotSplit as error:
             raise _not_split(error, record, path) from error
-        return record._replace(raw=bytes(raw), spans=found)
+        return record._replace(raw=bytes(raw), spans=cells)
 
     def _cells(self, record: Record, path: Path) -> list[str]:
         if record.spans is None:
@@ -324,9 +324,9 @@ def _blocks(rows: Iterator[Unhashed]) -> Iterator[list[Fields]]:
 
 
 def _digest(header: Hash, raw: bytes | memoryview) -> bytes:
-    found = header.copy()
-    found.update(raw)
-    return found.digest()
+    state = header.copy()
+    state.update(raw)
+    return state.digest()
 
 
 def _text(raw: bytes, at: int, record: Record, path: Path) -> str:

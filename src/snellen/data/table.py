@@ -11,19 +11,19 @@ import orjson
 
 
 class Row(dict[str, Any]):
-    """One row as it came: its fields, its place among all rows (from 0), and its digest. Nobody
-    changes it.
+    """One row: its fields, its position among all rows (from 0), and its digest. A row is never
+    changed.
 
-    `digest` is BLAKE2b-128 (hex) of what was read for this row: the line of a text file without its
-    line end, pictures inside the row included, files that it names not. Where none is given it is
-    that of the fields, made when somebody asks: who scores predictions never does.
+    `digest` is BLAKE2b-128 (hex) of the bytes of the row: the line of a text file without its line
+    end. It covers pictures inside the row, but not files that the row names. By default it is the
+    digest of the fields, computed when it is first needed; scoring predictions never needs it.
     """
 
-    __slots__ = ("_digest", "place")
+    __slots__ = ("_digest", "position")
 
-    def __init__(self, fields: Mapping[str, Any], place: int, digest: str | None = None) -> None:
+    def __init__(self, fields: Mapping[str, Any], position: int, digest: str | None = None) -> None:
         super().__init__(fields)
-        self.place = place
+        self.position = position
         self._digest = digest
 
     @property
@@ -65,7 +65,7 @@ class Seekable(Protocol):
     @property
     def seeks(self) -> bool: ...
 
-    def at(self, place: int) -> Row: ...
+    def at(self, position: int) -> Row: ...
 
 
 def rows_at(table: Table, places: Iterable[int]) -> Iterator[Row]:
@@ -80,15 +80,15 @@ def rows_at(table: Table, places: Iterable[int]) -> Iterator[Row]:
         yield from map(table.at, wanted)
         return
     left = iter(wanted)
-    place = next(left, None)
+    position = next(left, None)
     for row in table if wanted else ():
-        if row.place == place:
+        if row.position == position:
             yield row
-            place = next(left, None)
-            if place is None:
+            position = next(left, None)
+            if position is None:
                 return
-    if place is not None:
-        raise IndexError(f"there is no row {place} in {table.where}")
+    if position is not None:
+        raise IndexError(f"there is no row {position} in {table.where}")
 
 
 def row_digest(raw: bytes) -> str:
@@ -119,8 +119,8 @@ class Drawn:
         self._rows = rows
 
     def __iter__(self) -> Iterator[Row]:
-        for place, fields in enumerate(self._rows()):
-            yield Row(fields, place)
+        for position, fields in enumerate(self._rows()):
+            yield Row(fields, position)
 
     def facts(self) -> Facts:
         return facts_of(iter(self))
@@ -142,10 +142,10 @@ class Filtered:
     def seeks(self) -> bool:
         return isinstance(self.table, Seekable) and self.table.seeks
 
-    def at(self, place: int) -> Row:
-        row = next(rows_at(self.table, [place]))
+    def at(self, position: int) -> Row:
+        row = next(rows_at(self.table, [position]))
         if not self._keep(row):
-            raise IndexError(f"row {place} of {self.where} is left out")
+            raise IndexError(f"row {position} of {self.where} is left out")
         return row
 
     def facts(self) -> Facts:

@@ -21,7 +21,7 @@ MOST_COMPARED = 500_000_000
 """Bytes of a file that is compared with what is published before its first question is asked."""
 
 
-def mismatch(found: DataFile) -> str | None:
+def mismatch(data_file: DataFile) -> str | None:
     """In a sentence, that the file which rows are read from is not the one that is published under
     its name; None where it is, where no digest is published, or where it is too large to be read
     for that (`verify` reads it).
@@ -29,11 +29,14 @@ def mismatch(found: DataFile) -> str | None:
     Raises:
         DataError: it is not there, or cannot be read.
     """
-    path = found.path
-    file = next((one for one in found.published if Path(one.name).name == path.name), None)
+    path = data_file.path
+    file = next(
+        (candidate for candidate in data_file.published if Path(candidate.name).name == path.name),
+        None,
+    )
     if file is None or not (file.md5 or file.sha256) or path.stat().st_size > MOST_COMPARED:
         return None
-    identity = [str(one) for one in identity_of(path)]
+    identity = [str(candidate) for candidate in identity_of(path)]
     name = blake2b(identity[0].encode(), digest_size=16).hexdigest()
     kept = home() / "index" / f"{name}.json"
     try:
@@ -106,8 +109,8 @@ def verify(files: Sequence[File], folders: Sequence[Path]) -> list[FileCheck]:
 def _compared(
     name: str, path: Path, file: File | None, record: Known | None, *, opened: bool
 ) -> FileCheck:
-    found = digests(path, with_md5=file is not None and file.md5 is not None)
-    if why := _fault(file, record, found, opened=opened):
+    actual = digests(path, with_md5=file is not None and file.md5 is not None)
+    if why := _fault(file, record, actual, opened=opened):
         return FileCheck(name=name, state="wrong", path=path, why=why)
     if record is None and not _vouched(file):
         why = "nobody published a digest of it, and it did not come through `snellen data get`"
@@ -115,12 +118,12 @@ def _compared(
     return FileCheck(name=name, state="ok", path=path)
 
 
-def _fault(file: File | None, record: Known | None, found: Digests, *, opened: bool) -> str | None:
+def _fault(file: File | None, record: Known | None, actual: Digests, *, opened: bool) -> str | None:
     """What is wrong with a file that is there; `opened`: what came out of it is there too."""
-    if file is not None and (why := difference(file, found)):
+    if file is not None and (why := difference(file, actual)):
         return why
-    if record is not None and found.sha256 != record.sha256:
-        return f"its SHA-256 is {found.sha256}, and was {record.sha256} when it came"
+    if record is not None and actual.sha256 != record.sha256:
+        return f"its SHA-256 is {actual.sha256}, and was {record.sha256} when it came"
     if file is not None and record is not None and not (_vouched(file) or is_same(file, record)):
         return f"it {_older(record)}"
     archive = file.unpack if file is not None else record is not None and record.passing
@@ -151,6 +154,6 @@ def _compared_members(record: Known, folder: Path) -> list[FileCheck]:
             why = f"{came}, and is not as it was then"
             wrong.append(FileCheck(name=name, state="wrong", path=path, why=why))
     right = len(record.members) - len(wrong)
-    said = f"{right:,} of {len(record.members):,} files that came out of it are as they were"
+    summary = f"{right:,} of {len(record.members):,} files that came out of it are as they were"
     state: State = "ok" if not wrong else "wrong"
-    return [FileCheck(name=record.name, state=state, path=folder, why=said), *wrong]
+    return [FileCheck(name=record.name, state=state, path=folder, why=summary), *wrong]

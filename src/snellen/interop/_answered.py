@@ -12,7 +12,7 @@ class Answered:
     """`place` is the row's place in the data set, from 0; a `reply` of None is a failed one."""
 
     id: str
-    place: int
+    position: int
     question: str
     choices: tuple[str, ...] = ()
     target: str | None = None

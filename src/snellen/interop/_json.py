@@ -17,7 +17,7 @@ from snellen.errors import DataError
 
 KEYS, VALUES = "(keys)", "(values)"
 """What the keys and the values of `{id: reply}` and `{id: {...}}` are called as columns."""
-TORN = "If the file was still being written, or a download broke off, get it whole."
+TORN = "If the file is still being written, wait. If a download was cut off, download it again."
 
 
 class NotRows(DataError):
@@ -36,21 +36,21 @@ def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         raise DataError(f"{path} has no rows.")
     first, _, rest = raw.lstrip().partition(b"\n")
     in_lines = _object(first) is not None and (bool(rest.strip()) or ".jsonl" in path.suffixes)
-    return _lines(raw, path) if in_lines else _whole(raw, path)
+    return _lines(raw, path) if in_lines else _document(raw, path)
 
 
 def _lines(raw: bytes, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    place = 0
+    position = 0
     for number, line in enumerate(raw.split(b"\n"), start=1):
         if line.strip():
             fields = _object(line)
             if fields is None:
                 raise DataError(
-                    f"row {place + 1} of {path} (line {number}) is not one whole JSON object, as "
-                    f"the line before it is. {TORN}"
+                    f"row {position + 1} of {path} (line {number}) is not a complete JSON object, "
+                    f"but the lines before it are. {TORN}"
                 )
-            yield f"row {place + 1}", fields
-            place += 1
+            yield f"row {position + 1}", fields
+            position += 1
 
 
 def _object(line: bytes) -> Mapping[str, Any] | None:
@@ -66,49 +66,52 @@ def _object(line: bytes) -> Mapping[str, Any] | None:
     return fields if isinstance(fields, dict) else None
 
 
-def _whole(raw: bytes, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _document(raw: bytes, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     def once(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(fields)
-        if len(found) < len(fields):
+        document = dict(fields)
+        if len(document) < len(fields):
             [(twice, _)] = Counter(name for name, _ in fields).most_common(1)
             raise DataError(f"{path} has {twice!r} twice in one object. Keep one of them.")
-        return found
+        return document
 
     try:
-        found = _loads(raw, once)
+        document = _loads(raw, once)
     except ValueError as error:
         raise DataError(f"{path} is not whole JSON: {error}. {TORN}") from error
-    if not found:
+    if not document:
         raise DataError(f"{path} has no rows.")
-    match found:
+    match document:
         case list():
-            return _numbered(found, path, "row")
-        case dict() if all(isinstance(value, str | None) for value in found.values()):
+            return _numbered(document, path, "row")
+        case dict() if all(isinstance(value, str | None) for value in document.values()):
             return (
-                (f"the entry {key!r}", {KEYS: key, VALUES: value}) for key, value in found.items()
+                (f"the entry {key!r}", {KEYS: key, VALUES: value})
+                for key, value in document.items()
             )
-        case dict() if all(isinstance(value, dict) for value in found.values()):
-            return ((f"the entry {key!r}", {KEYS: key, **row}) for key, row in found.items())
-        case dict() if all(isinstance(value, list) for value in found.values()):
+        case dict() if all(isinstance(value, dict) for value in document.values()):
+            return ((f"the entry {key!r}", {KEYS: key, **row}) for key, row in document.items())
+        case dict() if all(isinstance(value, list) for value in document.values()):
             return (
-                row for key, rows in found.items() for row in _numbered(rows, path, f"{key}, row")
+                row
+                for key, rows in document.items()
+                for row in _numbered(rows, path, f"{key}, row")
             )
         case dict():
             raise NotRows(
-                f"{path} is one object with {', '.join(list(found)[:8])}: neither rows, nor a "
+                f"{path} is one object with {', '.join(list(document)[:8])}: neither rows, nor a "
                 "reply or a row under each id."
             )
-    raise NotRows(f"{path} is a {type(found).__name__}, not rows.")
+    raise NotRows(f"{path} is a {type(document).__name__}, not rows.")
 
 
 def _numbered(rows: list[Any], path: Path, word: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for place, row in enumerate(rows):
+    for position, row in enumerate(rows):
         if not isinstance(row, dict):
             raise NotRows(
-                f"{word} {place + 1} of {path} is a {type(row).__name__}, not an object with named "
-                "fields."
+                f"{word} {position + 1} of {path} is a {type(row).__name__}, not an object with "
+                "named fields."
             )
-        yield f"{word} {place + 1}", row
+        yield f"{word} {position + 1}", row
 
 
 def _loads(raw: bytes, as_object: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:

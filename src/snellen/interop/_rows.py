@@ -11,7 +11,7 @@ from snellen.interop._answered import EXPORTED
 from snellen.interop._spreadsheet_cells import original
 
 KINDS = (".jsonl", ".json", ".csv", ".tsv", ".xlsx")
-Named = tuple[str, Mapping[str, Any]]
+LabeledRow = tuple[str, Mapping[str, Any]]
 """Where a row stands ("row 3"), and its fields. A field that holds no text, number or truth value
 is a `NoText`, a list or an object."""
 
@@ -22,7 +22,7 @@ INSTEAD = {
 }
 
 
-def rows_of(path: Path) -> Iterator[Named]:
+def rows_of(path: Path) -> Iterator[LabeledRow]:
     """The rows of a JSONL, JSON, CSV, TSV (each with .gz or not) or XLSX file.
 
     Raises:
@@ -36,7 +36,7 @@ def rows_of(path: Path) -> Iterator[Named]:
         return _xlsx.rows_of(path)
     if kind in (".csv", ".tsv"):
         table = csv(path) if kind == ".csv" else tsv(path)
-        return ((f"row {row.place + 1}", _as_stored(row)) for row in table)
+        return ((f"row {row.position + 1}", _as_stored(row)) for row in table)
     return _json.rows_of(path)
 
 

@@ -60,13 +60,13 @@ def cell(value: object, where: str) -> str | int | float | bool | None:
                 return value
             raise DataError(f"{where} is {value!r}, which is no number of a file.")
         case str():
-            return whole(value, where)
+            return encodable(value, where)
         case list() | tuple() | dict():
-            return whole(json.dumps(value, ensure_ascii=False), where)
+            return encodable(json.dumps(value, ensure_ascii=False), where)
     raise TypeError(f"{where} is a {type(value).__name__}, which is no cell")
 
 
-def whole(text: str, where: str) -> str:
+def encodable(text: str, where: str) -> str:
     """The text, which UTF-8 can hold.
 
     Raises:

@@ -92,8 +92,8 @@ def _rows(
         if all(value == "" for value in cells.values()):
             continue
         if names:
-            place = f"row {number} of the sheet"
-            yield place, {name: _kept(cells[column]) for column, name in names.items()}
+            label = f"row {number} of the sheet"
+            yield label, {name: _kept(cells[column]) for column, name in names.items()}
         else:
             names = _names(cells, path)
 
@@ -206,12 +206,12 @@ def _sheet(raw: bytes) -> _Sheet:
         if name == b"f":
             sheet.lost[row, column] = NoText("a formula")
             continue
-        place = REFERENCE.search(attributes)
+        reference = REFERENCE.search(attributes)
         if name == b"row":
-            row, column = (int(place[2]) if place else row + 1), 0
+            row, column = (int(reference[2]) if reference else row + 1), 0
             continue
-        if place:
-            row, column = int(place[2]), _column(place[1])
+        if reference:
+            row, column = int(reference[2]), _column(reference[1])
         else:
             column += 1
         if attributes.endswith(b"/"):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from snellen.data import placed
 from snellen.errors import DataError
-from snellen.interop._spreadsheet_cells import whole
+from snellen.interop._spreadsheet_cells import encodable
 
 
 def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
@@ -47,8 +47,8 @@ def write_by_id(path: Path, columns: Sequence[str], rows: Iterable[Sequence[obje
     seen: set[str] = set()
     with placed(path) as part, open(part, "w", encoding="utf-8", newline="") as file:
         before = "{\n"
-        for number, (given, value) in enumerate(rows, 1):
-            where, name = f"{path.name}: row {number}", str(given)
+        for number, (key, value) in enumerate(rows, 1):
+            where, name = f"{path.name}: row {number}", str(key)
             if name in seen:
                 raise DataError(f"{where} has the id {name!r} of an earlier row.")
             seen.add(name)
@@ -60,6 +60,6 @@ def write_by_id(path: Path, columns: Sequence[str], rows: Iterable[Sequence[obje
 
 def _json(value: object, where: str) -> str:
     try:
-        return whole(json.dumps(value, ensure_ascii=False, allow_nan=False), where)
+        return encodable(json.dumps(value, ensure_ascii=False, allow_nan=False), where)
     except ValueError as error:
         raise DataError(f"{where} has a number that JSON cannot hold: {error}.") from error

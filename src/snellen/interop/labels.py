@@ -21,44 +21,44 @@ def read(path: Path) -> list[LabelRecord]:
         DataError: the file cannot be read, has no columns of ids and labels, a label is no number,
             or somebody labels one reply twice; names the row.
     """
-    found: list[LabelRecord] = []
+    labels: list[LabelRecord] = []
     first: dict[tuple[str, int, str | None, str], str] = {}
-    for place, row in rows_of(path):
+    for where, row in rows_of(path):
         missing = [column for column in ("id", "label") if column not in row]
         if missing:
             raise DataError(
                 f"{path}: no column {' and '.join(missing)}; it has {', '.join(row)}. Labels are "
                 "read from id and label; repeat, scoring and rater may stand beside them."
             )
-        one = _label(row, f"{path}: {place}")
-        if one.rater is not None:
-            key = one.sample, one.repeat, one.scoring, one.rater
+        label = _label(row, f"{path}: {where}")
+        if label.rater is not None:
+            key = label.sample, label.repeat, label.scoring, label.rater
             if key in first:
                 raise DataError(
-                    f"{path}: {first[key]} and {place} are both {one.rater}'s label of "
-                    f"{one.sample!r}. Keep one of them."
+                    f"{path}: {first[key]} and {where} are both {label.rater}'s label of "
+                    f"{label.sample!r}. Keep one of them."
                 )
-            first[key] = place
-        found.append(one)
-    return found
+            first[key] = where
+        labels.append(label)
+    return labels
 
 
 def _label(row: Mapping[str, Any], where: str) -> LabelRecord:
-    given = {name: _text(row.get(name)) for name in ("id", "label", *COLUMNS[1:3], "rater", "seed")}
-    if not given["id"]:
+    cells = {name: _text(row.get(name)) for name in ("id", "label", *COLUMNS[1:3], "rater", "seed")}
+    if not cells["id"]:
         raise DataError(f"{where} has no id.")
-    label = _number(given["label"], f"{where}: the label")
-    repeat = _number(given["repeat"], f"{where}: repeat") or 0.0
+    label = _number(cells["label"], f"{where}: the label")
+    repeat = _number(cells["repeat"], f"{where}: repeat") or 0.0
     if repeat < 0 or not repeat.is_integer():
-        raise DataError(f"{where}: repeat is {given['repeat']}, no whole number from 0 on.")
+        raise DataError(f"{where}: repeat is {cells['repeat']}, no whole number from 0 on.")
     return LabelRecord(
         format=FORMAT,
-        sample=given["id"],
+        sample=cells["id"],
         label=label,
         repeat=int(repeat),
-        scoring=given["scoring"] or None,
-        rater=given["rater"] or None,
-        seed=given["seed"] or None,
+        scoring=cells["scoring"] or None,
+        rater=cells["rater"] or None,
+        seed=cells["seed"] or None,
     )
 
 

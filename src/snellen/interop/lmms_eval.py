@@ -23,5 +23,8 @@ def file_name(task: str, when: datetime) -> str:
 def table(answered: Iterable[Answered]) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
     """Columns and rows, for JSONL; `id` is ours, by which the file can be read again. A failed
     reply is null."""
-    rows = ((one.place, one.target or "", one.reply, one.question, one.id) for one in answered)
+    rows = (
+        (reply.position, reply.target or "", reply.reply, reply.question, reply.id)
+        for reply in answered
+    )
     return COLUMNS, rows

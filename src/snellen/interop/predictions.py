@@ -17,7 +17,7 @@ from typing import Any
 
 from snellen.errors import DataError, UsageError
 from snellen.interop._json import KEYS, VALUES, NotRows
-from snellen.interop._rows import KINDS, Named, kind_of, rows_of
+from snellen.interop._rows import KINDS, LabeledRow, kind_of, rows_of
 from snellen.interop._spreadsheet_cells import EXACT, LONGEST, NoText
 
 IDS = (
@@ -45,7 +45,7 @@ FAILED = ("Failed to obtain answer", "[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BU
 LOOKED_AT = 100
 """Rows whose fields tell the columns: a row that failed may lack the reply's."""
 LMMS_NAME = re.compile(r"\d{8}_\d{6}_samples_(?P<task>.+)")
-WHOLE_FLOAT = re.compile(r"-?\d+\.0")
+INTEGRAL_FLOAT = re.compile(r"-?\d+\.0")
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
@@ -64,7 +64,7 @@ class Predictions:
     replies: Mapping[str, str]
     where: str
     notes: Sequence[str]
-    named: Sequence[tuple[str, str]] = ()
+    possible_names: Sequence[tuple[str, str]] = ()
     row_numbers: bool = False
     targets: Mapping[str, str] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
@@ -88,7 +88,7 @@ def read(
     """
     if path.is_dir():
         return _folder(path, ids, replies, only)
-    return _merged([_file(path, path.name, ids, replies)], path.name, _named(path), [])
+    return _merged([_file(path, path.name, ids, replies)], path.name, _possible_names(path), [])
 
 
 def names_in(folder: Path, only: str | None = None) -> list[str]:
@@ -112,7 +112,7 @@ class _FilePredictions:
     name: str
     columns: tuple[str, str]
     notes: list[str]
-    said: list[tuple[str, str | None, str]] = field(default_factory=list)
+    replies: list[tuple[str, str | None, str]] = field(default_factory=list)
     targets: dict[str, str] = field(default_factory=dict)
     questions: list[tuple[str, str]] = field(default_factory=list)
     other_ids: tuple[str, ...] = ()
@@ -134,47 +134,61 @@ def _file(path: Path, name: str, ids: str | None, replies: str | None) -> _FileP
         if not any(_has(row, column) for _, row in first):
             raise NotRows(f"{name}: no column {column!r}. It has {_listed(present)}.")
     part = _FilePredictions(name, (key, reply), [_columns_note(key, reply, present)])
-    asked = next((c for c in QUESTIONS if c != reply and any(_at(row, c) for _, row in first)), "")
-    _read_rows(part, chain(first, rows), asked)
+    question_column = next(
+        (c for c in QUESTIONS if c != reply and any(_at(row, c) for _, row in first)), ""
+    )
+    _read_rows(part, chain(first, rows), question_column)
     part.other_ids = () if ids else tuple(keys[1:])
     return part
 
 
-def _read_rows(part: _FilePredictions, rows: Iterable[Named], asked: str) -> None:
+def _read_rows(part: _FilePredictions, rows: Iterable[LabeledRow], question_column: str) -> None:
     key, reply = part.columns
     step = 1
     lost: dict[str, list[str]] = {}
     counted: Counter[str] = Counter()
-    for number, (place, row) in enumerate(rows):
-        value, said = _at(row, key), _at(row, reply)
-        if value in (None, "") and said in (None, ""):
+    for number, (label, row) in enumerate(rows):
+        value, reply_value = _at(row, key), _at(row, reply)
+        if value in (None, "") and reply_value in (None, ""):
             counted["empty"] += 1
             continue
-        name = _id(value, part.name, place, key)
+        name = _id(value, part.name, label, key)
         if reply in LMMS_REPLIES:
-            said = _one_response(said, part.name, place)
-        if said == "" and row.get("state") == "failed":
-            said = None  # in our own sheets, where a cell cannot tell this from an empty reply
+            reply_value = _single_response(reply_value, part.name, label)
+        if reply_value == "" and row.get("state") == "failed":
+            reply_value = (
+                None  # in our own sheets, where a cell cannot tell this from an empty reply
+            )
         text: str | None = None
-        if isinstance(said, str):
-            text = _reply_text(said, counted)
-        elif isinstance(said, NoText | list | dict):
-            why = said.why if isinstance(said, NoText) else f"a {type(said).__name__}, not text"
-            lost.setdefault(why, []).append(place)
-        elif said is not None:
-            text = str(said)
-            counted["number"] += isinstance(said, bool | int | float)
-        part.said.append((name, text, place))
+        if isinstance(reply_value, str):
+            text = _reply_text(reply_value, counted)
+        elif isinstance(reply_value, NoText | list | dict):
+            why = (
+                reply_value.why
+                if isinstance(reply_value, NoText)
+                else f"a {type(reply_value).__name__}, not text"
+            )
+            lost.setdefault(why, []).append(label)
+        elif reply_value is not None:
+            text = str(reply_value)
+            counted["number"] += isinstance(reply_value, bool | int | float)
+        part.replies.append((name, text, label))
         if key == LMMS_ID and isinstance(row.get("target"), str):
             part.targets[name] = row["target"]
-        if asked and number % step == 0 and isinstance(question := _at(row, asked), str):
+        if (
+            question_column
+            and number % step == 0
+            and isinstance(question := _at(row, question_column), str)
+        ):
             part.questions.append((name, question))
             if len(part.questions) > MOST_QUESTIONS:
                 del part.questions[1::2]
                 step *= 2
     part.notes += _notes(counted, lost)
-    if part.said and all(WHOLE_FLOAT.fullmatch(name) for name, _, _ in part.said):
-        part.said = [(name.removesuffix(".0"), text, place) for name, text, place in part.said]
+    if part.replies and all(INTEGRAL_FLOAT.fullmatch(name) for name, _, _ in part.replies):
+        part.replies = [
+            (name.removesuffix(".0"), text, label) for name, text, label in part.replies
+        ]
         part.questions = [(name.removesuffix(".0"), text) for name, text in part.questions]
         part.notes.append("all ids end in .0, as pandas writes whole numbers: read without it")
 
@@ -204,14 +218,18 @@ def _notes(counted: Mapping[str, int], lost: Mapping[str, Sequence[str]]) -> Ite
         "half": "have half a character in the reply: read as the replacement character",
         "empty": "have neither id nor reply: left out",
     }
-    yield from (f"{counted[what]:,} rows {said}" for what, said in words.items() if counted[what])
+    yield from (
+        f"{counted[what]:,} rows {description}"
+        for what, description in words.items()
+        if counted[what]
+    )
 
 
-def _id(value: object, file: str, place: str, column: str) -> str:
+def _id(value: object, file: str, label: str, column: str) -> str:
     match value:
         case float() if abs(value) >= EXACT:
             raise DataError(
-                f"{file}: {place} has the id {value!r}, a number that the file's writer has "
+                f"{file}: {label} has the id {value!r}, a number that the file's writer has "
                 "rounded. Write ids as text."
             )
         case float() if value.is_integer():
@@ -224,15 +242,15 @@ def _id(value: object, file: str, place: str, column: str) -> str:
             held = value.why
         case _:
             held = "nothing" if value in (None, "") else f"a {type(value).__name__}"
-    raise DataError(f"{file}: {place} holds {held} in {column!r}, where its id should be.")
+    raise DataError(f"{file}: {label} holds {held} in {column!r}, where its id should be.")
 
 
-def _one_response(value: object, file: str, place: str) -> object:
+def _single_response(value: object, file: str, label: str) -> object:
     """lmms-eval's lists of one response, one or two deep."""
     while isinstance(value, list):
         if len(value) != 1:
             raise DataError(
-                f"{file}: {place} has {len(value)} responses: choices ranked by their likelihood, "
+                f"{file}: {label} has {len(value)} responses: choices ranked by their likelihood, "
                 "or repeats. Files with one reply a question can be read."
             )
         value = value[0]
@@ -243,22 +261,22 @@ def _one_response(value: object, file: str, place: str) -> object:
 
 
 def _reply_columns(present: Sequence[str]) -> list[str]:
-    found = [column for column in REPLIES if column in present and column not in ALSO_DATA]
-    if found:
-        return found
+    columns = [column for column in REPLIES if column in present and column not in ALSO_DATA]
+    if columns:
+        return columns
     return [
         column
-        for column, beside in ALSO_DATA.items()
+        for column, companions in ALSO_DATA.items()
         if column in present
-        and (set(present) <= {*IDS, column} or not set(present).isdisjoint(beside))
+        and (set(present) <= {*IDS, column} or not set(present).isdisjoint(companions))
     ]
 
 
 def _column(
-    file: str, present: Sequence[str], found: Sequence[str], what: str, known: Sequence[str]
+    file: str, present: Sequence[str], candidates: Sequence[str], what: str, known: Sequence[str]
 ) -> str:
-    if found:
-        return found[0]
+    if candidates:
+        return candidates[0]
     doubtful = [column for column in ALSO_DATA if what == "replies" and column in present]
     if doubtful:
         raise NotRows(
@@ -275,8 +293,8 @@ def _column(
 def _columns_note(key: str, reply: str, present: Sequence[str]) -> str:
     also = [column for column in (*IDS, *REPLIES) if column in present and column not in ALSO_DATA]
     others = [column for column in dict.fromkeys(also) if column not in (key, reply)]
-    beside = f" (there are also {', '.join(map(repr, others))})" if others else ""
-    return f"ids read from {key!r}, replies from {reply!r}{beside}"
+    others_note = f" (there are also {', '.join(map(repr, others))})" if others else ""
+    return f"ids read from {key!r}, replies from {reply!r}{others_note}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -330,7 +348,7 @@ def _folder(folder: Path, ids: str | None, replies: str | None, only: str | None
 def _merged(
     parts: Sequence[_FilePredictions],
     where: str,
-    named: Sequence[tuple[str, str]],
+    possible_names: Sequence[tuple[str, str]],
     notes: Sequence[str],
 ) -> Predictions:
     replies: dict[str, str] = {}
@@ -339,11 +357,11 @@ def _merged(
     clashing: dict[str, None] = {}
     doubled = without = 0
     for part in parts:
-        for name, text, place in part.said:
+        for name, text, label in part.replies:
             if text is None:
                 without += 1
             elif name not in replies:
-                replies[name], places[name] = text, (part.name, place)
+                replies[name], places[name] = text, (part.name, label)
             elif places[name][0] != part.name:
                 shared[name] = None
                 clashing |= {places[name][0]: None, part.name: None}
@@ -352,7 +370,7 @@ def _merged(
             else:
                 of = f" of {part.name}" if len(parts) > 1 else ""
                 raise DataError(
-                    f"{where}: the id {name!r} has two replies, the second in {place}{of}, the "
+                    f"{where}: the id {name!r} has two replies, the second in {label}{of}, the "
                     f"first in {places[name][1]}{of}. Keep one of them."
                 )
     if shared:
@@ -361,31 +379,33 @@ def _merged(
             f"more than one of its files: {_listed(list(clashing))}. Whose replies are meant? Name "
             "one file, or by a pattern (--only) those that belong together."
         )
-    said = [*notes, *dict.fromkeys(note for part in parts for note in part.notes)]
+    notes_in_order = [*notes, *dict.fromkeys(note for part in parts for note in part.notes)]
     if not replies:
-        raise DataError(f"{where}: no row has a reply; {'; '.join(said)}.")
+        raise DataError(f"{where}: no row has a reply; {'; '.join(notes_in_order)}.")
     if doubled:
-        said.append(f"{doubled:,} rows say again what an earlier row said: counted once")
+        notes_in_order.append(f"{doubled:,} rows say again what an earlier row said: counted once")
     if without:
-        said.append(f"{without:,} rows have an id and no reply")
+        notes_in_order.append(f"{without:,} rows have an id and no reply")
     numbers = all(part.columns[0] == LMMS_ID for part in parts)
     if numbers:
-        said.append(
+        notes_in_order.append(
             f"{LMMS_ID!r} is the place of a row in lmms-eval's copy of the data, from 0: it is an "
             "id only where that copy has the same rows in the same order"
         )
     targets = {name: target for part in parts for name, target in part.targets.items()}
     questions = dict(chain.from_iterable(part.questions for part in parts))
     others = () if numbers else [c for c in parts[0].other_ids if c != LMMS_ID]
-    return Predictions(replies, where, said, named, numbers, targets, questions, others)
+    return Predictions(
+        replies, where, notes_in_order, possible_names, numbers, targets, questions, others
+    )
 
 
-def _named(path: Path) -> Sequence[tuple[str, str]]:
+def _possible_names(path: Path) -> Sequence[tuple[str, str]]:
     """(model, data set) as the names of VLMEvalKit's and lmms-eval's files may mean them."""
     stem = path.name.removesuffix(".gz").removesuffix(path.suffix)
     folders = [parent.name for parent in path.absolute().parents[:2]]
-    if named := LMMS_NAME.fullmatch(stem):
-        return ((folders[0], named["task"]),)
+    if match := LMMS_NAME.fullmatch(stem):
+        return ((folders[0], match["task"]),)
     if kind_of(path) not in (".xlsx", ".tsv", ".json"):
         return ()
     for folder in folders:

@@ -37,8 +37,8 @@ def write(
         for number, row in enumerate(rows, 1):
             cells = []
             for name, value in zip(columns, row, strict=True):
-                found = cell(value, f"{path.name}: {name!r} of row {number}")
-                text = "" if found is None else str(found)
+                value_of_cell = cell(value, f"{path.name}: {name!r} of row {number}")
+                text = "" if value_of_cell is None else str(value_of_cell)
                 safe = harmless(text)
                 cells.append(text if formulas == "kept" else safe)
                 changed += safe != text

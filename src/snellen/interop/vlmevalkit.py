@@ -32,29 +32,30 @@ def table(answered: Sequence[Answered]) -> tuple[list[str], list[list[object]]]:
     Raises:
         DataError: a question has over 26 choices, or a tag has the name of another column.
     """
-    most = max((len(one.choices) for one in answered), default=0)
+    most = max((len(reply.choices) for reply in answered), default=0)
     if most > len(ascii_uppercase):
         raise DataError(f"A question has {most} choices; VLMEvalKit's columns are A to Z.")
     letters = list(ascii_uppercase[:most])
-    tags = list(dict.fromkeys(tag for one in answered for tag in one.tags))
-    thinking = ["thinking"] if any(one.reasoning is not None for one in answered) else []
+    tags = list(dict.fromkeys(tag for reply in answered for tag in reply.tags))
+    thinking = ["thinking"] if any(reply.reasoning is not None for reply in answered) else []
     columns = ["index", "question", *letters, "answer", *tags, "prediction", *thinking]
     if taken := [tag for tag in tags if columns.count(tag) > 1]:
         raise DataError(f"The tag {taken[0]!r} has the name of one of VLMEvalKit's own columns.")
     numbers = all(
-        one.id.isascii() and one.id.isdigit() and str(int(one.id)) == one.id for one in answered
+        reply.id.isascii() and reply.id.isdigit() and str(int(reply.id)) == reply.id
+        for reply in answered
     )
     rows: list[list[object]] = [
         [
-            int(one.id) if numbers else one.id,
-            one.question,
-            *one.choices,
-            *[None] * (most - len(one.choices)),
-            one.target,
-            *(one.tags.get(tag) for tag in tags),
-            NO_REPLY if one.reply is None else one.reply,
-            *[one.reasoning for _ in thinking],
+            int(reply.id) if numbers else reply.id,
+            reply.question,
+            *reply.choices,
+            *[None] * (most - len(reply.choices)),
+            reply.target,
+            *(reply.tags.get(tag) for tag in tags),
+            NO_REPLY if reply.reply is None else reply.reply,
+            *[reply.reasoning for _ in thinking],
         ]
-        for one in answered
+        for reply in answered
     ]
     return columns, rows

@@ -79,9 +79,9 @@ def _checked(text: str, where: str) -> str:
             f"{where} has {length:,} characters, and a cell of a spreadsheet at most {LONGEST:,}. "
             "Write .tsv or .jsonl."
         )
-    if found := NOT_XML.search(text):
+    if match := NOT_XML.search(text):
         raise DataError(
-            f"{where} has the character U+{ord(found[0]):04X}, which a spreadsheet cannot hold. "
+            f"{where} has the character U+{ord(match[0]):04X}, which a spreadsheet cannot hold. "
             "Write .tsv or .jsonl."
         )
     return text

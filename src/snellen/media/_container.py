@@ -131,11 +131,11 @@ class OpenedVideo:
                 if not (is_damaged or early):
                     sound.add(packet.pts)
                 for frame in frames:
-                    found = _stamp(frame)
-                    if found is None or frame.is_corrupt:
+                    frame_stamp = _stamp(frame)
+                    if frame_stamp is None or frame.is_corrupt:
                         continue
-                    if found in sound or not self._is_timed:
-                        sound.discard(found)
+                    if frame_stamp in sound or not self._is_timed:
+                        sound.discard(frame_stamp)
                         yield frame
         except self._errors as error:
             raise self._unreadable(error) from error
@@ -180,9 +180,9 @@ class OpenedVideo:
         known, and sound may last longer."""
         if self._stream.duration is not None:
             return float(self._stream.duration * self.time_base)
-        named = re.fullmatch(CLOCK, self._stream.metadata.get("DURATION", ""))
-        if named:
-            hours, minutes, seconds = named.groups()
+        clock = re.fullmatch(CLOCK, self._stream.metadata.get("DURATION", ""))
+        if clock:
+            hours, minutes, seconds = clock.groups()
             return int(hours) * 3600 + int(minutes) * 60 + float(seconds) - float(start)
         alone = len(self._container.streams) == 1
         if alone and self._container.duration is not None:
@@ -196,54 +196,54 @@ class OpenedVideo:
             "file again."
         )
 
-    def at(self, places: Sequence[int]) -> Iterator[tuple[int, VideoFrame]]:
+    def at(self, numbers: Sequence[int]) -> Iterator[tuple[int, VideoFrame]]:
         """The frames of these numbers, which rise, each with its number.
 
         Raises:
             MediaError: one cannot be decoded.
         """
         facts = self.facts
-        wanted = frozenset(facts.stamps[place] for place in places)
-        left = iter(places)
-        place = next(left, None)
+        wanted = frozenset(facts.stamps[number] for number in numbers)
+        left = iter(numbers)
+        number = next(left, None)
         here = -1
         sought = True
         frames: Iterator[VideoFrame] | None = None
-        while place is not None:
-            stamp = facts.stamps[place]
-            key = self._key_before(place, here) if sought else None
+        while number is not None:
+            stamp = facts.stamps[number]
+            key = self._key_before(number, here) if sought else None
             if frames is None or key is not None:
                 frames = self.frames(key, wanted if sought else None)
             for frame in frames:
-                found = _stamp(frame)
-                assert found is not None
-                if found < stamp:
+                frame_stamp = _stamp(frame)
+                assert frame_stamp is not None
+                if frame_stamp < stamp:
                     continue
                 break
             else:
-                found = None
-            if found == stamp:
-                yield place, frame
-                here, place = place, next(left, None)
+                frame_stamp = None
+            if frame_stamp == stamp:
+                yield number, frame
+                here, number = number, next(left, None)
                 continue
             if not sought:
                 raise MediaError(
-                    f"{label(self.video)}: the frame at {facts.times[place]:.3f} s is in "
+                    f"{label(self.video)}: the frame at {facts.times[number]:.3f} s is in "
                     "the file and cannot be decoded: it is damaged there. Get the file again."
                 )
             # A place that was sought can lie behind the frame that was wanted, or decode badly:
             # from the first frame on none is lost.
             sought, frames = False, None
 
-    def _key_before(self, place: int, here: int) -> int | None:
+    def _key_before(self, number: int, here: int) -> int | None:
         """The key frame to go to for a frame, where going there saves decoding."""
         facts = self.facts
         if not facts.scanned or not facts.keys:
             return None
-        number = bisect_right(facts.keys, facts.stamps[place]) - 1
-        if number < 0:
+        key_number = bisect_right(facts.keys, facts.stamps[number]) - 1
+        if key_number < 0:
             return None
-        key = facts.keys[number]
+        key = facts.keys[key_number]
         base = self.time_base
         since = facts.stamps[here] if here >= 0 else facts.stamps[0]
         return key if (key - since) * base > GAP else None
@@ -258,9 +258,9 @@ class OpenedVideo:
         shown = self._reformatter.reformat(frame, *stored, format="rgb24", threads=1)
         return _turned(cast("NDArray[np.uint8]", shown.to_ndarray()), turns)
 
-    def encoded(self, place: int, frame: VideoFrame, look: Policy) -> Frame:
+    def encoded(self, number: int, frame: VideoFrame, look: Policy) -> Frame:
         """A frame upright, at its size, and encoded."""
-        time = self.facts.times[place]
+        time = self.facts.times[number]
         pixels = self.pixels(frame, look)
         height, width, _ = pixels.shape
         sideways = round(frame.rotation / 90) % 2
@@ -270,7 +270,7 @@ class OpenedVideo:
             time=time,
             image=Image(
                 data,
-                place=f"{label(self.video)}, {time:.3f} s",
+                label=f"{label(self.video)}, {time:.3f} s",
                 digest=f"sha256:{sha256(data).hexdigest()}",
                 mime=mime,
                 width=width,

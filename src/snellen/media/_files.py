@@ -10,8 +10,8 @@ from snellen.media.content import Image, Slice, Video
 def label(medium: Image | Video) -> str:
     """What a message calls an image or a video."""
     source = medium.source
-    if medium.place:
-        return medium.place
+    if medium.label:
+        return medium.label
     if isinstance(source, bytes):
         return "an image"
     if isinstance(source, Slice):

@@ -108,23 +108,23 @@ def policy(text: str) -> Policy:
         first, *implied = PRESETS[first].split(",")
         options = [*implied, *options]
     kind, _, amount = first.partition(":")
-    made = _first(text, kind, amount)
-    given: dict[str, object] = {}
+    parsed = _first(text, kind, amount)
+    values: dict[str, object] = {}
     for option in options:
         name, sign, value = option.partition("=")
-        given[name] = _value(text, kind, name, value if sign else None)
-    return replace(made, **given)  # type: ignore[arg-type]
+        values[name] = _value(text, kind, name, value if sign else None)
+    return replace(parsed, **values)  # type: ignore[arg-type]
 
 
 def _first(text: str, kind: str, amount: str) -> Policy:
     n, at, rate = amount.partition("@")
     try:
         if kind == "uniform":
-            return Policy(kind="uniform", n=_whole(amount))
+            return Policy(kind="uniform", n=_positive_integer(amount))
         if kind == "fps":
             return Policy(kind="fps", rate=_rate(amount))
         if kind == "last" and at:
-            return Policy(kind="last", n=_whole(n), rate=_rate(rate))
+            return Policy(kind="last", n=_positive_integer(n), rate=_rate(rate))
         if kind == "every" and not amount:
             return Policy(kind="every")
     except ValueError as error:
@@ -144,7 +144,7 @@ def _value(text: str, kind: str, name: str, value: str | None) -> object:
             raise _none(text, f"{name} is {' or '.join(VALUES[name])}")
         return value
     try:
-        number = _whole(value or "")
+        number = _positive_integer(value or "")
     except ValueError as error:
         raise _none(text, f"{name} needs {error}") from error
     if name == "quality" and number > 100:
@@ -152,7 +152,7 @@ def _value(text: str, kind: str, name: str, value: str | None) -> object:
     return number
 
 
-def _whole(text: str) -> int:
+def _positive_integer(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text[:9]) > 0 and len(text) < 9):
         raise ValueError(f"a whole number of at least 1, not {text[:20]!r}")
     return int(text)
@@ -193,21 +193,21 @@ def picked(
         assert policy.n is not None
         if policy.at == "middles":
             n = min(policy.n, stop - first)
-            return [first + int((place + 0.5) * (stop - first) / n) for place in range(n)]
-        return [first + place for place in _uniform(policy, stop - first)]
+            return [first + int((number + 0.5) * (stop - first) / n) for number in range(n)]
+        return [first + number for number in _uniform(policy, stop - first)]
     assert policy.rate is not None
     last = times[stop - 1]
     # Ticks up to the window's end; of a video that ends before it, to its last frame.
     until = end if end is not None and stop < len(times) else math.nextafter(last, math.inf)
-    shown = [place for _, place in on_grid(times, policy.rate, first, start, until)]
-    found = shown or [first]
-    if (policy.latest or policy.kind == "last") and found[-1] != stop - 1:
-        found.append(stop - 1)
+    shown = [number for _, number in on_grid(times, policy.rate, first, start, until)]
+    numbers = shown or [first]
+    if (policy.latest or policy.kind == "last") and numbers[-1] != stop - 1:
+        numbers.append(stop - 1)
     if policy.kind == "last":
-        return found[-(policy.n or 1) :]
-    if policy.max is not None and len(found) > policy.max:
-        return [found[place] for place in _linspace(len(found), policy.max)]
-    return found
+        return numbers[-(policy.n or 1) :]
+    if policy.max is not None and len(numbers) > policy.max:
+        return [numbers[number] for number in _linspace(len(numbers), policy.max)]
+    return numbers
 
 
 def on_grid(
@@ -215,14 +215,14 @@ def on_grid(
 ) -> Iterator[tuple[float, int]]:
     """The frames from `first` on that are on display at `start`, 1/rate seconds later and so on
     before `until`, each once, with the first such time."""
-    for place in range(first, len(times)):
-        tick = max(0, math.floor((times[place] - start) * rate) - 1)
-        while (due := start + tick / rate) < times[place]:
+    for number in range(first, len(times)):
+        tick = max(0, math.floor((times[number] - start) * rate) - 1)
+        while (due := start + tick / rate) < times[number]:
             tick += 1
         if due >= until:
             return
-        if place + 1 == len(times) or due < times[place + 1]:
-            yield due, place
+        if number + 1 == len(times) or due < times[number + 1]:
+            yield due, number
 
 
 def _uniform(policy: Policy, there: int) -> list[int]:
@@ -243,5 +243,5 @@ def _linspace(there: int, n: int, *, nearest: bool = False) -> list[int]:
     if n == 1:
         return [0]
     step = (there - 1) / (n - 1)
-    places = [place * step for place in range(n - 1)]
-    return [*(round(place) if nearest else int(place) for place in places), there - 1]
+    values = [value * step for value in range(n - 1)]
+    return [*(round(value) if nearest else int(value) for value in values), there - 1]

@@ -40,65 +40,70 @@ class Address:
 
 @dataclass(frozen=True)
 class Image:
-    """One image, by reference.
-
-    `place` is what a person calls it (a path as the data set writes it, `row 3, image`), shown in
-    messages and stored. `within` is a folder that a path may not leave. The last five are known
-    once
-    `media.images.load` has read it: `source` is then the bytes as a model gets them, `digest` is
-    `sha256:<hex>` of those bytes, `width` and `height` are pixels, and `read_from` is the source
-    that it was read from, where that was none of bytes.
-    """
+    """One image, by reference. `media.images.load` reads it."""
 
     source: Path | bytes | Slice | Address
-    place: str = ""
+    """A file, bytes, a part of a file, or a URL; after `load`, the bytes that a model gets."""
+    label: str = ""
+    """Its name in messages and in stored questions: a path as the data set writes it, or `row 3,
+    image`. Default: derived from the source."""
     within: Path | None = None
+    """The folder that a path may not leave; None: no limit."""
     digest: str | None = None
+    """`sha256:<hex>` of the bytes that a model gets; None before `load`."""
     mime: str | None = None
+    """The media type, such as `image/png`; None before `load`."""
     width: int | None = None
+    """Pixels; None before `load`."""
     height: int | None = None
+    """Pixels; None before `load`."""
     read_from: Path | Slice | Address | None = field(default=None, compare=False)
+    """The source that `load` read; None before `load`, and for bytes."""
     original: Size | None = field(default=None, compare=False)
-    """Its size before it was scaled, of a frame that of its video; None where it was not scaled."""
+    """The width and height before scaling, of a frame those of its video; None if not scaled."""
 
     @property
     def size(self) -> Size | None:
-        """Width and height as a model gets them, once they are known."""
+        """Width and height in pixels as a model gets them; None before `load`."""
         width, height = self.width, self.height
         return None if width is None or height is None else (width, height)
 
     @property
     def original_size(self) -> Size | None:
-        """Width and height as the data set has them, once they are known."""
+        """Width and height in pixels as the data set has them; None before `load`."""
         return self.original or self.size
 
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """One video frame: its media time in seconds and its pixels. Nothing of the video's future."""
+    """One video frame. It holds nothing of the video's future."""
 
     time: float
+    """Its time in the video, in seconds from the first frame."""
     image: Image
+    """Its pixels."""
 
 
 @dataclass(frozen=True)
 class Video:
-    """One video, by reference, with the window that may be seen: frames from `start` on and before
-    `end` (None: to the last), in seconds from the first frame.
-
-    `policy` says which frames of the window a model is shown, and how large: see
-    `media.video.policy`. Known once `media.video.load` has seen the file: `digest`, `sha256:<hex>`
-    of all its bytes. `frames` are there once they were decoded.
-    """
+    """One video, by reference, with the window that a model may see."""
 
     source: Path
+    """The file."""
     start: float = 0.0
+    """The start of the window, in seconds from the first frame."""
     end: float | None = None
-    place: str = ""
+    """The end of the window in seconds; frames at this time and later are hidden. None: no end."""
+    label: str = ""
+    """Its name in messages and in stored questions; default: derived from the source."""
     within: Path | None = None
+    """The folder that the path may not leave; None: no limit."""
     digest: str | None = None
+    """`sha256:<hex>` of the file; None before `media.video.load`."""
     policy: str | None = None
+    """Which frames of the window a model gets, and their size: see `media.video.policy`."""
     frames: tuple[Frame, ...] = ()
+    """The frames that a model gets; empty before they are decoded."""
 
     @property
     def size(self) -> Size | None:
@@ -158,13 +163,13 @@ class Message:
     @property
     def images(self) -> tuple[Image, ...]:
         """The images, and the frames of videos, in order."""
-        found: list[Image] = []
+        images: list[Image] = []
         for part in self.content:
             if isinstance(part, Image):
-                found.append(part)
+                images.append(part)
             elif isinstance(part, Video):
-                found += (frame.image for frame in part.frames)
-        return tuple(found)
+                images += (frame.image for frame in part.frames)
+        return tuple(images)
 
     @property
     def videos(self) -> tuple[Video, ...]:

@@ -147,11 +147,11 @@ def medium(
     if isinstance(value, Image | Video) and is_reference(value):
         return value
     if isinstance(value, Video):
-        file = medium(value.source, value.place or label, kind="video", folder=folder)
+        file = medium(value.source, value.label or label, kind="video", folder=folder)
         assert isinstance(file, Video)
-        return replace(value, source=file.source, place=value.place or file.place)
+        return replace(value, source=file.source, label=value.label or file.label)
     if isinstance(value, Image):
-        return medium(value.source, value.place or label, kind="image", folder=folder)
+        return medium(value.source, value.label or label, kind="image", folder=folder)
     if isinstance(value, os.PathLike):
         path = os.fspath(value)
         assert isinstance(path, str)
@@ -159,13 +159,13 @@ def medium(
     if isinstance(value, bytes | bytearray | memoryview):
         if kind == "video":
             raise MediaError(_video_itself(label))
-        return Image(bytes(value), place=label)
+        return Image(bytes(value), label=label)
     if isinstance(value, Mapping):
         return _of_object(value, label, kind, folder)
     if _is_pixels(value):
         from snellen.media._decoding import encoded
 
-        return Image(encoded(value, label), place=label)
+        return Image(encoded(value, label), label=label)
     raise MediaError(
         f"{label} is {type_of(value)}, which is neither text nor a picture. Give text, a "
         "path, bytes, base64, a Pillow image, or a numpy array of 8-bit pixels."
@@ -188,7 +188,7 @@ def _of_text(text: str, kind: Kind, label: str, folder: Path | None) -> Image | 
     if scheme is None and (is_encoded(text) or (_BASE64.fullmatch(text) and kind_of(text))):
         if kind == "video":
             raise MediaError(_video_itself(label))
-        return Image(text.encode(), place=label)
+        return Image(text.encode(), label=label)
     if scheme is None:
         return _of_path(text, kind, folder)
     match scheme[1].lower():
@@ -201,7 +201,7 @@ def _of_text(text: str, kind: Kind, label: str, folder: Path | None) -> Image | 
                 )
             return _of_path(unquote(address.path), kind, folder)
         case "http" | "https" if kind == "image":
-            return Image(Address(text), place=label)
+            return Image(Address(text), label=label)
         case "http" | "https":
             raise MediaError(
                 f"{label} is the URL of a video, {Address(text)}. Snellen does not fetch videos. "
@@ -217,8 +217,8 @@ def _of_text(text: str, kind: Kind, label: str, folder: Path | None) -> Image | 
 def _of_path(path: str, kind: Kind, folder: Path | None) -> Image | Video:
     source = _expanded(path) if folder is None else folder / path
     if kind == "video":
-        return Video(source, place=path, within=folder)
-    return Image(source, place=path, within=folder)
+        return Video(source, label=path, within=folder)
+    return Image(source, label=path, within=folder)
 
 
 def _expanded(path: str) -> Path:

@@ -57,7 +57,7 @@ class _Shape:
     mime: str
     width: int
     height: int
-    whole: bool = True
+    is_complete: bool = True
     animated: bool = False
 
 
@@ -87,19 +87,19 @@ def load(image: Image) -> Image:
         shape = read_shape(data) if read_shape else None
     except (IndexError, struct.error) as error:
         raise _cut_off(image) from error
-    place = image.place or ("" if isinstance(image.source, bytes) else label(image))
+    name = image.label or ("" if isinstance(image.source, bytes) else label(image))
     if shape is not None:
-        if not shape.whole:
+        if not shape.is_complete:
             raise _cut_off(image)
         check_size(label(image), shape.width, shape.height)
     if shape is None or shape.animated:
         data, note = _decoder(image, data).png()
         shape = _png(data)
-        place = f"{place} ({note})".lstrip()
+        name = f"{name} ({note})".lstrip()
     return replace(
         image,
         source=data,
-        place=place,
+        label=name,
         digest=f"sha256:{sha256(data).hexdigest()}",
         mime=shape.mime,
         width=shape.width,
@@ -148,7 +148,7 @@ def sized(image: Image) -> Image:
 
 def _unsized(image: Image) -> tuple[object, ...]:
     size = (None, None) if isinstance(image, Sized) else (image.width, image.height)
-    return (image.source, image.place, image.within, image.digest, image.mime, *size)
+    return (image.source, image.label, image.within, image.digest, image.mime, *size)
 
 
 HEADS = (1 << 12, 1 << 18, MAX_BYTES)
@@ -259,7 +259,7 @@ def as_png(image: Image) -> Image:
     if image.mime == "image/png":
         return image
     data, note = _decoder(image, image.source).png()
-    return load(replace(image, source=data, digest=None, place=f"{image.place} ({note})".lstrip()))
+    return load(replace(image, source=data, digest=None, label=f"{image.label} ({note})".lstrip()))
 
 
 def pixels(image: Image) -> NDArray[np.uint8]:
@@ -417,12 +417,12 @@ def _jpeg(data: bytes) -> _Shape:
     size = jpeg_size(data)
     if size is None:
         raise IndexError("no frame header before its scan")
-    whole = data.find(b"\xff\xd9", -2) >= 0
-    if not whole:
+    is_complete = data.find(b"\xff\xd9", -2) >= 0
+    if not is_complete:
         *_, (_, at) = jpeg_segments(data)
         at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
-        whole = data.rfind(b"\xff\xd9", at) >= 0
-    return _Shape(mime="image/jpeg", width=size[0], height=size[1], whole=whole)
+        is_complete = data.rfind(b"\xff\xd9", at) >= 0
+    return _Shape(mime="image/jpeg", width=size[0], height=size[1], is_complete=is_complete)
 
 
 def _png(data: bytes) -> _Shape:
@@ -436,12 +436,12 @@ def _png(data: bytes) -> _Shape:
         if name == b"acTL":
             animated = True
         elif name == b"IEND":
-            whole = at <= len(data)
+            is_complete = at <= len(data)
             return _Shape(
                 mime="image/png",
                 width=width,
                 height=height,
-                whole=whole,
+                is_complete=is_complete,
                 animated=animated,
             )
 
@@ -475,8 +475,10 @@ def _webp(data: bytes) -> _Shape:
     length = struct.unpack_from("<I", data, 4)[0]
     width, height = webp_size(data)
     animated = data[12:16] == b"VP8X" and bool(data[20] & 2)
-    whole = len(data) >= 8 + length
-    return _Shape(mime="image/webp", width=width, height=height, whole=whole, animated=animated)
+    is_complete = len(data) >= 8 + length
+    return _Shape(
+        mime="image/webp", width=width, height=height, is_complete=is_complete, animated=animated
+    )
 
 
 SHAPES: dict[str, Callable[[bytes], _Shape]] = {

@@ -160,17 +160,17 @@ class Streamed:
     def facts(self) -> VideoFacts:
         return self._opened.facts
 
-    def frames(self, places: Sequence[int], policy: Policy) -> Iterator[tuple[int, Frame]]:
+    def frames(self, numbers: Sequence[int], policy: Policy) -> Iterator[tuple[int, Frame]]:
         """The frames of these numbers, which rise, as a policy says that they look.
 
         Raises:
             MediaError: one cannot be decoded.
         """
         look = look_of(policy)
-        for place, frame in self._opened.at(places):
-            found = self._opened.encoded(place, frame, look)
+        for number, frame in self._opened.at(numbers):
+            encoded = self._opened.encoded(number, frame, look)
             # Who is streamed a video is not to know which.
-            yield place, replace(found, image=replace(found.image, place=""))
+            yield number, replace(encoded, image=replace(encoded.image, label=""))
 
     def close(self) -> None:
         self._opened.close()
@@ -197,10 +197,10 @@ def sizes(video: Video) -> list[tuple[int, int]]:
     Raises:
         MediaError, UsageError: as `facts`.
     """
-    asked = policy(video.policy or DEFAULT)
+    wanted = policy(video.policy or DEFAULT)
     with closing(_opened(video)) as opened:
-        places = picked(asked, opened.facts.times, video.start, video.end)
-        return [asked.size(*opened.size)] * len(places)
+        places = picked(wanted, opened.facts.times, video.start, video.end)
+        return [wanted.size(*opened.size)] * len(places)
 
 
 def _opened(video: Video) -> OpenedVideo:
@@ -224,11 +224,11 @@ def _digest(path: str, size: int, changed: int, inode: int) -> str:
 
 @lru_cache(maxsize=100_000)
 def _digest_of(path: str, size: int, changed: int, inode: int) -> str:
-    found = sha256()
+    state = sha256()
     with open(path, "rb", buffering=0) as file:
         while block := file.read(BLOCK):
-            found.update(block)
-    return f"sha256:{found.hexdigest()}"
+            state.update(block)
+    return f"sha256:{state.hexdigest()}"
 
 
 # -- one pass
@@ -246,8 +246,8 @@ class _DecodingPass:
         self._policies = [policy(window.policy) for window in windows]
         self._windows = windows
         self._picked = [
-            picked(asked, self._facts.times, window.start, window.end)
-            for asked, window in zip(self._policies, windows, strict=True)
+            picked(wanted, self._facts.times, window.start, window.end)
+            for wanted, window in zip(self._policies, windows, strict=True)
         ]
         self._encoded: dict[tuple[int, Policy], Frame] = {}
         self._held = 0
@@ -269,8 +269,8 @@ class _DecodingPass:
             number = waiting.popleft()
             look = look_of(self._policies[number])
             lacks = self._lacks(number)
-            for place in self._picked[number]:
-                while lacks is None and (place, look) not in self._encoded:
+            for frame_number in self._picked[number]:
+                while lacks is None and (frame_number, look) not in self._encoded:
                     if self._has_ended():
                         return
                     try:
@@ -282,7 +282,12 @@ class _DecodingPass:
             if lacks is not None:
                 yield number, lacks
             else:
-                yield number, tuple(self._encoded[place, look] for place in self._picked[number])
+                yield (
+                    number,
+                    tuple(
+                        self._encoded[frame_number, look] for frame_number in self._picked[number]
+                    ),
+                )
             self._forget(number, users)
 
     def _take(
@@ -308,24 +313,24 @@ class _DecodingPass:
         users: dict[int, dict[Policy, int]] = {}
         for number in numbers:
             look = look_of(self._policies[number])
-            for place in self._picked[number]:
-                of_place = users.setdefault(place, {})
-                of_place[look] = of_place.get(look, 0) + 1
+            for frame_number in self._picked[number]:
+                of_frame = users.setdefault(frame_number, {})
+                of_frame[look] = of_frame.get(look, 0) + 1
         return users
 
-    def _keep(self, place: int, look: Policy, frame: Frame) -> None:
-        self._encoded[place, look] = frame
+    def _keep(self, frame_number: int, look: Policy, frame: Frame) -> None:
+        self._encoded[frame_number, look] = frame
         self._held += _size(frame)
 
     def _forget(self, number: int, users: dict[int, dict[Policy, int]]) -> None:
         """Let go of the frames that no other window wants."""
         look = look_of(self._policies[number])
-        for place in self._picked[number]:
-            users[place][look] -= 1
-            if not users[place][look]:
-                del users[place][look]
-                if (place, look) in self._encoded:
-                    self._held -= _size(self._encoded.pop((place, look)))
+        for frame_number in self._picked[number]:
+            users[frame_number][look] -= 1
+            if not users[frame_number][look]:
+                del users[frame_number][look]
+                if (frame_number, look) in self._encoded:
+                    self._held -= _size(self._encoded.pop((frame_number, look)))
 
     def _lacks(self, number: int) -> MediaError | None:
         """Why a window cannot have its frames, before any is decoded: the file was cut off."""

@@ -72,14 +72,16 @@ def macro_average(tag: str) -> Metric:
         if tag not in columns.tags:
             raise ValueError(f"no tag {tag!r}; there are: {', '.join(columns.tags) or 'none'}")
         category = columns.tags[tag]
-        named = np.array([bool(name) for name in category.names], dtype=bool)[category.codes]
+        has_category = np.array([bool(name) for name in category.names], dtype=bool)[category.codes]
         weights = np.ones(len(scores)) if columns.weight is None else columns.weight
-        labels, codes = np.unique(category.codes[named], return_inverse=True)
-        numbers, clusters = np.unique(columns.cluster[named], return_inverse=True)
+        labels, codes = np.unique(category.codes[has_category], return_inverse=True)
+        numbers, clusters = np.unique(columns.cluster[has_category], return_inverse=True)
         cell, shape = clusters * len(labels) + codes, (len(numbers), len(labels))
 
         def by_category(what: NDArray[np.float64]) -> NDArray[np.float64]:
-            flat = np.bincount(cell, weights=what[named], minlength=len(numbers) * len(labels))
+            flat = np.bincount(
+                cell, weights=what[has_category], minlength=len(numbers) * len(labels)
+            )
             return flat.reshape(shape).astype(np.float64, copy=False)
 
         def average(totals: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -88,7 +90,7 @@ def macro_average(tag: str) -> Metric:
             return means
 
         sums = np.concatenate([by_category(weights * scores), by_category(weights)], axis=1)
-        return stats.bootstrap_sums(sums, average, n=int(named.sum()), clusters=numbers)
+        return stats.bootstrap_sums(sums, average, n=int(has_category.sum()), clusters=numbers)
 
     return Metric(macro, unit="fraction", name="macro_average", averages_scores=True)
 

@@ -180,7 +180,7 @@ def _plain(level: str) -> str:
 
 
 def _profile(
-    place: NDArray[np.float64],
+    positions: NDArray[np.float64],
     hits: NDArray[np.float64],
     shown: NDArray[np.float64],
     guess: float,
@@ -194,7 +194,7 @@ def _profile(
 
     best = np.full(len(thresholds), -np.inf)
     half = (1 + guess) / 2 - guess
-    steep = np.array(SLOPES)[:, None, None] * (place - thresholds[:, None])
+    steep = np.array(SLOPES)[:, None, None] * (positions - thresholds[:, None])
     for lapse in LAPSES:
         ceiling = 1 - guess - lapse
         if ceiling <= half:
@@ -262,7 +262,7 @@ def _overdispersion(
         p = float(hits.sum() / shown.sum())
         if groups < 2 or p <= guess:
             continue
-        told = (1 - guess / p) ** 2
-        spread += told * float(((hits - shown * p) ** 2).sum()) * groups / (groups - 1)
-        expected += told * float(shown.sum()) * p * (1 - p)
+        information = (1 - guess / p) ** 2
+        spread += information * float(((hits - shown * p) ** 2).sum()) * groups / (groups - 1)
+        expected += information * float(shown.sum()) * p * (1 - p)
     return max(1.0, spread / expected) if expected else 1.0

@@ -30,10 +30,10 @@ def anls(answer: str, references: Iterable[str]) -> float:
     from rapidfuzz.distance import Levenshtein
 
     several = _checked(answer, references)
-    said = _even(answer)
+    normalized = _even(answer)
     length = len(answer.upper())
     nearest = min(
-        _share(Levenshtein.distance(_even(right), said), max(len(right.upper()), length))
+        _share(Levenshtein.distance(_even(right), normalized), max(len(right.upper()), length))
         for right in several
     )
     score = 1 - nearest
@@ -92,8 +92,8 @@ def anls_m4c(answer: str, references: Iterable[str]) -> float:
         ValueError: there are no references. TypeError: they are one text, or the answer is none.
     """
     several = _checked(answer, references)
-    said = answer.lower().strip()
-    score = max(_likeness(said, right.lower().strip()) for right in several)
+    lowered = answer.lower().strip()
+    score = max(_likeness(lowered, right.lower().strip()) for right in several)
     return 0.0 if score < 0.5 else score
 
 
@@ -110,10 +110,10 @@ def _checked(answer: object, references: Iterable[str]) -> list[str]:
     return several
 
 
-def _likeness(said: str, right: str) -> float:
+def _likeness(answer: str, right: str) -> float:
     from rapidfuzz.distance import Levenshtein
 
-    return 1 - _share(Levenshtein.distance(right, said), max(len(right), len(said)))
+    return 1 - _share(Levenshtein.distance(right, answer), max(len(right), len(answer)))
 
 
 def _even(text: str) -> str:

@@ -71,7 +71,7 @@ class _CaptionCache:
         if self._columns is not columns or self._captions is None:
             self._captions = captions(
                 [answer or "" for answer in columns.answer],
-                [[self._tokens(one) for one in many] for many in columns.references],
+                [[self._tokens(reference) for reference in many] for many in columns.references],
             )
             self._columns = columns
         return self._captions
@@ -85,8 +85,8 @@ class _CaptionCache:
     def mean(self, columns: Columns, unit: str, scores: Callable[[Captions], Floats]) -> Estimate:
         if not columns.n:
             return Estimate(value=None, unit=unit, n=0, reason="no captions")
-        found = stats.mean(scores(self.captions(columns)), columns.cluster, columns.weight)
-        return replace(found, unit=unit)
+        estimate = stats.mean(scores(self.captions(columns)), columns.cluster, columns.weight)
+        return replace(estimate, unit=unit)
 
     def bleu(self, columns: Columns, order: int) -> Estimate:
         import numpy as np
@@ -202,8 +202,8 @@ def bleu_counts(captions: Captions) -> Floats:
     order = np.lexsort((length[n:], off, captions.image[n:]))
     first = np.unique(captions.image[n:][order], return_index=True)[1]
     counts[:, 1] = length[n:][order][first]
-    for place, grams in enumerate(captions.grams):
-        counts[:, 2 + place] = np.maximum(0, length[:n] - place)
+    for order_index, grams in enumerate(captions.grams):
+        counts[:, 2 + order_index] = np.maximum(0, length[:n] - order_index)
         ours, theirs, key, key_theirs = _parted(captions, grams)
         # The last of equal keys is that of the largest count.
         order = np.lexsort((grams.count[theirs], key_theirs))
@@ -211,7 +211,9 @@ def bleu_counts(captions: Captions) -> Floats:
         at = np.searchsorted(sorted_keys, key, side="right") - 1
         there = (at >= 0) & (sorted_keys[at] == key) if len(most) else np.zeros(len(key), bool)
         right = np.minimum(grams.count[ours][there], most[at[there]])
-        counts[:, 6 + place] = np.bincount(grams.caption[ours][there], weights=right, minlength=n)
+        counts[:, 6 + order_index] = np.bincount(
+            grams.caption[ours][there], weights=right, minlength=n
+        )
     return counts
 
 
@@ -230,8 +232,8 @@ def bleu(counts: Floats) -> Floats:
     precision = products ** (1 / np.arange(1, ORDERS + 1))
     ratio = (counts[:, 0] + TINY) / (counts[:, 1] + SMALL)
     penalty = np.exp(np.minimum(0, 1 - 1 / ratio))
-    found: Floats = precision * penalty[:, np.newaxis]
-    return found
+    scores: Floats = precision * penalty[:, np.newaxis]
+    return scores
 
 
 # -- ROUGE-L
@@ -251,16 +253,16 @@ def rouge_l_scores(captions: Captions) -> Floats:
     from rapidfuzz.distance import LCSseq
 
     scores = np.zeros(captions.n)
-    for place, (candidate, references) in enumerate(zip(*captions.texts, strict=True)):
-        said = candidate.split(" ")
+    for index, (candidate, references) in enumerate(zip(*captions.texts, strict=True)):
+        words = candidate.split(" ")
         precision = recall = 0.0
         for reference in references:
             right = reference.split(" ")
-            common = LCSseq.similarity(said, right)
-            precision = max(precision, common / len(said))
+            common = LCSseq.similarity(words, right)
+            precision = max(precision, common / len(words))
             recall = max(recall, common / len(right))
         if precision and recall:
-            scores[place] = (1 + BETA**2) * precision * recall / (recall + BETA**2 * precision)
+            scores[index] = (1 + BETA**2) * precision * recall / (recall + BETA**2 * precision)
     return scores
 
 
@@ -292,10 +294,10 @@ def cider_scores(captions: Captions) -> Floats:
         norm = np.sqrt(np.bincount(grams.caption, weights=weight**2, minlength=len(image)))
         at = np.minimum(np.searchsorted(key, key_theirs), max(0, len(key) - 1))
         there = key[at] == key_theirs if len(key) else np.zeros(len(key_theirs), bool)
-        said, right = weight[ours][at[there]], weight[theirs][there]
+        candidate_weight, right = weight[ours][at[there]], weight[theirs][there]
         shared = np.bincount(
             grams.caption[theirs][there] - n,
-            weights=np.minimum(said, right) * right,
+            weights=np.minimum(candidate_weight, right) * right,
             minlength=len(similarity),
         )
         norms = norm[image[n:]] * norm[n:]

@@ -58,14 +58,14 @@ def circular(tag: str) -> Metric:
         cell = question * shape[1] + number - 1
         replies = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
         right = np.bincount(cell, weights=scores, minlength=shape[0] * shape[1]).reshape(shape)
-        asked = replies > 0
+        has_reply = replies > 0
         wanted = np.zeros(len(questions), dtype=np.intp)
         wanted[question] = of
-        complete = asked.sum(axis=1) == wanted
+        complete = has_reply.sum(axis=1) == wanted
         if not complete.any():
             reason = "no question has a score in each of its passes"
             return Estimate(value=None, n=0, reason=reason)
-        shares = np.divide(right, replies, out=np.ones(shape), where=asked)
+        shares = np.divide(right, replies, out=np.ones(shape), where=has_reply)
         return stats.mean(shares.prod(axis=1)[complete], questions[complete])
 
     return Metric(metric, better="higher", unit="fraction", name="circular")

@@ -16,7 +16,7 @@ from typing import Literal
 from snellen import stats
 from snellen.metrics._columns import Columns
 from snellen.metrics._metric import Metric, metric
-from snellen.metrics._rows_named import rows_named
+from snellen.metrics._rows_tagged import rows_tagged
 from snellen.stats import Estimate
 
 TAGS = ("question", "balanced", "detailed", "group", "entailed")
@@ -44,7 +44,7 @@ def belonging(
 
         if lacking := _lacking(columns, "question", "balanced", "detailed"):
             return lacking
-        columns = columns.where(rows_named(columns, "balanced", ["balanced"]))
+        columns = columns.where(rows_tagged(columns, "balanced", ["balanced"]))
         known = choices() if columns.n else {}
         if known is None:
             return Estimate(value=None, n=0, reason=f"it needs the authors' {file}")
@@ -97,10 +97,10 @@ def consistency(columns: Columns) -> Estimate:
         return lacking
     ids = _names(columns, "question")
     right = dict(zip(ids, columns.score.tolist(), strict=True))
-    asked = rows_named(columns, "balanced", ["balanced"])
+    is_balanced = rows_tagged(columns, "balanced", ["balanced"])
     scores, clusters = [], []
     entailed = _names(columns, "entailed")
-    for row in np.flatnonzero(asked).tolist():
+    for row in np.flatnonzero(is_balanced).tolist():
         following = [name for name in entailed[row].split() if name != ids[row]]
         if columns.score[row] != 1 or not following:
             continue
@@ -144,21 +144,21 @@ def distribution(columns: Columns) -> Estimate:
     """
     if lacking := _lacking(columns, "balanced", "group"):
         return lacking
-    columns = columns.where(rows_named(columns, "balanced", ["balanced"]))
+    columns = columns.where(rows_tagged(columns, "balanced", ["balanced"]))
     gold: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    said: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    answers: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for group, target, answer in zip(
         _names(columns, "group"), columns.target, columns.answer, strict=True
     ):
         if group:
             gold[group][target] += 1
-            said[group][answer] += 1
+            answers[group][answer] += 1
     n = sum(counts.total() for counts in gold.values())
     if not n:
         return Estimate(value=None, unit="chi-square", n=0, reason="no question has a group")
     total = 0.0
     for group, expected in gold.items():
-        squares = sum((said[group][answer] - e) ** 2 / e for answer, e in expected.items())
+        squares = sum((answers[group][answer] - e) ** 2 / e for answer, e in expected.items())
         total += squares * expected.total()
     return Estimate(
         value=total / n / 100,

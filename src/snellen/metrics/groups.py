@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-NONE_WHOLE = "no group has a score for each of its questions"
+NONE_COMPLETE = "no group has a score for each of its questions"
 Share = Literal["all right", "none right", "some right", "right"]
 
 
@@ -34,7 +34,7 @@ class Groups(NamedTuple):
     right: NDArray[np.float64]
 
 
-def groups(columns: Columns, by: str, each: str) -> Groups:
+def groups(columns: Columns, by: str, question_tag: str) -> Groups:
     """The groups in which questions share a cluster and their tag `by`; the tag `each` tells the
     questions of a group apart, whose repeats share it. A group with a question that is unscored in
     all its repeats is left out: nobody knows whether all of it is right.
@@ -47,23 +47,23 @@ def groups(columns: Columns, by: str, each: str) -> Groups:
     if columns.score is None:
         raise ValueError("groups need a score for each sample, and this scoring gives none")
     clusters, cluster = np.unique(columns.cluster, return_inverse=True)
-    n_by, n_each = len(columns.tags[by].names), len(columns.tags[each].names)
+    n_by, n_questions = len(columns.tags[by].names), len(columns.tags[question_tag].names)
 
     def questions(of: Columns, cluster: NDArray[np.intp]) -> NDArray[np.intp]:
-        return (cluster * n_by + of.tags[by].codes) * n_each + of.tags[each].codes
+        return (cluster * n_by + of.tags[by].codes) * n_questions + of.tags[question_tag].codes
 
     row = questions(columns, cluster)
     if columns.unscored is not None:
         known = columns.unscored.where(np.isin(columns.unscored.cluster, clusters))
         lacking = np.setdiff1d(questions(known, np.searchsorted(clusters, known.cluster)), row)
-        whole = ~np.isin(row // n_each, lacking // n_each)
-        columns, row = columns.where(whole), row[whole]
+        is_complete = ~np.isin(row // n_questions, lacking // n_questions)
+        columns, row = columns.where(is_complete), row[is_complete]
     if not len(row):
         none, no_share = np.empty(0, dtype=np.intp), np.empty(0)
         return Groups(none, none, none, no_share, no_share, no_share)
     question, number = np.unique(row, return_inverse=True)
     share = np.bincount(number, weights=columns.score) / np.bincount(number)
-    group, start, size = np.unique(question // n_each, return_index=True, return_counts=True)
+    group, start, size = np.unique(question // n_questions, return_index=True, return_counts=True)
     return Groups(
         cluster=clusters[group // n_by],
         code=group % n_by,
@@ -76,7 +76,7 @@ def groups(columns: Columns, by: str, each: str) -> Groups:
 
 def share_of_groups(
     by: str,
-    each: str,
+    question_tag: str,
     share: Share = "all right",
     where: Mapping[str, Collection[str]] | None = None,
 ) -> Metric:
@@ -108,16 +108,16 @@ def share_of_groups(
             columns = columns.tagged(tag, names)
         if not columns.n:
             return Estimate(value=None, n=0, reason="no scores")
-        found = groups(columns, by, each)
-        if not len(found.size):
-            return Estimate(value=None, n=0, reason=NONE_WHOLE)
+        grouped = groups(columns, by, question_tag)
+        if not len(grouped.size):
+            return Estimate(value=None, n=0, reason=NONE_COMPLETE)
         value = {
-            "all right": found.all_right,
-            "none right": found.none_right,
-            "some right": 1 - found.all_right - found.none_right,
-            "right": found.right,
+            "all right": grouped.all_right,
+            "none right": grouped.none_right,
+            "some right": 1 - grouped.all_right - grouped.none_right,
+            "right": grouped.right,
         }[share]
-        labels, cluster = np.unique(found.cluster, return_inverse=True)
+        labels, cluster = np.unique(grouped.cluster, return_inverse=True)
         sums = [np.bincount(cluster, weights=what) for what in (value, np.ones(len(value)))]
         return stats.bootstrap_sums(
             np.stack(sums, axis=1), stats.ratio, n=len(value), clusters=labels
@@ -127,7 +127,7 @@ def share_of_groups(
     return Metric(metric, better=better, unit="fraction", name="share_of_groups")
 
 
-def one_alone(columns: Columns, tag: str) -> bool:
+def is_single_category(columns: Columns, tag: str) -> bool:
     """Whether these are the rows of one category alone, where there are several."""
     codes = columns.tags[tag].codes
     return bool(columns.n and len(columns.tags[tag].names) > 1 and (codes == codes[0]).all())

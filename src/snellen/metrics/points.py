@@ -38,7 +38,7 @@ def points(columns: Columns) -> Estimate:
         return replace(share, unit="points")
     ci95 = None if share.ci95 is None else (share.ci95[0] * questions, share.ci95[1] * questions)
     stderr = None if share.stderr is None else share.stderr * questions
-    made_of = share.sums and replace(share.sums, sums=share.sums.sums * (questions, 1))
+    sums = share.sums and replace(share.sums, sums=share.sums.sums * (questions, 1))
     return Estimate(
         value=share.value * questions,
         unit="points",
@@ -46,5 +46,5 @@ def points(columns: Columns) -> Estimate:
         stderr=stderr,
         ci95=ci95,
         reason=share.reason,
-        sums=made_of,
+        sums=sums,
     )

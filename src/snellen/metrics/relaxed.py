@@ -28,9 +28,9 @@ def relaxed_accuracy(answer: str, target: str) -> float:
     for name, text in (("answer", answer), ("target", target)):
         if not isinstance(text, str):
             raise TypeError(f"the {name} is one text, not a {type(text).__name__}: {text!r:.80}")
-    said, right = _number(answer), _number(target)
-    if said is not None and right:
-        return float(abs(said - right) / abs(right) <= 0.05)
+    value, right = _number(answer), _number(target)
+    if value is not None and right:
+        return float(abs(value - right) / abs(right) <= 0.05)
     return float(answer.lower() == target.lower())
 
 

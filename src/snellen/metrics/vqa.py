@@ -6,7 +6,7 @@ from snellen.text.vqa import (
     normalise,
     normalise_textvqa,
     normalise_vlmevalkit,
-    on_one_line,
+    without_line_breaks,
     without_punctuation,
 )
 
@@ -26,28 +26,28 @@ class _RuleCache(dict[str, str]):
         self._last: tuple[Sequence[str], list[str]] = ((), [])
 
     def __missing__(self, text: str) -> str:
-        made = self._rule(text)
+        normalized = self._rule(text)
         if len(text) <= LONGEST_KEPT and len(self) < MOST_KEPT:
-            self[text] = made
-        return made
+            self[text] = normalized
+        return normalized
 
     def references(self, texts: Collection[str]) -> list[str]:
         # Several scorings ask for one sample's, one after the other; a tuple stays as it is.
-        last, made = self._last
+        last, normalized = self._last
         if texts is last:
-            return made
-        made = [*map(self.__getitem__, texts)]
+            return normalized
+        normalized = [*map(self.__getitem__, texts)]
         if isinstance(texts, tuple):
-            self._last = texts, made
-        return made
+            self._last = texts, normalized
+        return normalized
 
     def matches(self, answer: str, references: Sequence[str]) -> int:
         """How many people gave the answer."""
         return self.references(references).count(self[answer])
 
 
-_LINES = _RuleCache(on_one_line)
-_NORMALISED = _RuleCache(lambda text: normalise(on_one_line(text)))
+_LINES = _RuleCache(without_line_breaks)
+_NORMALISED = _RuleCache(lambda text: normalise(without_line_breaks(text)))
 _TEXTVQA = _RuleCache(normalise_textvqa)
 _VLMEVALKIT = _RuleCache(normalise_vlmevalkit)
 _UNPUNCTUATED = _RuleCache(without_punctuation)

@@ -39,7 +39,7 @@ def precision(columns: Columns, *, otherwise: float = math.nan) -> Estimate:
     >>> precision(columns).value
     0.5
     """
-    return _of(columns, lambda both, said, right, n: _ratio(both, said, otherwise))
+    return _of(columns, lambda both, yes, right, n: _ratio(both, yes, otherwise))
 
 
 @metric(better="higher", unit="fraction")
@@ -84,7 +84,7 @@ def yes_ratio(columns: Columns) -> Estimate:
     """The share of rows where yes was said. In [0, 1]; best is what is right, often a half."""
     import numpy as np
 
-    return stats.mean(_said(columns).astype(np.float64), columns.cluster, columns.weight)
+    return stats.mean(_yes_replies(columns).astype(np.float64), columns.cluster, columns.weight)
 
 
 def mean_over(
@@ -114,8 +114,10 @@ def mean_over(
         parts = _sums(columns, code, len(labels), answered_only, scores=of == "accuracy")
 
         def average(totals: Counts) -> Counts:
-            both, said, right, n = totals.reshape(len(totals), 4, len(labels)).transpose(1, 0, 2)
-            means: Counts = single(both, said, right, n).mean(axis=1)
+            both, yes_replies, right, n = totals.reshape(len(totals), 4, len(labels)).transpose(
+                1, 0, 2
+            )
+            means: Counts = single(both, yes_replies, right, n).mean(axis=1)
             return means
 
         return stats.bootstrap_sums(
@@ -148,10 +150,10 @@ def _sums(
     the scores instead of both."""
     import numpy as np
 
-    said, right = _said(columns), columns.target == YES
-    both = said & right
+    yes_replies, right = _yes_replies(columns), columns.target == YES
+    both = yes_replies & right
     if answered_only:
-        right = right & (said | (columns.answer == "no") | _assumed_wrong(columns))
+        right = right & (yes_replies | (columns.answer == "no") | _assumed_wrong(columns))
     _, cluster = np.unique(columns.cluster, return_inverse=True)
     n_clusters = int(cluster.max()) + 1 if columns.n else 0
     weight = np.ones(columns.n) if columns.weight is None else columns.weight
@@ -162,12 +164,17 @@ def _sums(
         np.bincount(
             cluster * n_codes + code, weights=weight * what, minlength=n_clusters * n_codes
         ).reshape(n_clusters, n_codes)
-        for what in (first, said.astype(np.float64), right.astype(np.float64), np.ones(columns.n))
+        for what in (
+            first,
+            yes_replies.astype(np.float64),
+            right.astype(np.float64),
+            np.ones(columns.n),
+        )
     ]
     return np.concatenate(parts, axis=1)
 
 
-def _said(columns: Columns) -> NDArray[np.bool_]:
+def _yes_replies(columns: Columns) -> NDArray[np.bool_]:
     """Where yes was said (n,).
 
     For the bounds of an incomplete result, a row without a reply whose score is 1 said what is
@@ -175,11 +182,11 @@ def _said(columns: Columns) -> NDArray[np.bool_]:
     """
     import numpy as np
 
-    said: NDArray[np.bool_] = columns.answer == YES
-    said = np.where(_assumed_wrong(columns), columns.target != YES, said)
+    says_yes: NDArray[np.bool_] = columns.answer == YES
+    says_yes = np.where(_assumed_wrong(columns), columns.target != YES, says_yes)
     if columns.score is None:
-        return said
-    return np.where(columns.score == 1, columns.target == YES, said)
+        return says_yes
+    return np.where(columns.score == 1, columns.target == YES, says_yes)
 
 
 def _assumed_wrong(columns: Columns) -> NDArray[np.bool_]:
@@ -190,20 +197,22 @@ def _assumed_wrong(columns: Columns) -> NDArray[np.bool_]:
     return columns.assumed_wrong
 
 
-def _ratio(part: Counts, whole: Counts, otherwise: float) -> Counts:
+def _ratio(part: Counts, total: Counts, otherwise: float) -> Counts:
     import numpy as np
 
-    ratio: Counts = np.divide(part, whole, out=np.full(part.shape, otherwise), where=whole > 0)
+    ratio: Counts = np.divide(part, total, out=np.full(part.shape, otherwise), where=total > 0)
     return ratio
 
 
-def _recall(both: Counts, said: Counts, right: Counts, n: Counts, otherwise: float) -> Counts:
+def _recall(
+    both: Counts, yes_replies: Counts, right: Counts, n: Counts, otherwise: float
+) -> Counts:
     return _ratio(both, right, otherwise)
 
 
-def _f1(both: Counts, said: Counts, right: Counts, n: Counts, otherwise: float) -> Counts:
-    return _ratio(2 * both, said + right, otherwise)
+def _f1(both: Counts, yes_replies: Counts, right: Counts, n: Counts, otherwise: float) -> Counts:
+    return _ratio(2 * both, yes_replies + right, otherwise)
 
 
-def _accuracy(scores: Counts, said: Counts, right: Counts, n: Counts) -> Counts:
+def _accuracy(scores: Counts, yes_replies: Counts, right: Counts, n: Counts) -> Counts:
     return scores / n

@@ -238,7 +238,7 @@ def _file(video: Video) -> dict[str, Any]:
     Raises:
         Rejected: the service does not accept such a file or such a frame policy.
     """
-    where = video.place or str(video.source)
+    where = video.label or str(video.source)
     mime = VIDEOS.get(video.source.suffix.lower())
     if mime is None:
         raise Rejected(

@@ -190,7 +190,7 @@ class HfPrompts:
         if not isinstance(part, Video):
             return [{"type": "image", "image": images.pixels(part)}]
         if not part.frames:
-            raise Rejected(f"{part.place or part.source}: its frames were not decoded.")
+            raise Rejected(f"{part.label or part.source}: its frames were not decoded.")
         frames = [images.pixels(frame.image) for frame in part.frames]
         if not self._videos:
             return [{"type": "image", "image": pixels} for pixels in frames]

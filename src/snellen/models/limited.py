@@ -109,7 +109,7 @@ class _Smaller:
         with picture_lock:
             scaled = self._scaled.get(image.digest)
             if scaled is not None:
-                return replace(scaled, place=image.place)
+                return replace(scaled, label=image.label)
             scaled = image
             if self._min_pixels is not None:
                 scaled = images.larger(scaled, min_pixels=self._min_pixels)

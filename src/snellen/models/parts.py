@@ -34,5 +34,5 @@ def parts_of(
         elif part.frames:
             parts += [image(frame.image) for frame in part.frames]
         else:
-            raise Rejected(f"{part.place or part.source}: no frames of it were decoded to be sent.")
+            raise Rejected(f"{part.label or part.source}: no frames of it were decoded to be sent.")
     return parts

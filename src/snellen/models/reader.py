@@ -130,7 +130,7 @@ class Reader:
                 listed = LISTED.search(question)
                 letters = listed.group() if listed else ""
                 # Without their `place`, frames that look alike are equal.
-                alike = (replace(picture, place="") for picture in pictures)
+                alike = (replace(picture, label="") for picture in pictures)
                 return _came([_letter_on(picture, letters) for picture in alike], question)
             pixels = images.pixels(pictures[0])
         except MediaError as error:

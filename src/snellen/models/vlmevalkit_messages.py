@@ -127,12 +127,12 @@ class PictureFiles:
             path = Path(self._folder.name, image.digest.partition(":")[2] + ending)
             if str(path) not in self._known:
                 path.write_bytes(image.source)
-                self._known[str(path)] = Image(path, place=image.place)
+                self._known[str(path)] = Image(path, label=image.label)
         return str(path)
 
     def image(self, path: str) -> Image:
         """The picture in a file. If we wrote the file, it has the benchmark's name for it."""
-        return self._known.get(path) or Image(Path(path), place=path)
+        return self._known.get(path) or Image(Path(path), label=path)
 
     def close(self) -> None:
         if self._folder is not None:

@@ -254,10 +254,10 @@ def check_names(benchmarks: Sequence[Benchmark]) -> None:
     Raises:
         CatalogError: two have one name.
     """
-    for number, one in enumerate(benchmarks):
+    for number, benchmark in enumerate(benchmarks):
         for other in benchmarks[:number]:
-            if is_same_name(one.name, other.name) and _spec_of(one) != _spec_of(other):
-                raise ambiguous(one.name, [_origin(other), _origin(one)])
+            if is_same_name(benchmark.name, other.name) and _spec_of(benchmark) != _spec_of(other):
+                raise ambiguous(benchmark.name, [_origin(other), _origin(benchmark)])
 
 
 def own(

@@ -15,7 +15,7 @@ from snellen.errors import CatalogError, DataError, SnellenError, UsageError, ty
 from snellen.models.code_files import Files, files_of_module
 from snellen.models.user_code import errors_as
 from snellen.registry import digests, sources
-from snellen.registry.index import Entry, entries, rows_beside
+from snellen.registry.index import Entry, bundled_rows, entries
 from snellen.registry.names import ambiguous, origins_of, resolve
 from snellen.registry.options import OPEN_ENDED, defaults, parameters, typed
 from snellen.registry.outlines import outline
@@ -63,7 +63,7 @@ def definition_of(parts: Spec) -> BenchmarkDefinition:
         name=parts.base,
         value=loaded.value,
         implied={},
-        bundled=None if file is None else rows_beside(file, loaded.function),
+        bundled=None if file is None else bundled_rows(file, loaded.function),
         reads_data=known is not None and known.reads_data,
         file=file,
         source=loaded.source,

@@ -137,10 +137,10 @@ def normalized(name: str) -> str:
 
 def bundled(stem: str) -> Path | None:
     """The folder of a benchmark's bundled rows; None where it draws its own."""
-    return rows_beside(FOLDER / f"{stem}.py", stem)
+    return bundled_rows(FOLDER / f"{stem}.py", stem)
 
 
-def rows_beside(file: Path, name: str) -> Path | None:
+def bundled_rows(file: Path, name: str) -> Path | None:
     """The folder of the rows that are bundled with a benchmark, beside its file."""
     folder = file.parent / "rows" / name
     return folder if folder.is_dir() else None
@@ -171,7 +171,7 @@ def entry_in(
         license=constants.get("LICENSE", ""),
         size=constants.get("SIZE"),
         reads_data=definition is not None and definition.reads_data,
-        bundled=None if file is None else rows_beside(file, function),
+        bundled=None if file is None else bundled_rows(file, function),
         function=function,
         plugin=plugin,
     )

@@ -58,7 +58,7 @@ def key_variable(spec: str, kind: str, profile: Profile) -> str | None:
     )
 
 
-def named_key(spec: str, profile: Profile) -> str | None:
+def key_of_profile(spec: str, profile: Profile) -> str | None:
     """The key in the variable that the profile names; None if it names none.
 
     Raises:

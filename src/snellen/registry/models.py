@@ -289,7 +289,7 @@ def _of_plugin(plugin: Plugin, spec: str, profile: Profile) -> Opened:
         form = f"{plugin.name}/NAME" if is_back_end else plugin.name
         raise UsageError(f"{spec}: the models of {plugin} are called {form}.")
     if is_back_end:
-        back_end = value(name, profile=profile, api_key=keys.named_key(spec, profile))
+        back_end = value(name, profile=profile, api_key=keys.key_of_profile(spec, profile))
         own = " ".join(
             filter(None, (getattr(back_end, "revision", None), digest_of_plugin(plugin)))
         )

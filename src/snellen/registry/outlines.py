@@ -80,7 +80,7 @@ def outlines(paths: Iterable[Path]) -> Iterator[tuple[Path, Outline]]:
 
 def outline(path: Path) -> Outline:
     """The outline of a file; empty if it cannot be read."""
-    return next((found for _, found in outlines([path])), Outline())
+    return next((outline for _, outline in outlines([path])), Outline())
 
 
 def _lookup(
@@ -90,13 +90,13 @@ def _lookup(
     return kept if kept is not None and (kept.modified, kept.size) == stamp else None
 
 
-def _place() -> Path:
+def _cache_path() -> Path:
     return home() / "outlines.json"
 
 
 def _stored() -> Mapping[str, _StoredOutline]:
     try:
-        cache = msgspec.json.decode(_place().read_bytes(), type=_Cache)
+        cache = msgspec.json.decode(_cache_path().read_bytes(), type=_Cache)
     except (OSError, msgspec.DecodeError):
         return {}
     return cache.files if cache.format == FORMAT else {}
@@ -105,15 +105,15 @@ def _stored() -> Mapping[str, _StoredOutline]:
 def _store(files: Mapping[str, _StoredOutline]) -> None:
     """Keep outlines for the next process. Where nothing can be written, files are read again."""
     there = {path: kept for path, kept in files.items() if Path(path).exists()}
-    place = _place()
+    path = _cache_path()
     with suppress(OSError):
-        place.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         # Under a name of its own: several processes may write at once, and the last one stays.
-        with NamedTemporaryFile(dir=place.parent, prefix=".outlines", delete=False) as part:
+        with NamedTemporaryFile(dir=path.parent, prefix=".outlines", delete=False) as part:
             try:
                 part.write(msgspec.json.encode(_Cache(files=there)))
                 part.flush()
-                os.replace(part.name, place)
+                os.replace(part.name, path)
             finally:
                 Path(part.name).unlink(missing_ok=True)
 

@@ -40,10 +40,10 @@ def expanded(names: Sequence[str]) -> list[str]:
     Raises:
         CatalogError: no suite of that name. UsageError: a file that is no suite.
     """
-    found = list(dict.fromkeys(one for name in names for one in _benchmarks(name)))
-    if not found:
+    benchmarks = list(dict.fromkeys(benchmark for name in names for benchmark in _benchmarks(name)))
+    if not benchmarks:
         raise UsageError(f"{', '.join(names)}: no benchmarks in it.")
-    return found
+    return benchmarks
 
 
 def _benchmarks(name: str) -> Iterator[str]:
@@ -54,10 +54,10 @@ def _benchmarks(name: str) -> Iterator[str]:
     if suite in SUITES:
         yield from SUITES[suite].benchmarks
     elif suite.endswith(".toml"):
-        for one in _from_file(Path(suite)):
-            if one.startswith(PREFIX):
-                raise UsageError(f"{suite}: {one} is a suite; a suite holds benchmarks only.")
-            yield one
+        for benchmark in _from_file(Path(suite)):
+            if benchmark.startswith(PREFIX):
+                raise UsageError(f"{suite}: {benchmark} is a suite; a suite holds benchmarks only.")
+            yield benchmark
     else:
         close = get_close_matches(suite, SUITES, n=1)
         hint = f" Did you mean {PREFIX}{close[0]}?" if close else ""
@@ -70,16 +70,16 @@ def _from_file(path: Path) -> Sequence[str]:
 
     try:
         check_regular(path)
-        found = tomllib.loads(utf8(path.read_bytes(), path).decode())
+        document = tomllib.loads(utf8(path.read_bytes(), path).decode())
     except OSError as error:
         raise CatalogError(f"{path}: the suite cannot be read: {error.strerror}.") from error
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} is no TOML file: {error}.") from error
-    names = found.get("benchmarks")
-    strange = sorted(set(found) - {"benchmarks", "title"})
-    if strange or not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+    names = document.get("benchmarks")
+    strange = sorted(set(document) - {"benchmarks", "title"})
+    if strange or not isinstance(names, list) or not all(isinstance(item, str) for item in names):
         raise UsageError(
-            f"{path} is no suite: it has {', '.join(found) or 'nothing'}; a suite has benchmarks = "
-            '["eyechart", "mathvision:split=testmini"], and a title if it likes.'
+            f"{path} is not a suite. It has {', '.join(document) or 'nothing'}; a suite has "
+            'benchmarks = ["eyechart", "mathvision:split=testmini"], and optionally a title.'
         )
     return names

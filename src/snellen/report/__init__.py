@@ -4,6 +4,7 @@ May import analysis and what is below it; computes no score.
 Start with `table_rows.py`: the rows of one result; `side_by_side.py`: of several.
 """
 
+from snellen.report.junit import junit
 from snellen.report.pages import compared_html, html, look
 from snellen.report.plots import plot, plots
 from snellen.report.sheets import compared_csv, csv
@@ -13,6 +14,7 @@ from snellen.report.terminal import (
     compared_text,
     print_compared,
     print_contamination,
+    print_overview,
     print_result,
     print_results,
     print_steering,
@@ -31,6 +33,7 @@ __all__ = [
     "compared_text",
     "csv",
     "html",
+    "junit",
     "latex",
     "look",
     "markdown",
@@ -38,6 +41,7 @@ __all__ = [
     "plots",
     "print_compared",
     "print_contamination",
+    "print_overview",
     "print_result",
     "print_results",
     "print_steering",

@@ -1,4 +1,4 @@
-"""What every report of a comparison says, in plain text and once; each format lays it out."""
+"""The contents of a report on a comparison, in plain text; every format lays them out."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from snellen.analysis.comparing import (
     MetricDifference,
     adjustments,
     best,
-    flipped,
     lines,
     p_value,
+    rank_flip_text,
     shown_difference,
     significant,
     verdict,
@@ -34,12 +34,12 @@ PAIRS = (
     "n",
     "remark",
 )
-DIFFERENCES = ("a", "b", "b less a", "95 % interval", "p", "adjusted p", "n", "remark")
+DIFFERENCES = ("a", "b", "b minus a", "95 % interval", "p", "adjusted p", "n", "remark")
 
 
 class Part(NamedTuple):
-    """A part of a report: a title, lines below it, a table (headings first, or nothing), and lines
-    below that. In an `untested` table no difference has a p."""
+    """A part of a report: a title, lines below it, a table (headings first, or empty), and lines
+    below that. In an `untested` table, differences have no p."""
 
     title: str
     above: Sequence[str] = ()
@@ -48,45 +48,46 @@ class Part(NamedTuple):
     untested: bool = False
 
 
-def parts(document: Comparisons, *, whole: bool) -> Iterator[Part]:
-    """A document part by part: standings, then pairs; of several pairs the details only if `whole`
-    is asked for. The one pair of two sides comes first, and what choosing between them is worth,
-    which its verdict says as well, only if `whole` is."""
+def parts(document: Comparisons, *, detailed: bool) -> Iterator[Part]:
+    """The parts of a document: standings, then pairs. `detailed` adds the details of several pairs.
+    A single pair comes before the settings, which repeat its verdict and need `detailed` too."""
     pairs = document.comparisons
     for board in document.leaderboards:
         yield _board(board)
     if len(document.leaderboards) > 1:
         headings, rows = by_benchmark(document)
-        below = ["each with its group of the benchmark's own table"]
+        below = ["The letters are the groups of the benchmark's own table."]
         yield Part("models by benchmarks", (), [headings, *rows], below)
     if len(pairs) > 1:
-        for benchmark in dict.fromkeys(one.benchmark for one in pairs):
-            yield _pairs([one for one in pairs if one.benchmark == benchmark])
+        for benchmark in dict.fromkeys(comparison.benchmark for comparison in pairs):
+            yield _pairs([comparison for comparison in pairs if comparison.benchmark == benchmark])
     if len(pairs) > 1:
         yield from _by_setting(document)
-    if len(pairs) == 1 or whole:
-        for one in pairs:
-            yield from _pair(one, document)
-    if len(pairs) == 1 and whole:
+    if len(pairs) == 1 or detailed:
+        for comparison in pairs:
+            yield from _pair(comparison, document)
+    if len(pairs) == 1 and detailed:
         yield from _by_setting(document)
-    said = [f"note: {note}" for note in (*adjustments(document), *document.notes)]
-    if len(pairs) > 1 and not whole:
-        said.append("`snellen compare A B` shows one pair whole; so does --format md all of them")
-    yield Part("", said)
+    notes = [f"note: {note}" for note in (*adjustments(document), *document.notes)]
+    if len(pairs) > 1 and not detailed:
+        notes.append(
+            "`snellen compare A B` shows a pair in full; --format md shows all pairs in full"
+        )
+    yield Part("", notes)
 
 
 def _by_setting(document: Comparisons) -> Iterator[Part]:
-    said = [best(one) for one in document.best_of]
-    said += [flipped(one) for one in document.rank_flips]
-    if said:
-        yield Part("by setting", said)
+    sentences = [best(result) for result in document.best_of]
+    sentences += [rank_flip_text(result) for result in document.rank_flips]
+    if sentences:
+        yield Part("by setting", sentences)
 
 
 def _board(board: Leaderboard) -> Part:
     rows = standings(board, BOARD)
     title = (
         f"{board.benchmark}: {board.scoring} {board.metric} on the {board.samples:,} samples that "
-        "all have"
+        "all share"
     )
     below = [f"note: {note}" for note in board.notes]
     return Part(title, (), rows if len(rows) > 1 else (), below)
@@ -96,47 +97,47 @@ def _pairs(pairs: Sequence[Comparison]) -> Part:
     first = pairs[0]
     metric = next(iter(first.metrics))
     rows = []
-    for one in pairs:
-        found = next(iter(one.metrics.values()))
-        cells = shown_difference(found.difference, found.a)
-        sure = {True: "yes", False: "no", None: ""}[significant(found)]
-        ps = p_value(found.p), p_value(found.adjusted)
-        rows.append((one.b, one.a, *cells[:2], *ps, sure, cells.n, cells.remark))
+    for comparison in pairs:
+        metric_difference = next(iter(comparison.metrics.values()))
+        cells = shown_difference(metric_difference.difference, metric_difference.a)
+        sure = {True: "yes", False: "no", None: ""}[significant(metric_difference)]
+        ps = p_value(metric_difference.p), p_value(metric_difference.adjusted)
+        rows.append((comparison.b, comparison.a, *cells[:2], *ps, sure, cells.n, cells.remark))
     return Part(f"{first.benchmark}: {first.scoring} {metric}, all pairs", (), [PAIRS, *rows])
 
 
-def _pair(one: Comparison, document: Comparisons) -> Iterator[Part]:
-    title = f"{one.benchmark}: {one.b} (b) against {one.a} (a)"
+def _pair(comparison: Comparison, document: Comparisons) -> Iterator[Part]:
+    title = f"{comparison.benchmark}: {comparison.b} (b) against {comparison.a} (a)"
     yield Part(
         title,
-        [verdict(one)],
-        _table(one.scoring, one.metrics),
+        [verdict(comparison)],
+        _table(comparison.scoring, comparison.metrics),
         [
-            f"{one.samples:,} samples in {one.clusters:,} clusters",
-            *lines(one, document.sides),
+            f"{comparison.samples:,} samples in {comparison.clusters:,} clusters",
+            *lines(comparison, document.sides),
         ],
     )
-    for tag, categories in one.breakdown.items():
-        yield from _parted(tag, categories)
-    yield from _parted("capability", one.capabilities)
+    for tag, categories in comparison.breakdown.items():
+        yield from _category_parts(tag, categories)
+    yield from _category_parts("capability", comparison.capabilities)
 
 
-def _parted(tag: str, found: Mapping[str, MetricDifference]) -> Iterator[Part]:
-    if found:
-        untested = all(one.p is None for one in found.values())
-        yield Part(f"by {tag}", (), _table(tag, found), untested=untested)
+def _category_parts(tag: str, differences: Mapping[str, MetricDifference]) -> Iterator[Part]:
+    if differences:
+        untested = all(difference.p is None for difference in differences.values())
+        yield Part(f"by {tag}", (), _table(tag, differences), untested=untested)
 
 
-def _table(heading: str, found: Mapping[str, MetricDifference]) -> list[Sequence[str]]:
-    """A row for each metric or category; without a column of adjusted p where nothing is."""
+def _table(heading: str, differences: Mapping[str, MetricDifference]) -> list[Sequence[str]]:
+    """A row for each metric or category; the column of adjusted p is left out if it is empty."""
     rows: list[Sequence[str]] = []
-    for name, one in found.items():
-        cells = shown_difference(one.difference, one.a)
-        ps = p_value(one.p), p_value(one.adjusted)
-        sides = shown(one.a).value, shown(one.b).value
+    for name, difference in differences.items():
+        cells = shown_difference(difference.difference, difference.a)
+        ps = p_value(difference.p), p_value(difference.adjusted)
+        sides = shown(difference.a).value, shown(difference.b).value
         rows.append((name, *sides, *cells[:2], *ps, cells.n, cells.remark))
     headings = (heading, *DIFFERENCES)
-    place = headings.index("adjusted p")
-    if not any(row[place] for row in rows):
-        return [[*row[:place], *row[place + 1 :]] for row in (headings, *rows)]
+    adjusted_column = headings.index("adjusted p")
+    if not any(row[adjusted_column] for row in rows):
+        return [[*row[:adjusted_column], *row[adjusted_column + 1 :]] for row in (headings, *rows)]
     return [headings, *rows]

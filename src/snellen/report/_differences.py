@@ -1,4 +1,4 @@
-"""The tables of a comparison that HTML and LaTeX lay out; their sentences are `comparing`'s."""
+"""The tables of a comparison for HTML and LaTeX; `comparing` writes their sentences."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ SETTINGS = ("setting", "value", "95 % interval", "n", "remark")
 def sides(of: Comparisons) -> list[tuple[str, ...]]:
     """A row under SIDES for each side."""
     return [
-        (one.name, one.benchmark, f"{one.n:,}", f"{one.replies.get('failed', 0):,}", one.where)
-        for one in of.sides
+        (side.name, side.benchmark, f"{side.n:,}", f"{side.replies.get('failed', 0):,}", side.where)
+        for side in of.sides
     ]
 
 
 def standings(board: Leaderboard, columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """Headings and a row for each side, the best first. Of `columns`, only those of the board:
+    """Headings and a row for each side, the best first, with those of `columns` that the board has:
     ranks and groups can be missing."""
     absent = {
         *(() if board.is_ranked else ("rank", "ranks")),
@@ -42,16 +42,16 @@ def standings(board: Leaderboard, columns: Sequence[str]) -> list[tuple[str, ...
     }
     kept = tuple(name for name in columns if name not in absent)
     rows = [kept]
-    for one in board.standings:
-        cells = shown(one.value)
+    for standing in board.standings:
+        cells = shown(standing.value)
         known = {
-            "model": one.name,
-            "rank": str(one.rank),
-            "ranks": "-".join(dict.fromkeys(map(str, one.ranks or ()))),
+            "model": standing.name,
+            "rank": str(standing.rank),
+            "ranks": "-".join(dict.fromkeys(map(str, standing.ranks or ()))),
             "value": cells.value,
             "95 % interval": cells.interval,
-            "group": one.group,
-            "groups": one.group,
+            "group": standing.group,
+            "groups": standing.group,
             "n": cells.n,
             "remark": cells.remark,
         }
@@ -60,46 +60,48 @@ def standings(board: Leaderboard, columns: Sequence[str]) -> list[tuple[str, ...
 
 
 def differences(
-    heading: str, one: Comparison, found: Mapping[str, MetricDifference]
+    heading: str, comparison: Comparison, metrics: Mapping[str, MetricDifference]
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Headings, and a row for each metric or category with both sides' values."""
+    """Headings, and a row for each metric or category with the values of both sides."""
     rows: list[tuple[str, ...]] = []
-    for name, metric in found.items():
+    for name, metric in metrics.items():
         cells = shown_difference(metric.difference)
         values = shown(metric.a).value, shown(metric.b).value
         ps = p_value(metric.p), p_value(metric.adjusted)
         rows.append((name, *values, *cells[:2], *ps, *cells[2:]))
-    return (heading, one.a, one.b, *DIFFERENCE), rows
+    return (heading, comparison.a, comparison.b, *DIFFERENCE), rows
 
 
 def in_points(metric: MetricReport) -> MetricReport:
-    """A difference of fractions in percentage points (pp), any other as it is."""
+    """A difference of fractions in percentage points (pp), any other unchanged."""
     if metric.unit != "fraction" or metric.value is None:
         return metric
     ci95 = None if metric.ci95 is None else (100 * metric.ci95[0], 100 * metric.ci95[1])
     return replace(metric, value=100 * metric.value, ci95=ci95, unit="pp")
 
 
-def flips(one: Comparison, found: Flips) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Headings and rows of how many samples are right on both sides, on one, on none."""
-    return ("", f"right in {one.b}", f"wrong in {one.b}"), [
-        (f"right in {one.a}", f"{found.both:,}", f"{found.only_a:,}"),
-        (f"wrong in {one.a}", f"{found.only_b:,}", f"{found.neither:,}"),
+def flips(comparison: Comparison, counts: Flips) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Headings and rows with the numbers of samples right on both sides, one side, or neither."""
+    return ("", f"right in {comparison.b}", f"wrong in {comparison.b}"), [
+        (f"right in {comparison.a}", f"{counts.both:,}", f"{counts.only_a:,}"),
+        (f"wrong in {comparison.a}", f"{counts.only_b:,}", f"{counts.neither:,}"),
     ]
 
 
-def settings(one: BestOf) -> list[tuple[str, ...]]:
-    """A row under SETTINGS for each, and for what choosing the best of them is worth."""
-    rows: list[tuple[str, ...]] = [(name, *shown(found)) for name, found in one.values.items()]
-    return [*rows, ("the best, on samples that did not choose it", *shown(one.held_out))]
+def settings(best_of: BestOf) -> list[tuple[str, ...]]:
+    """A row under SETTINGS for each setting, and one for the best on held-out samples."""
+    rows: list[tuple[str, ...]] = [
+        (name, *shown(metric)) for name, metric in best_of.values.items()
+    ]
+    return [*rows, ("the best, on held-out samples", *shown(best_of.held_out))]
 
 
 def by_benchmark(of: Comparisons) -> tuple[list[str], list[list[str]]]:
-    """Models by benchmarks, with their groups: headings and rows."""
+    """Headings and rows of models by benchmarks, with their groups."""
     cells = {
-        (one.name, board.benchmark): f"{shown(one.value).value} {one.group}".rstrip()
+        (standing.name, board.benchmark): f"{shown(standing.value).value} {standing.group}".rstrip()
         for board in of.leaderboards
-        for one in board.standings
+        for standing in board.standings
     }
     models = dict.fromkeys(name for name, _ in cells)
     names = [board.benchmark for board in of.leaderboards]

@@ -14,9 +14,9 @@ from snellen.scoring import MetricReport
 class PageTable:
     """A table as the template draws it.
 
-    Behind the column `after` stand pictures of values and intervals on the axis `on`, a mark for
-    each row. `links` lead from the first cells to sections, with what they say to who hears them.
-    `remarks` stand below.
+    After the column `after`, a picture shows the value and interval of each row on the axis `on`.
+    `links` are pairs of a section and a label for screen readers, for the first cell of each row.
+    `remarks` are lines below the table.
     """
 
     caption: str
@@ -40,20 +40,24 @@ def table(
     blind: Mapping[int, float] | None = None,
     links: Sequence[tuple[str, str]] = (),
 ) -> PageTable:
-    """A table of what `table_rows` gives. `metrics`, one a row, are drawn behind the first interval
-    where one of them has one, with dashed lines at what is `blind`, by row."""
+    """A table of rows of `table_rows`. If any of `metrics`, one per row, has an interval, they are
+    drawn after the first column of intervals. `blind` maps rows to values of dashed lines."""
     blind = blind or {}
     headings, rows, remarks = table_rows.without_remarks(headings, rows)
     headings, rows = table_rows.without_empty(headings, rows)
     on = None
-    if any(found is not None and found.ci95 is not None for found in metrics):
+    if any(metric is not None and metric.ci95 is not None for metric in metrics):
         on = axis(metrics, *blind.values())
-    marks = [] if on is None else [mark(on, one, blind.get(n)) for n, one in enumerate(metrics)]
+    marks = (
+        [] if on is None else [mark(on, metric, blind.get(n)) for n, metric in enumerate(metrics)]
+    )
     return PageTable(
         caption=caption,
         headings=[name.replace(" ", "\u00a0") if len(name) < 16 else name for name in headings],
         rows=rows,
-        numbers=[not table_rows.is_name(place, heading) for place, heading in enumerate(headings)],
+        numbers=[
+            not table_rows.is_name(column, heading) for column, heading in enumerate(headings)
+        ],
         remarks=remarks,
         on=on,
         marks=marks,

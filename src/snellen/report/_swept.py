@@ -1,4 +1,4 @@
-"""Runs of the same models in several settings: what the setting does, model by model."""
+"""Runs of the same models in several settings: the effect of the setting on each model."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from snellen.analysis.comparing import (
     Comparisons,
     Side,
     best,
-    flipped,
     p_value,
+    rank_flip_text,
     shown_difference,
 )
 from snellen.analysis.result import shown
 from snellen.scoring import MetricReport
 
 SWEEP = (
-    *("setting", "model", "value", "95 % interval", "less the first", "95 % interval"),
+    *("setting", "model", "value", "95 % interval", "minus the first", "95 % interval"),
     *("p", "adjusted p", "n", "remark"),
 )
 PLAIN = "nothing set"
@@ -27,10 +27,12 @@ Swept = tuple[str, list[Sequence[str]], list[str]]
 
 
 def swept(document: Comparisons) -> Iterator[Swept]:
-    """For each benchmark a title, rows under SWEEP, and what must be said below them."""
+    """For each benchmark a title, rows under SWEEP, and notes below them."""
     for benchmark in dict.fromkeys(side.benchmark for side in document.sides):
         sides = [side for side in document.sides if side.benchmark == benchmark]
-        pairs = [one for one in document.comparisons if one.benchmark == benchmark]
+        pairs = [
+            comparison for comparison in document.comparisons if comparison.benchmark == benchmark
+        ]
         by_model: dict[str, list[Side]] = {}
         for side in sides:
             by_model.setdefault(side.model, []).append(side)
@@ -45,7 +47,7 @@ def _of_benchmark(
     pairs: Sequence[Comparison],
     document: Comparisons,
 ) -> Swept:
-    between = {(one.a, one.b): one for one in pairs}
+    between = {(comparison.a, comparison.b): comparison for comparison in pairs}
     metric = next(iter(pairs[0].metrics))
     values = _values(benchmark, pairs, document)
     tests = [
@@ -66,38 +68,45 @@ def _of_benchmark(
             cells: Sequence[str] = ("", "", "", "")
             remark = value[3]
             if (first, side.name) in between:
-                found = next(iter(between[first, side.name].metrics.values()))
-                less = shown_difference(found.difference)
-                cells = (*less[:2], p_value(found.p), p_value(adjusted.get((first, side.name))))
+                metric_difference = next(iter(between[first, side.name].metrics.values()))
+                less = shown_difference(metric_difference.difference)
+                cells = (
+                    *less[:2],
+                    p_value(metric_difference.p),
+                    p_value(adjusted.get((first, side.name))),
+                )
                 remark = "; ".join(dict.fromkeys(filter(None, (remark, less.remark))))
             rows.append((_setting(side), model, *value[:2], *cells, value[2], remark))
-    said = [best(one) for one in document.best_of if one.benchmark == benchmark]
-    said += [flipped(one) for one in document.rank_flips if one.benchmark == benchmark]
-    if not any(one.benchmark == benchmark for one in document.rank_flips) and len(by_model) > 1:
-        said.append("no two models change places between settings")
+    best_settings = [
+        best_setting for best_setting in document.best_of if best_setting.benchmark == benchmark
+    ]
+    flips = [flip for flip in document.rank_flips if flip.benchmark == benchmark]
+    notes = [*map(best, best_settings), *map(rank_flip_text, flips)]
+    if not flips and len(by_model) > 1:
+        notes.append("no two models change places between settings")
     if len(known) > 1:
-        said.append(f"p is adjusted by Holm's method over the {len(known)} differences shown")
+        notes.append(f"p is adjusted by Holm's method over the {len(known)} differences shown")
     order = {setting: n for n, setting in enumerate(dict.fromkeys(row[0] for row in rows))}
     rows.sort(key=lambda row: order[row[0]])
     what = f"{benchmark}: {pairs[0].scoring} {metric} by setting"
-    return f"{what}, on the samples that all have", rows, said
+    return f"{what}, on the samples that all share", rows, notes
 
 
 def _values(
     benchmark: str, pairs: Sequence[Comparison], document: Comparisons
 ) -> dict[str, MetricReport]:
-    """The first metric of each side, on the samples that all have."""
+    """The first metric of each side, on the samples that all share."""
     for board in document.leaderboards:
         if board.benchmark == benchmark:
-            return {one.name: one.value for one in board.standings}
-    found: dict[str, MetricReport] = {}
-    for one in pairs:  # of two sides there is one pair
-        metric = next(iter(one.metrics.values()))
-        found |= {one.a: metric.a, one.b: metric.b}
-    return found
+            return {standing.name: standing.value for standing in board.standings}
+    metrics: dict[str, MetricReport] = {}
+    for comparison in pairs:  # two sides make one pair
+        metric = next(iter(comparison.metrics.values()))
+        metrics |= {comparison.a: metric.a, comparison.b: metric.b}
+    return metrics
 
 
 def _setting(side: Side) -> str:
-    """What the name says beside the model."""
+    """The part of the name after the model."""
     rest = side.name.removeprefix(side.model).strip()
     return rest.removeprefix("(").removesuffix(")") or PLAIN

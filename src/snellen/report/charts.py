@@ -1,6 +1,6 @@
-"""Where the dots, intervals and curves of a report's pictures stand; the templates draw them.
+"""The positions of dots, intervals, and curves in a report's pictures; the templates draw them.
 
-By hand, since matplotlib is optional, and its pictures do not fit into the rows of a table.
+This module does without matplotlib, which is optional and does not draw into rows of a table.
 """
 
 from __future__ import annotations
@@ -9,28 +9,28 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from snellen.report.ladder import numeral, place
+from snellen.report.ladder import numeral, position
 from snellen.scoring import MetricReport
 
 WIDTH = 180
-"""Of an interval's picture beside its row, in pixels."""
+"""The width of the picture of an interval, in pixels."""
 EDGE = 6
-"""So far from both ends of it the outermost values stand, so that no dot is cut."""
+"""The margin at both ends of the picture in pixels, so that no dot is cut off."""
 STEPS = (1, 2, 5, 10)
 MOST_TICKS = 6
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Values from the first tick to the last, drawn from left to right; `scale` turns them into
-    what the labels say (100 for percent)."""
+    """Values from the first tick to the last, from left to right; `scale` is the factor of the
+    labels (100 for percent)."""
 
     ticks: tuple[float, ...]
     scale: float
     unit: str
 
     def at(self, value: float) -> float:
-        """How far a value is from the left, in pixels; what is beyond stands at the edge."""
+        """The distance of a value from the left, in pixels; beyond the axis, that of the edge."""
         low, high = self.ticks[0], self.ticks[-1]
         share = (min(max(value, low), high) - low) / (high - low)
         return round(EDGE + share * (WIDTH - 2 * EDGE), 1)
@@ -41,13 +41,13 @@ class Axis:
         return self.label(self.ticks[0]), self.label(self.ticks[-1])
 
     def label(self, value: float) -> str:
-        """A value on the axis in words."""
+        """The label of a value on the axis."""
         return f"{value * self.scale:z,.10g}{self.unit}"
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One row's dot, both ends of its interval where it has one, and what a blind model gets."""
+    """The dot of a row, the ends of its interval, if any, and the value of a blind model."""
 
     dot: float
     low: float | None
@@ -56,16 +56,16 @@ class Mark:
 
 
 def axis(metrics: Iterable[MetricReport | None], *values: float | None) -> Axis | None:
-    """An axis on which all of the metrics, their intervals and the other values lie; None where
-    they have several units, or no value at all."""
-    there = [one for one in metrics if one is not None and one.value is not None]
-    if not there or len({one.unit for one in there}) > 1:
+    """An axis that holds all metrics, their intervals, and the other values; None if the metrics
+    have several units or no values."""
+    there = [metric for metric in metrics if metric is not None and metric.value is not None]
+    if not there or len({metric.unit for metric in there}) > 1:
         return None
     fraction = there[0].unit == "fraction"
-    ends = [value for one in there for value in (one.value, *(one.ci95 or ()))]
+    ends = [value for metric in there for value in (metric.value, *(metric.ci95 or ()))]
     known = [value for value in (*ends, *values) if value is not None]
     low, high = min(known), max(known)
-    if low == high:  # a single point stands in the middle, a share between none and all
+    if low == high:  # a single value is in the middle, a single fraction between 0 and 1
         reach = abs(low) / 10 or 1.0
         low, high = (0.0, 1.0) if fraction and 0 <= low <= 1 else (low - reach, high + reach)
     ticks = even(low, high)
@@ -88,19 +88,18 @@ def even(low: float, high: float) -> tuple[float, ...]:
     return tuple(float(f"{n * size:.10g}") for n in range(first, last + 1))
 
 
-def mark(on: Axis, found: MetricReport | None, blind: float | None = None) -> Mark | None:
-    """Where a metric stands on the axis, and beside it a blind model; None where it has no
-    value."""
-    if found is None or found.value is None:
+def mark(on: Axis, metric: MetricReport | None, blind: float | None = None) -> Mark | None:
+    """The position of a metric and of a blind model on the axis; None without a value."""
+    if metric is None or metric.value is None:
         return None
-    low, high = (None, None) if found.ci95 is None else map(on.at, found.ci95)
-    return Mark(on.at(found.value), low, high, None if blind is None else on.at(blind))
+    low, high = (None, None) if metric.ci95 is None else map(on.at, metric.ci95)
+    return Mark(on.at(metric.value), low, high, None if blind is None else on.at(blind))
 
 
 @dataclass(frozen=True)
 class Level:
-    """A level of a ladder: its number where there is room for it, and where its dot and interval
-    stand."""
+    """A level of a ladder: its number, if there is room for it, and the positions of its dot and
+    interval."""
 
     name: str
     x: float
@@ -111,8 +110,8 @@ class Level:
 
 @dataclass(frozen=True)
 class Curve:
-    """How well each level of a ladder was read; `threshold` is where reading ends, and `band` its
-    interval, both across."""
+    """The share right at each level of a ladder; `threshold` is the x position where reading ends,
+    and `band` its interval."""
 
     levels: Sequence[Level]
     line: str
@@ -122,15 +121,15 @@ class Curve:
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 468.0, 12.0, 196.0
 DIGIT = 7.0
-"""How wide a digit of a label may be."""
+"""The maximum width of a digit of a label, in pixels."""
 
 
 def curve(levels: dict[str, MetricReport], end: MetricReport | None) -> Curve:
-    """The curve of shares by level, `levels` in their order."""
+    """The curve of the share right by level; `levels` are in order."""
     numerals = [numeral(name) for name in levels]
     numbers = [float(number) for number in numerals]
     wide = max(map(len, numerals)) * DIGIT + 6
-    each = math.ceil(wide * len(levels) / (RIGHT - LEFT))
+    labels_every = math.ceil(wide * len(levels) / (RIGHT - LEFT))
 
     def across(index: float) -> float:
         return round(LEFT + 16 + index * (RIGHT - LEFT - 32) / max(len(levels) - 1, 1), 1)
@@ -139,16 +138,16 @@ def curve(levels: dict[str, MetricReport], end: MetricReport | None) -> Curve:
         return round(BOTTOM - share * (BOTTOM - TOP), 1)
 
     drawn = []
-    for index, (number, found) in enumerate(zip(numerals, levels.values(), strict=True)):
-        if found.value is None:
+    for index, (number, metric) in enumerate(zip(numerals, levels.values(), strict=True)):
+        if metric.value is None:
             continue
-        low, high = (None, None) if found.ci95 is None else map(up, found.ci95)
-        said = "" if index % each else number
-        drawn.append(Level(said, across(index), up(found.value), low, high))
+        low, high = (None, None) if metric.ci95 is None else map(up, metric.ci95)
+        label = "" if index % labels_every else number
+        drawn.append(Level(label, across(index), up(metric.value), low, high))
     threshold = band = None
     if end is not None and end.value is not None:
-        threshold = across(place(numbers, end.value))
+        threshold = across(position(numbers, end.value))
         if end.ci95 is not None:
-            first, last = sorted(across(place(numbers, value)) for value in end.ci95)
+            first, last = sorted(across(position(numbers, value)) for value in end.ci95)
             band = first, last
     return Curve(drawn, " ".join(f"{level.x},{level.y}" for level in drawn), threshold, band)

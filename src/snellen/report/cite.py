@@ -1,4 +1,4 @@
-"""What to cite: a benchmark's paper, out of its sheet, and Snellen itself."""
+"""BibTeX entries of a benchmark's paper, taken from its sheet, and of Snellen."""
 
 from __future__ import annotations
 
@@ -16,40 +16,47 @@ REFERENCE = re.compile(
     r"(?: \((?P<late>[^()]+)\))?"
 )
 ARXIV = re.compile(r"arxiv\.org/abs/([0-9]{4}\.[0-9]{4,5})")
-# What TeX acts on, beside the backslash and braces, which no title has.
+# Special characters of TeX, without the backslash and braces, which no title has.
 SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "&%$#_"})
 
 
 def citations(benchmark: str) -> list[str]:
-    """BibTeX of the benchmark's paper, where its file names one in the usual form, and of
-    Snellen."""
-    entry = next((one for one in registry.entries() if one.name == benchmark), None)
+    """BibTeX of the benchmark's paper, if its sheet has one in the usual form, and of Snellen."""
+    entry = next(
+        (candidate for candidate in registry.entries() if candidate.name == benchmark), None
+    )
     paper = bibtex(entry.sheet) if entry else None
     return [*([paper] if paper else []), own()]
 
 
 def bibtex(sheet: str) -> str | None:
-    """The first paper that a sheet names, as BibTeX; None where it names none.
+    """The first paper of a sheet as BibTeX; None without a paper.
 
-    Of more than two authors a sheet has the first; BibTeX's `and others` stands for the rest.
+    A sheet has only the first of more than two authors; `and others` stands for the rest.
     """
-    found = PAPER.search(f"{sheet}\n.")
-    if found is None:
+    paper = PAPER.search(f"{sheet}\n.")
+    if paper is None:
         return None
-    one = REFERENCE.match(" ".join(found[1].split()))
-    if one is None:
+    reference = REFERENCE.match(" ".join(paper[1].split()))
+    if reference is None:
         return None
-    first, title = one["first"], one["title"]
-    rest = f" and {one['second']}" if one["second"] else " and others" if one["others"] else ""
-    key = f"{first}{one['year']}{re.split(r'[ :]', title)[0]}"
+    first, title = reference["first"], reference["title"]
+    rest = (
+        f" and {reference['second']}"
+        if reference["second"]
+        else " and others"
+        if reference["others"]
+        else ""
+    )
+    key = f"{first}{reference['year']}{re.split(r'[ :]', title)[0]}"
     fields = {
         "author": f"{first}{rest}",
         "title": f"{{{title.translate(SIGNS)}}}",
-        "year": one["year"],
-        "note": (one["early"] or one["late"] or "").translate(SIGNS),
-        "url": one["url"],
+        "year": reference["year"],
+        "note": (reference["early"] or reference["late"] or "").translate(SIGNS),
+        "url": reference["url"],
     }
-    if arxiv := ARXIV.search(one["url"]):
+    if arxiv := ARXIV.search(reference["url"]):
         fields |= {"eprint": arxiv[1], "archivePrefix": "arXiv"}
     return _entry("misc", re.sub(r"[^a-z0-9]", "", key.lower()), fields)
 

@@ -1,4 +1,4 @@
-"""A run's replies in other tools' files, and as test servers take them."""
+"""Export a run's replies to the formats of other tools and of test servers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ COUNTED = {
     "submission": ", are empty in it, and a test server counts them as wrong",
     "authors": ", are null in it, and the authors' script counts them as wrong",
 }
-"""What becomes of those that failed."""
+"""How a file represents failed replies, and how its reader counts them."""
 WRITERS: Mapping[str, Write] = {
     ".csv": separated.write,
     ".tsv": separated.write,
@@ -51,14 +51,14 @@ WRITERS: Mapping[str, Write] = {
 
 @dataclass(frozen=True, kw_only=True)
 class LabelSheet:
-    """Which replies stand on a blank sheet of labels."""
+    """The replies of a blank sheet of labels."""
 
     scoring: str | None = None
     """The scoring whose judge decided the replies; default: the first that has a judge."""
     sample: int | None = None
-    """How many of these replies, drawn at random; default: all."""
+    """How many of these replies to draw at random; default: all."""
     seed: int = 0
-    """Draws the replies. Those of a smaller sheet are the first of a larger one."""
+    """The seed that draws the replies. A smaller sheet is the beginning of a larger one."""
 
 
 ALL_REPLIES = LabelSheet()
@@ -73,27 +73,31 @@ def export(
     sheet: LabelSheet = ALL_REPLIES,
     benchmark: str | Benchmark | None = None,
 ) -> tuple[Path, list[str]]:
-    """Write a run's replies to a file (or into the folder) `out`; gives its path and what a reader
-    must know. The ending of `out` chooses the kind of file where there is a choice. The authors'
-    form has parts of the rows in it, which are read where the run read them, or in `data`.
+    """Write a run's replies to a file or folder `out`; return its path and notes for the reader.
 
-    `labels` is a blank sheet for people, with the replies that `sheet` names.
+    The extension of `out` selects the file type if a format allows several. The authors' format
+    contains parts of the rows, which are read from the run's data path, or from `data`.
 
-    `benchmark` is the caller's own that the run was made with: the object, `FILE.py:NAME`, or
+    `labels` is a blank sheet for people, with the replies that `sheet` selects.
+
+    `benchmark` is the caller's own benchmark of the run: the object, `FILE.py:NAME`, or
     `module:NAME`.
 
     Raises:
-        CatalogError: the run was made with a Benchmark object, and none is passed.
-        UsageError: no such format, the benchmark has no test server, its authors no form of their
-            own, or an extra is missing. StoreError: it is no run folder. DataError: a reply does
-            not fit into such a file, or the rows are not there, or not those of the run.
+        CatalogError: the run used a Benchmark object, and none is passed.
+        UsageError: no such format, the benchmark has no test server, its authors have no format of
+            their own, or an extra is missing.
+        StoreError: `folder` is not a run folder.
+        DataError: a reply does not fit into such a file, or the rows are missing or not the run's.
     """
     if to not in FORMATS:
-        raise UsageError(f"no format {to!r}; there are {', '.join(FORMATS)}.")
+        raise UsageError(f"No such format {to!r}. Formats: {', '.join(FORMATS)}.")
     if data is not None and to != "authors":
-        raise UsageError(f"data is for --to authors: {to} takes all that it has from the run.")
+        raise UsageError(f"--data is only for --to authors. The format {to} needs only the run.")
     if to != "labels" and (sheet.scoring is not None or sheet.sample is not None):
-        raise UsageError("scoring and sample are for --to labels: all else has every reply.")
+        raise UsageError(
+            "--scoring and --sample are only for --to labels. Other formats hold every reply."
+        )
     run = Run(folder)
     manifest = run.manifest()
     benchmark = _benchmark_of(folder, manifest, benchmark)
@@ -101,8 +105,8 @@ def export(
     try:
         states: Counter[str] = Counter()
         if to == "authors":
-            path, said = _as_authors(run, manifest, benchmark, data, out, states)
-            return path, [*_missing(run, manifest, to, states), *said]
+            path, notes = _as_authors(run, manifest, benchmark, data, out, states)
+            return path, [*_missing(run, manifest, to, states), *notes]
         if to == "labels":
             return _write_sheet(run, manifest, benchmark, out, sheet)
         name, (columns, rows) = _table(run, manifest, benchmark, to, out, states)
@@ -112,9 +116,9 @@ def export(
         if sent is not None and sent.by_id and path.suffix == ".json":
             write = jsonl.write_by_id
         if to == "vlmevalkit" and path.suffix == ".tsv":
-            write = partial(separated.write, formulas="kept")  # it reads cells as they stand
+            write = partial(separated.write, formulas="kept")  # VLMEvalKit reads cells unchanged
         if write is None:
-            raise UsageError(f"{path}: exports end in {', '.join(WRITERS)}.")
+            raise UsageError(f"{path}: unknown extension. Use {', '.join(WRITERS)}.")
         changed = write(path, columns, rows)
         return path, [*_missing(run, manifest, to, states), *changed]
     finally:
@@ -133,12 +137,12 @@ def _benchmark_of(
             if "spec" in manifest.get("benchmark_source", {}):
                 raise CatalogError(f"{folder}: {error}") from error
             raise CatalogError(
-                f"{folder}: {error} Pass the Benchmark object that made the run, in Python: "
+                f"{folder}: {error} Pass the Benchmark object of the run, in Python: "
                 "`snellen.report.export.export(run, to, benchmark=benchmark)`."
             ) from error
     if not is_object_run(manifest) or benchmark.name != manifest["benchmark"]:
         raise UsageError(
-            f"{folder} was not made with a Benchmark object called {benchmark.name}. Call export "
+            f"{folder} is not a run with a Benchmark object called {benchmark.name}. Call export "
             "without `benchmark`."
         )
     return benchmark
@@ -156,7 +160,7 @@ def _as_authors(
     name = manifest["benchmark"]
     if benchmark.interop.results is None:
         raise UsageError(
-            f"{name}: no form is known in which its authors publish replies to what this run asked."
+            f"{name}: the authors' result format for this run is unknown. Use another format."
         )
     if benchmark.provenance.from_catalog:
         was = data_path(manifest["data"])
@@ -168,18 +172,22 @@ def _as_authors(
     assert benchmark.interop.results is not None
     if benchmark.data.facts().digest != manifest["identity"]["data"]["digest"]:
         raise DataError(
-            f"{benchmark.data.where} has other rows than those that the run asked about: name "
-            "these with --data."
+            f"{benchmark.data.where} does not have the rows of this run. Pass the path of the "
+            "run's rows with --data."
         )
-    replies = _counted((one for one in replies_of(run, benchmark) if one.repeat == 0), states)
-    texts = {one.sample.id: None if one.reply is None else one.reply.text for one in replies}
-    made = benchmark.interop.results(manifest["model"], texts)
-    path = _placed(out, made.name)
+    replies = _counted(
+        (scored for scored in replies_of(run, benchmark) if scored.repeat == 0), states
+    )
+    texts = {
+        scored.sample.id: None if scored.reply is None else scored.reply.text for scored in replies
+    }
+    file = benchmark.interop.results(manifest["model"], texts)
+    path = _placed(out, file.name)
     if path.suffix != ".json":
-        raise UsageError(f"{path}: the authors' files end in .json.")
+        raise UsageError(f"{path}: files in the authors' format must end in .json.")
     with placed(path) as part:
-        part.write_text(json.dumps(made.holds, indent=4, allow_nan=False) + "\n")
-    return path, made.notes
+        part.write_text(json.dumps(file.holds, indent=4, allow_nan=False) + "\n")
+    return path, file.notes
 
 
 def _write_sheet(
@@ -189,56 +197,58 @@ def _write_sheet(
     out: Path | None,
     sheet: LabelSheet,
 ) -> tuple[Path, list[str]]:
-    """Write a blank sheet of labels: no verdicts in it, so that they sway nobody."""
-    name = sheet.scoring or next((n for n, one in benchmark.scorings.items() if one.judge), None)
+    """Write a blank sheet of labels, without verdicts, which could bias the people who label."""
+    name = sheet.scoring or next(
+        (n for n, scored in benchmark.scorings.items() if scored.judge), None
+    )
     if name is None:
-        raise UsageError(f"{benchmark.name}: none of its scorings has a judge to be measured.")
-    made, asked = judge.scoring_of(benchmark, name), judge.judge_of(benchmark, name)
+        raise UsageError(f"{benchmark.name}: none of its scorings has a judge to measure.")
+    scoring, judged = judge.scoring_of(benchmark, name), judge.judge_of(benchmark, name)
     every = [
-        one
-        for one in replies_of(run, benchmark)
-        if one.reply is not None
-        and one.state != "refused"
-        and not one.sample.hidden
-        and asked.when(made.parse(one.reply, one.sample))
+        scored
+        for scored in replies_of(run, benchmark)
+        if scored.reply is not None
+        and scored.state != "refused"
+        and not scored.sample.hidden
+        and judged.when(scoring.parse(scored.reply, scored.sample))
     ]
     if not every:
-        raise UsageError(f"{run.path}: {name} leaves none of its replies to a judge.")
+        raise UsageError(f"{run.path}: {name} passes none of its replies to a judge.")
 
-    def order(one: Scored) -> bytes:
+    def order(scored: Scored) -> bytes:
         return blake2b(
-            f"{sheet.seed} {one.sample.id} {one.repeat}".encode(), digest_size=8
+            f"{sheet.seed} {scored.sample.id} {scored.repeat}".encode(), digest_size=8
         ).digest()
 
     drawn = sorted(every, key=order)[: sheet.sample]
     stem = safe_name(f"{benchmark.name}_{manifest['model']}_labels", room=STEM)
     path = _placed(out, f"{stem}.csv")
     if path.suffix not in WRITERS:
-        raise UsageError(f"{path}: exports end in {', '.join(WRITERS)}.")
+        raise UsageError(f"{path}: unknown extension. Use {', '.join(WRITERS)}.")
     rows = (
         (
-            one.sample.id,
-            one.repeat,
+            scored.sample.id,
+            scored.repeat,
             name,
-            one.sample.question,
-            "\n".join(one.sample.references or (one.sample.target or "",)),
-            "" if one.reply is None else one.reply.text,
+            scored.sample.question,
+            "\n".join(scored.sample.references or (scored.sample.target or "",)),
+            "" if scored.reply is None else scored.reply.text,
             None,
             sheet.seed,
         )
-        for one in drawn
+        for scored in drawn
     )
     changed = WRITERS[path.suffix](path, labels.COLUMNS, rows)
     return path, [
-        f"{len(drawn):,} of {len(every):,} replies that {name} leaves to a judge, drawn with seed "
-        f"{sheet.seed}: fill in label, 0 to {made.best:g}, then "
+        f"{len(drawn):,} of {len(every):,} replies that {name} passes to a judge, drawn with seed "
+        f"{sheet.seed}. Fill in the column label with 0 to {scoring.best:g}, then run "
         f"`{run.command('judge', '--against', str(path))}`",
         *changed,
     ]
 
 
 def _placed(out: Path | None, name: str) -> Path:
-    """Where a file goes: to `out`, into it where that is a folder, or here under its usual name."""
+    """The path of a file: `out`, a file in the folder `out`, or the usual name in this folder."""
     return out / name if out is not None and out.is_dir() else out or Path(name)
 
 
@@ -250,77 +260,82 @@ def _table(
     out: Path | None,
     states: Counter[str],
 ) -> tuple[str, Table]:
-    """The file's usual name, and its columns and rows; `states` counts the replies in them as they
+    """The usual name of the file, its columns, and its rows; `states` counts the replies as they
     are read."""
     model = manifest["model"]
-    replies = _counted((one for one in replies_of(run, benchmark) if one.repeat == 0), states)
+    replies = _counted(
+        (scored for scored in replies_of(run, benchmark) if scored.repeat == 0), states
+    )
     if to == "vlmevalkit":
         kind = out.suffix if out is not None and out.suffix in WRITERS else ".xlsx"
         name = vlmevalkit.file_name(model, registry.vlmevalkit_name(manifest), kind)
-        # Tags for metrics say nothing to a reader, and may have the name of a column: `question`.
+        # Tags for metrics do not help a reader, and may clash with a column, such as `question`.
         without = benchmark.presentation.metric_tags
-        return name, vlmevalkit.table([_answered(one, without) for one in replies])
+        return name, vlmevalkit.table([_answered(scored, without) for scored in replies])
     if to == "lmms-eval":
         name = lmms_eval.file_name(registry.lmms_eval_name(manifest), datetime.now(UTC))
         return name, lmms_eval.table(map(_answered, replies))
     if to == "submission":
         if benchmark.interop.submission is None:
-            raise UsageError(f"{benchmark.name}: there is no form in which a test server takes it.")
+            raise UsageError(f"{benchmark.name} has no submission format for a test server.")
         row = benchmark.interop.submission.row
-        rows = (row(one.sample, "" if one.reply is None else one.reply.text) for one in replies)
+        rows = (
+            row(scored.sample, "" if scored.reply is None else scored.reply.text)
+            for scored in replies
+        )
         return benchmark.interop.submission.name, (benchmark.interop.submission.columns, rows)
-    plain = ((*_fields(_answered(one)), one.state) for one in replies)
+    plain = ((*_fields(_answered(scored)), scored.state) for scored in replies)
     return f"{safe_name(f'{benchmark.name}_{model}', room=STEM)}.{to}", (EXPORTED, plain)
 
 
 def _counted(replies: Iterable[Scored], states: Counter[str]) -> Iterator[Scored]:
-    for one in replies:
-        states[one.state] += 1
-        yield one
+    for scored in replies:
+        states[scored.state] += 1
+        yield scored
 
 
 def _missing(run: Run, manifest: Mapping[str, Any], to: str, states: Counter[str]) -> Iterator[str]:
-    """What of a run is not in the file."""
+    """Notes on the replies of a run that are not in the file."""
     if (repeats := manifest.get("repeats", 1)) > 1:
-        yield f"only the first of {repeats} repeats is in it"
+        yield f"only the first of {repeats} repeats is in the file"
     n, of, failed = states.total(), manifest.get("rows", 0), states["failed"]
     sent = to == "submission"
     if sent and registry.BUNDLED in manifest.get("notes", []):
         yield registry.BUNDLED
     if of > n:
         wrong = ", and a test server counts the others as wrong" * sent
-        yield f"partial: {n:,} of {of:,} questions are in it{wrong}"
+        yield f"partial: {n:,} of {of:,} questions are in the file{wrong}"
     if failed:
         wrong = COUNTED.get(to, "")
         yield (
-            f"incomplete: {failed:,} of {n:,} have no reply{wrong}; the run's command asks them "
-            "again"
+            f"incomplete: {failed:,} of {n:,} have no reply{wrong}; run the same command to ask "
+            "them again"
         )
     yield from dict.fromkeys(run.notes)
     if lost := run.lost_questions:
         yield (
-            "1 reply is not in it: its row of questions.jsonl is lost; the run's command writes it "
-            "again"
+            "1 reply is missing from the file, because its row of questions.jsonl is lost; run the "
+            "same command to restore it"
             if lost == 1
-            else f"{lost:,} replies are not in it: their rows of questions.jsonl are lost; the "
-            "run's command writes them again"
+            else f"{lost:,} replies are missing from the file, because their rows of "
+            "questions.jsonl are lost; run the same command to restore them"
         )
 
 
-def _answered(one: Scored, without: Collection[str] = ()) -> Answered:
-    """A reply as formats take it, without these tags."""
-    reply = one.reply
+def _answered(scored: Scored, without: Collection[str] = ()) -> Answered:
+    """A reply as the formats take it, without the tags in `without`."""
+    reply = scored.reply
     return Answered(
-        id=one.sample.id,
-        place=one.row_index,
-        question=one.sample.question,
-        choices=one.sample.choices,
-        target=one.sample.target,
+        id=scored.sample.id,
+        position=scored.row_index,
+        question=scored.sample.question,
+        choices=scored.sample.choices,
+        target=scored.sample.target,
         reply=None if reply is None else reply.text,
         reasoning=None if reply is None else reply.reasoning,
-        tags={tag: value for tag, value in one.sample.tags.items() if tag not in without},
+        tags={tag: value for tag, value in scored.sample.tags.items() if tag not in without},
     )
 
 
-def _fields(one: Answered) -> tuple[object, ...]:
-    return one.id, one.question, list(one.choices), one.target, one.reply
+def _fields(answered: Answered) -> tuple[object, ...]:
+    return answered.id, answered.question, list(answered.choices), answered.target, answered.reply

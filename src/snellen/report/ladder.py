@@ -1,4 +1,4 @@
-"""How well each level of a ladder was read, as a line of bars with the threshold below it."""
+"""The share right at each level of a ladder, as a line of bars with the threshold below it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 BARS = "_▁▂▃▄▅▆▇█"
-"""No more than a sixteenth right, then eighths."""
+"""At most a sixteenth right, then eighths."""
 
 
 def ladder(
@@ -15,12 +15,12 @@ def ladder(
     threshold: float | None = None,
     ci95: tuple[float, float] | None = None,
 ) -> list[str]:
-    """Lines of text: the levels, a bar for the share right at each, and the threshold's place.
+    """Lines of text: the levels, a bar for the share right at each, and the threshold's position.
 
-    `shares` is in the order in which the levels are to stand; a level's number stands in its name
-    (`013 pixels`). The threshold (`┼`) and its interval (`├─┤`) lie between the levels by their
-    numbers; what is beyond them is drawn at the edge. Without a threshold its line is left out, and
-    no levels give no lines.
+    `shares` is in the order of the levels; a level's name contains its number (`013 pixels`). The
+    threshold (`┼`) and its interval (`├─┤`) are between the levels by their numbers; values beyond
+    the levels are drawn at the edge. Without a threshold there is no such line; without levels
+    there are no lines.
 
     >>> for line in ladder({"04 pixels": 0.1, "08 pixels": 0.5, "16 pixels": 1.0}, 6.0, (5.0, 8.0)):
     ...     print(line)
@@ -49,24 +49,23 @@ def ladder(
 
 
 def numeral(name: str) -> str:
-    """The number in a level's name, without the noughts that put it in order: `13` of
-    `013 pixels`."""
+    """The number in a level's name, without leading zeros: `13` of `013 pixels`."""
     return re.sub(r"^0+(?=[0-9])", "", number(name))
 
 
 def number(name: str) -> str:
-    """The number as it stands in a level's name: `013`."""
-    found = re.search("[0-9]+([.][0-9]+)?", name)
-    if found is None:
-        raise ValueError(f"the level {name!r} has no number in its name")
-    return found[0]
+    """The number in a level's name, unchanged: `013`."""
+    match = re.search("[0-9]+([.][0-9]+)?", name)
+    if match is None:
+        raise ValueError(f"the level name {name!r} contains no number")
+    return match[0]
 
 
-def place(levels: Sequence[float], value: float) -> float:
-    """Where a value stands among levels that are equally far apart: 1.5 is half-way between the
-    second and the third. What is beyond them stands at the edge.
+def position(levels: Sequence[float], value: float) -> float:
+    """The position of a value among equally spaced levels: 1.5 is halfway between the second and
+    the third. A value beyond the levels is at the edge.
 
-    >>> place([4, 8, 16], 12), place([4, 8, 16], 99)
+    >>> position([4, 8, 16], 12), position([4, 8, 16], 99)
     (1.5, 2.0)
     """
     sign = 1 if levels[-1] >= levels[0] else -1
@@ -79,5 +78,5 @@ def place(levels: Sequence[float], value: float) -> float:
 
 
 def _column(levels: Sequence[float], value: float, width: int) -> int:
-    """Where a value stands in a line whose k-th level ends `width` signs after the one before."""
-    return width - 1 + round(place(levels, value) * width)
+    """The column of a value in a line where every level takes `width` characters."""
+    return width - 1 + round(position(levels, value) * width)

@@ -1,7 +1,8 @@
-"""Results and comparisons as one HTML page that loads nothing from elsewhere.
+"""Results and comparisons as one HTML page that loads no other file.
 
-Whatever a template writes is made plain and escaped: names, rules and notes come from files and
-models. The page's policy lets nothing run but its own script, without which it reads as well.
+Templates escape every value and remove its control characters, because names, rules, and notes come
+from files and models. The page's policy allows only its own script, which sorts tables. The page is
+complete without it.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from snellen.analysis.comparing import (
     MetricDifference,
     adjustments,
     best,
-    flipped,
     lines,
+    rank_flip_text,
     verdict,
 )
 from snellen.analysis.result import Result, baselines, plain, shown
@@ -42,39 +43,39 @@ TEMPLATES = Path(__file__).with_name("templates")
 LOOK = Path(__file__).with_name("look.css")
 REPLIES = {
     "ok": "The model answered.",
-    "empty": "The model answered with nothing. Scored as it is.",
-    "truncated": "The reply was cut off at the most tokens allowed. Scored as far as it goes.",
-    "refused": "The service withheld the reply. Counts as wrong; the bounds say what it is worth.",
-    "failed": "No reply came: an error of the request, not of the model. In no mean.",
+    "empty": "The reply is empty. It is scored like any other reply.",
+    "truncated": "The reply was cut off at the token limit. The part that arrived is scored.",
+    "refused": "The service withheld the reply. It counts as wrong; the bounds show its effect.",
+    "failed": "The request failed, so there is no reply. Excluded from every mean.",
 }
 READINGS = {
-    "answered": "An answer was found in the reply.",
-    "guessed": "None was found, and the authors' code draws one at random.",
-    "unparsed": "The reply says nothing that this scoring takes for an answer. Scores 0.",
-    "not-judged": "It waits for a judge's verdict. In no mean.",
-    "no-target": "The right answer is not public. In no mean.",
-    "no-reply": "There is no reply to read.",
+    "answered": "The scoring found an answer in the reply.",
+    "guessed": "The reply has no answer, so the authors' code draws one at random.",
+    "unparsed": "The scoring found no answer in the reply. Scores 0.",
+    "not-judged": "The judge has not given a verdict yet. Excluded from every mean.",
+    "no-target": "The right answer is not public. Excluded from every mean.",
+    "no-reply": "There is no reply to parse.",
 }
-BESIDE = 6
-"""Models beside one another in a table by category."""
-TOLD = ("failed", "refused", "truncated", "unparsed")
-"""States that are named where there are none, too."""
+MAX_MODELS = 6
+"""The most models in a table by category."""
+ALWAYS_LISTED = ("failed", "refused", "truncated", "unparsed")
+"""States that are listed even if their count is 0."""
 
 
 @dataclass(frozen=True)
 class LadderFigure:
-    """A curve and what it says; `across` names its levels."""
+    """A curve and its caption. `across` is the label of the axis of levels."""
 
     id: str
     title: str
-    said: str
+    caption: str
     across: str
     curve: Curve
 
 
 def html(results: Sequence[Result], compared: Comparisons | None = None) -> str:
-    """A page with a section for each result; before several tables of them all, and where they
-    stand by a comparison of the same runs."""
+    """A page with a section for each result. Several results are preceded by tables of all, and by
+    the standings if `compared`, a comparison of the same runs, is given."""
     several = len(results) != 1
     titles = side_by_side.titles(results)
     return _page(
@@ -92,8 +93,8 @@ def html(results: Sequence[Result], compared: Comparisons | None = None) -> str:
 
 
 def compared_html(of: Comparisons) -> str:
-    """A page about a comparison: where the sides stand, and each pair."""
-    names = [one.name for one in of.sides]
+    """A page about a comparison: the standings, and each pair."""
+    names = [side.name for side in of.sides]
     grid = _differences.by_benchmark(of)
     return _page(
         "compared.html",
@@ -102,15 +103,15 @@ def compared_html(of: Comparisons) -> str:
         sides=table("What is compared", _differences.SIDES, _differences.sides(of)),
         boards=list(map(_board, of.leaderboards)),
         grid=table("Value and groups", *grid) if len(of.leaderboards) > 1 else None,
-        pairs=[_pair(one, of, f"pair-{n}") for n, one in enumerate(of.comparisons, start=1)],
+        pairs=[_pair(side, of, f"pair-{n}") for n, side in enumerate(of.comparisons, start=1)],
         best_of=list(map(_best_of, of.best_of)),
-        rank_flips=list(map(flipped, of.rank_flips)),
+        rank_flips=list(map(rank_flip_text, of.rank_flips)),
         adjusted=adjustments(of),
     )
 
 
 def look() -> str:
-    """The style sheet that all of our pages share."""
+    """The style sheet that all pages share."""
     return LOOK.read_text(encoding="utf-8")
 
 
@@ -138,10 +139,10 @@ def _several(results: Sequence[Result], titles: Sequence[str]) -> dict[str, Any]
 
 
 def _better_at(results: Sequence[Result]) -> Iterator[PageTable]:
-    """Models beside one another by category, for each benchmark that a few of them were asked."""
+    """For each benchmark with 2 to `MAX_MODELS` models, a table of models by category."""
     for benchmark, of in side_by_side.by_benchmark(results).items():
-        scored = {model: one for model, one in of.items() if one.report.scorings}
-        if not 2 <= len(scored) <= BESIDE:
+        scored = {model: result for model, result in of.items() if result.report.scorings}
+        if not 2 <= len(scored) <= MAX_MODELS:
             continue
         first = next(iter(scored.values()))
         for tag in first.report.breakdown:
@@ -150,14 +151,14 @@ def _better_at(results: Sequence[Result]) -> Iterator[PageTable]:
             headings, rows = side_by_side.models_by_category(scored, tag, intervals=True)
             if rows:
                 metric = next(iter(first.scoring().metrics))
-                values = (value for one in scored.values() for value in one.by(tag).values())
+                values = (value for result in scored.values() for value in result.by(tag).values())
                 intervals = any(value.ci95 is not None for value in values)
                 caption = f"{benchmark}: {metric} by {tag}{', with 95 % intervals' * intervals}"
                 yield table(caption, headings, rows)
 
 
 def _grid(results: Sequence[Result]) -> PageTable | None:
-    """Models by benchmarks; None where there is one of either."""
+    """Models by benchmarks; None if there is only one model or one benchmark."""
     grid = side_by_side.grid(results, intervals=True)
     caption = "Headline metric, 95 % interval, and n of each run, over all samples that count in it"
     return None if grid is None else table(caption, *grid)
@@ -176,21 +177,25 @@ def _run(result: Result, number: str) -> dict[str, Any]:
     return {
         "tagline": _tagline(report.benchmark),
         "value": shown(result.headline).value if scored else "-",
-        "beside": list(_beside(result)) if scored else [],
+        "beside": list(_headline_facts(result)) if scored else [],
         "short": short,
         "notes": [note for note in report.notes if note not in short],
         "scores": _scores(result) if scored else None,
-        "asked": _asked(result),
+        "asked": _replies_title(result),
         "replies": _states(REPLIES, report.replies),
         "readings": [
             (name, _states(READINGS, scoring.readings)) for name, scoring in report.scorings.items()
         ],
         "disagreements": [
             (
-                table_rows.differ(one),
-                table("Rules that fired", table_rows.rule_headings(one), table_rows.rules(one)),
+                table_rows.differ(disagreement),
+                table(
+                    "Rules that fired",
+                    table_rows.rule_headings(disagreement),
+                    table_rows.rules(disagreement),
+                ),
             )
-            for one in report.disagreements
+            for disagreement in report.disagreements
         ],
         "tags": [_categories(result, tag) for tag in tags if tag not in ladders],
         "ladders": [(ladder, _categories(result, tag)) for tag, ladder in ladders.items()],
@@ -199,7 +204,7 @@ def _run(result: Result, number: str) -> dict[str, Any]:
         "settings": [
             *run_facts.sources(result),
             *run_facts.settings(result),
-            *run_facts.made_with(manifest),
+            *run_facts.provenance(manifest),
         ],
         "folder": "" if result.run is None else f"{result.run}",
         "citations": [entry.splitlines() for entry in citations(report.benchmark)],
@@ -208,16 +213,16 @@ def _run(result: Result, number: str) -> dict[str, Any]:
 
 @cache
 def _tagline(benchmark: str) -> str:
-    """What the benchmark is, in its own file's words."""
-    found = (entry.title for entry in registry.entries() if entry.name == benchmark)
-    return next(found, "").partition(":")[2].strip()
+    """The short description of a benchmark: its title after the name."""
+    titles = (entry.title for entry in registry.entries() if entry.name == benchmark)
+    return next(titles, "").partition(":")[2].strip()
 
 
-def _beside(result: Result) -> Iterator[tuple[str, str]]:
-    metric, found = next(iter(result.scoring().metrics.items()))
-    cells = shown(found)
+def _headline_facts(result: Result) -> Iterator[tuple[str, str]]:
+    metric, headline = next(iter(result.scoring().metrics.items()))
+    cells = shown(headline)
     yield "metric", f"{metric} ({result.report.headline})"
-    yield "95 % interval", cells.interval or found.reason or "none"
+    yield "95 % interval", cells.interval or headline.reason or "none"
     yield "n", cells.n
     counts = result.counts
     for name, n in (
@@ -231,21 +236,21 @@ def _beside(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def _short_of(result: Result) -> list[str]:
-    """What keeps the result from being one of the whole data set."""
-    said = [
+    """The reasons why the result does not cover the whole data set."""
+    remarks = [
         note
         for note in side_by_side.short_of(result)
         if note not in ("incomplete", "out of date", side_by_side.OTHER_SOURCE)
     ]
-    said += [note for note in result.report.notes if note.startswith("incomplete")]
-    said += result.report.out_of_date
-    return [*said, *([f"stopped: {result.stopped}"] if result.stopped else [])]
+    remarks += [note for note in result.report.notes if note.startswith("incomplete")]
+    remarks += result.report.out_of_date
+    return [*remarks, *([f"stopped: {result.stopped}"] if result.stopped else [])]
 
 
 def _scores(result: Result) -> PageTable:
     rows = list(table_rows.headline_rows(result))
     unit = result.headline.unit
-    found = [
+    metrics = [
         metric if metric.unit == unit else None
         for scoring in result.report.scorings.values()
         for name, metric in scoring.metrics.items()
@@ -253,35 +258,37 @@ def _scores(result: Result) -> PageTable:
     ]
     chance = result.report.baselines.chance if result.report.baselines else None
     blind = {0: chance} if chance is not None else {}
-    return table("Metrics of the whole set", table_rows.HEADINGS, rows, found, blind=blind)
+    return table("Metrics of the whole set", table_rows.HEADINGS, rows, metrics, blind=blind)
 
 
-def _asked(result: Result) -> str:
+def _replies_title(result: Result) -> str:
     report = result.report
     turns = f" to turns of {report.conversations:,} conversations" if report.conversations else ""
     return f"Of {report.n:,} replies{turns}:"
 
 
 def _states(known: Mapping[str, str], counted: Mapping[str, int]) -> list[tuple[str, int]]:
-    """(state, n): those that there are, and those that a reader looks for."""
+    """(state, n) of states with a count, and of those that are always listed."""
     every = dict.fromkeys([*known, *counted])
-    return [(name, counted.get(name, 0)) for name in every if counted.get(name) or name in TOLD]
+    return [
+        (name, counted.get(name, 0)) for name in every if counted.get(name) or name in ALWAYS_LISTED
+    ]
 
 
 def _categories(result: Result, tag: str) -> PageTable:
-    """The first metric by category; of more than two scorings the headline's interval alone."""
+    """The first metric by category. Of more than two scorings, only the headline has intervals."""
     headings = table_rows.breakdown_headings(result, tag)
     rows = table_rows.breakdown_rows(result, tag)
-    found = result.by(tag)
+    metrics = result.by(tag)
     scorings = len(result.report.scorings)
     if scorings > 2:
         left = {2 + 2 * k for k in range(1, scorings)}
         headings, *rows = (
-            [cell for place, cell in enumerate(row) if place not in left]
+            [cell for column, cell in enumerate(row) if column not in left]
             for row in (headings, *rows)
         )
     metric = next(iter(result.scoring().metrics))
-    return table(f"{metric} by {tag}", headings, rows, [found.get(row[0]) for row in rows])
+    return table(f"{metric} by {tag}", headings, rows, [metrics.get(row[0]) for row in rows])
 
 
 def _ladder(result: Result, tag: str, number: str) -> LadderFigure | None:
@@ -289,21 +296,21 @@ def _ladder(result: Result, tag: str, number: str) -> LadderFigure | None:
     if not levels:
         return None
     name, end = table_rows.threshold(result, tag)
-    said = "Share right at each level"
-    said += ", with 95 % intervals." if any(one.ci95 for one in levels.values()) else "."
+    caption = "Share right at each level"
+    caption += ", with 95 % intervals." if any(metric.ci95 for metric in levels.values()) else "."
     if end is not None:
         cells = shown(end)
         if end.value is None:
-            said += f" {name}: {cells.remark}."
+            caption += f" {name}: {cells.remark}."
         else:
             remark = f" ({cells.remark})" if cells.remark else ""
             amount = f"{cells.value} {cells.interval}".rstrip()
-            said += f" Reading ends at {amount} (dashed): {name}{remark}."
+            caption += f" Reading ends at {amount} (dashed): {name}{remark}."
     first = next(iter(levels))
     return LadderFigure(
         id=f"ladder-{number}",
         title=tag,
-        said=said,
+        caption=caption,
         across=table_rows.level_unit(first),
         curve=curve(levels, end),
     )
@@ -314,24 +321,31 @@ def _parts(result: Result) -> Iterator[dict[str, Any]]:
     report = result.report
     if len(report.capabilities) > 1:
         leaves = report.capabilities
-        shares = [(leaf, *shown(one.mean)) for leaf, one in leaves.items()]
-        means = [one.mean for one in leaves.values()]
+        shares = [(leaf, *shown(part.mean)) for leaf, part in leaves.items()]
+        means = [part.mean for part in leaves.values()]
         headings = ("capability", *side_by_side.CAPABILITIES[2:5], "remark")
-        yield _part("What it asks of a model", [table("Mean score", headings, shares, means)])
+        yield _part(
+            "Capabilities that the questions require",
+            [table("Mean score", headings, shares, means)],
+        )
     if report.probe is not None:
-        told, noted = table_rows.probe(result)
+        measures, noted = table_rows.probe(result)
         tables = [
-            table("What it tells", table_rows.HEADINGS[1:], told, [*report.probe.metrics.values()])
+            table("Measures", table_rows.HEADINGS[1:], measures, [*report.probe.metrics.values()])
         ]
-        if by_place := table_rows.places(result):
-            picked = [one.picked for one in report.probe.places]
-            tables.append(table("By the place of an option", table_rows.PLACES, by_place, picked))
+        if position_rows := table_rows.places(result):
+            picked = [part.picked for part in report.probe.places]
+            tables.append(
+                table("By position of the choice", table_rows.PLACES, position_rows, picked)
+            )
         yield _part(table_rows.probe_title(result).capitalize(), tables, noted)
     if report.repeats:
         again = table("Metrics of repeats", table_rows.HEADINGS, table_rows.repeats_rows(result))
         yield _part(table_rows.repeats_title(result), [again], table_rows.repeats_lines(result))
-    for title, rows, said in table_rows.judges(result):
-        yield _part("The judge against people", [table(title, table_rows.HEADINGS[1:], rows)], said)
+    for title, rows, lines_below in table_rows.judges(result):
+        yield _part(
+            "The judge against people", [table(title, table_rows.HEADINGS[1:], rows)], lines_below
+        )
     bins = [
         table(title, table_rows.SLICE, means)
         for differing in (True, False)
@@ -347,18 +361,18 @@ def _parts(result: Result) -> Iterator[dict[str, Any]]:
 def _part(
     title: str,
     tables: Sequence[PageTable] = (),
-    said: Iterator[str] | Sequence[str] = (),
+    sentences: Iterator[str] | Sequence[str] = (),
     facts: Sequence[tuple[str, str]] = (),
 ) -> dict[str, Any]:
-    return {"title": title, "tables": tables, "said": list(said), "facts": facts}
+    return {"title": title, "tables": tables, "said": list(sentences), "facts": facts}
 
 
 # -- comparisons
 
 
 def _board(board: Leaderboard) -> dict[str, Any]:
-    values = [one.value for one in board.standings]
-    caption = f"{board.metric} ({board.scoring}) on the {board.samples:,} samples that all have"
+    values = [standing.value for standing in board.standings]
+    caption = f"{board.metric} ({board.scoring}) on the {board.samples:,} samples that all share"
     headings, *rows = _differences.standings(board, _differences.LEADERBOARD)
     return {
         "title": board.benchmark,
@@ -370,51 +384,59 @@ def _board(board: Leaderboard) -> dict[str, Any]:
 
 
 def _verdicts(of: Comparisons) -> Iterator[tuple[str, list[tuple[str, list[str]]]]]:
-    """For each benchmark what comparing each pair found, in a sentence, with the notes on that
-    pair: their counts are of the samples that these two share."""
-    for benchmark in dict.fromkeys(one.benchmark for one in of.comparisons):
-        pairs = [one for one in of.comparisons if one.benchmark == benchmark]
-        yield benchmark, [(verdict(one), one.notes) for one in pairs]
+    """For each benchmark, the verdict on each pair and the notes on it. Their counts are of the
+    samples that both sides share."""
+    for benchmark in dict.fromkeys(comparison.benchmark for comparison in of.comparisons):
+        pairs = [comparison for comparison in of.comparisons if comparison.benchmark == benchmark]
+        yield benchmark, [(verdict(comparison), comparison.notes) for comparison in pairs]
 
 
-def _pair(one: Comparison, of: Comparisons, number: str) -> dict[str, Any]:
-    tables = [_differences_table("metric", one, one.metrics)]
-    tables += [_differences_table(tag, one, found) for tag, found in one.breakdown.items() if found]
-    if one.capabilities:
-        tables.append(_differences_table("capability", one, one.capabilities))
-    if one.flips is not None:
-        tables.insert(1, table("Samples", *_differences.flips(one, one.flips)))
-    clusters = f" in {one.clusters:,} clusters" if one.clusters != one.samples else ""
+def _pair(comparison: Comparison, of: Comparisons, number: str) -> dict[str, Any]:
+    tables = [_differences_table("metric", comparison, comparison.metrics)]
+    tables += [
+        _differences_table(tag, comparison, differences)
+        for tag, differences in comparison.breakdown.items()
+        if differences
+    ]
+    if comparison.capabilities:
+        tables.append(_differences_table("capability", comparison, comparison.capabilities))
+    if comparison.flips is not None:
+        tables.insert(1, table("Samples", *_differences.flips(comparison, comparison.flips)))
+    samples = f"{comparison.samples:,} samples of both"
+    if comparison.clusters != comparison.samples:
+        samples += f" in {comparison.clusters:,} clusters"
     return {
         "id": number,
-        "title": f"{one.b} against {one.a}",
-        "where": f"{one.benchmark}, {one.scoring}: {one.samples:,} samples of both{clusters}",
-        "verdict": verdict(one),
-        "notes": one.notes,
+        "title": f"{comparison.b} against {comparison.a}",
+        "where": f"{comparison.benchmark}, {comparison.scoring}: {samples}",
+        "verdict": verdict(comparison),
+        "notes": comparison.notes,
         "tables": tables,
-        "said": [line for line in lines(one, of.sides) if not line.startswith("note: ")],
+        "said": [line for line in lines(comparison, of.sides) if not line.startswith("note: ")],
     }
 
 
 def _differences_table(
-    heading: str, one: Comparison, found: Mapping[str, MetricDifference]
+    heading: str, comparison: Comparison, differences: Mapping[str, MetricDifference]
 ) -> PageTable:
-    """Differences by metric or category, drawn about nought where they share a unit."""
-    less = [_differences.in_points(metric.difference) for metric in found.values()]
-    drawn = [metric if metric.unit == less[0].unit else None for metric in less]
-    headings, rows = _differences.differences(heading, one, found)
-    nought = {n: 0.0 for n, metric in enumerate(drawn) if metric is not None}
-    return table(f"{one.b} less {one.a}, by {heading}", headings, rows, drawn, blind=nought)
+    """Differences by metric or category, drawn around 0 if they have the unit of the first."""
+    in_points = [_differences.in_points(metric.difference) for metric in differences.values()]
+    drawn = [metric if metric.unit == in_points[0].unit else None for metric in in_points]
+    headings, rows = _differences.differences(heading, comparison, differences)
+    zeros = {n: 0.0 for n, metric in enumerate(drawn) if metric is not None}
+    return table(
+        f"{comparison.b} minus {comparison.a}, by {heading}", headings, rows, drawn, blind=zeros
+    )
 
 
-def _best_of(one: BestOf) -> dict[str, Any]:
-    values = [*one.values.values(), one.held_out]
-    caption = f"{one.metric} ({one.scoring}) of {one.model} by setting"
+def _best_of(best_setting: BestOf) -> dict[str, Any]:
+    values = [*best_setting.values.values(), best_setting.held_out]
+    caption = f"{best_setting.metric} ({best_setting.scoring}) of {best_setting.model} by setting"
     return {
-        "title": f"{one.benchmark}, {one.model}",
-        "said": best(one),
-        "table": table(caption, _differences.SETTINGS, _differences.settings(one), values),
-        "notes": one.notes,
+        "title": f"{best_setting.benchmark}, {best_setting.model}",
+        "said": best(best_setting),
+        "table": table(caption, _differences.SETTINGS, _differences.settings(best_setting), values),
+        "notes": best_setting.notes,
     }
 
 
@@ -422,8 +444,8 @@ def _best_of(one: BestOf) -> dict[str, Any]:
 
 
 def _page(template: str, **context: Any) -> str:
-    found = _templates().get_template(template)
-    text: str = found.render(**context)
+    page_template = _templates().get_template(template)
+    text: str = page_template.render(**context)
     return text
 
 

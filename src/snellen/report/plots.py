@@ -1,7 +1,7 @@
 """Plots of results and comparisons, for papers and slides: dots with their 95 % intervals.
 
-Needs matplotlib, of which neither the user's settings nor the clock have a say: the same results
-give the same bytes.
+Needs matplotlib. The user's matplotlib settings and the time have no effect: the same results give
+the same bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from snellen.analysis.result import Result, plain
 from snellen.errors import UsageError, install
 from snellen.report import side_by_side, table_rows
 from snellen.report._differences import in_points
-from snellen.report.ladder import number, numeral, place
+from snellen.report.ladder import number, numeral, position
 from snellen.scoring import MetricReport
 
 if TYPE_CHECKING:
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("svg", "png")
-# Okabe and Ito 2008: apart for the colour-blind too; shapes differ as well.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Okabe and Ito 2008: colors that color-blind people can distinguish. The shapes differ too.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 SHAPES = "osD^vPX"
 WIDTH = 6.4
-"""Inches; a row takes ROW of them, title and axis EDGES."""
+"""The width of a plot in inches. Its height is ROW for each row, plus EDGES for title and axis."""
 ROW, EDGES = 0.3, 1.1
 SETTINGS: Mapping[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9,
-    "text.parse_math": False,  # names are no formulas
+    "text.parse_math": False,  # names are not formulas
     "svg.fonttype": "path",
     "svg.hashsalt": "snellen",
     "axes.spines.top": False,
@@ -50,12 +50,12 @@ SETTINGS: Mapping[Any, Any] = {
     "savefig.dpi": 200,
 }
 Row = tuple[str, Sequence[MetricReport | None]]
-"""A row's name, and a dot for each series."""
+"""The name of a row, and the metric of each series."""
 
 
 def plot(results: Sequence[Result], path: Path, form: str) -> None:
-    """One plot: of several results their headline metrics, of one its first categories beneath its
-    headline.
+    """One plot: the headline metrics of several results, or the headline and the first categories
+    of one result.
 
     Raises:
         UsageError: matplotlib is missing, the path cannot be written, or nothing can be drawn.
@@ -64,15 +64,15 @@ def plot(results: Sequence[Result], path: Path, form: str) -> None:
         figure = _categories(results[0]) if len(results) == 1 else None
         figure = figure or _headlines(results)
         if figure is None:
-            raise UsageError(f"{path}: no result has a value that could be drawn.")
+            raise UsageError(f"{path}: there is nothing to plot, because no result has a value.")
         _write(figure, path, form)
 
 
 def plots(
     results: Sequence[Result], folder: Path, form: str, compared: Comparisons | None = None
 ) -> list[Path]:
-    """All plots that the results give, in a folder that is made where it is missing: the headline
-    metrics, each benchmark's categories and ladders by model, and the differences of a comparison.
+    """All plots of the results, in a folder, which is created if necessary: the headline metrics,
+    each benchmark's categories and ladders by model, and the differences of a comparison.
 
     Raises:
         UsageError: matplotlib is missing, or the folder cannot be written.
@@ -81,7 +81,7 @@ def plots(
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(f"{folder} cannot be made: {error.strerror}.") from error
+            raise UsageError(f"{folder} cannot be created: {error.strerror}.") from error
         written: list[Path] = []
         uses: Counter[str] = Counter()
         for name, figure in _all(results, compared):
@@ -97,8 +97,8 @@ def plots(
 def _all(results: Sequence[Result], compared: Comparisons | None) -> Iterator[tuple[str, Figure]]:
     if figure := _headlines(results):
         yield "headline", figure
-    for benchmark, named in side_by_side.by_benchmark(results).items():
-        of = {name: result for name, result in named.items() if result.report.scorings}
+    for benchmark, results_by_model in side_by_side.by_benchmark(results).items():
+        of = {name: result for name, result in results_by_model.items() if result.report.scorings}
         tags = dict.fromkeys(tag for result in of.values() for tag in result.report.breakdown)
         for tag in tags:
             if any(table_rows.levels(result, tag) for result in of.values()):
@@ -134,7 +134,7 @@ def _headlines(results: Sequence[Result]) -> Figure | None:
     figure = _figure(sum(heights))
     axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
     for on, (title, rows, chance) in zip(axes, panels, strict=True):
-        _dots(on, rows, title, line=chance, said="by chance")
+        _dots(on, rows, title, line=chance, line_label="by chance")
     return figure
 
 
@@ -146,13 +146,13 @@ def _counted(result: Result) -> str:
 
 
 def _categories(result: Result) -> Figure | None:
-    """One result's first categories that are no ladder, its headline above them."""
+    """The first tag of a result that is not a ladder: its categories below the headline."""
     report = result.report
     tag = next((tag for tag in report.breakdown if not table_rows.levels(result, tag)), None)
     if tag is None or not result.by(tag):
         return None
     rows: list[Row] = [(f"all\n{_counted(result)}", [result.headline])]
-    rows += [(label, [found]) for label, found in result.by(tag).items()]
+    rows += [(label, [metric]) for label, metric in result.by(tag).items()]
     figure = _figure(len(rows) * ROW + EDGES)
     metric = next(iter(result.scoring().metrics))
     _dots(figure.subplots(), rows, f"{side_by_side.title(result)}: {metric} by {tag}")
@@ -162,9 +162,9 @@ def _categories(result: Result) -> Figure | None:
 def _by_tag(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure | None:
     """A row for each category, a dot for each model."""
     by = {model: result.by(tag) for model, result in of.items() if tag in result.report.breakdown}
-    labels = dict.fromkeys(label for found in by.values() for label in found)
-    rows: list[Row] = [(label, [found.get(label) for found in by.values()]) for label in labels]
-    rows = [row for row in rows if any(one and one.value is not None for one in row[1])]
+    labels = dict.fromkeys(label for metrics in by.values() for label in metrics)
+    rows: list[Row] = [(label, [metrics.get(label) for metrics in by.values()]) for label in labels]
+    rows = [row for row in rows if any(metric and metric.value is not None for metric in row[1])]
     if not rows:
         return None
     figure = _figure(len(rows) * max(ROW, 0.13 * len(by)) + EDGES)
@@ -174,7 +174,7 @@ def _by_tag(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure | None
 
 
 def _ladder(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure:
-    """The share right at each level, a curve for each model, and where each one's reading ends."""
+    """The accuracy at each level as a curve for each model, and a dashed line at its threshold."""
     figure = _figure(3.2)
     on = figure.subplots()
     every = sorted(
@@ -186,16 +186,16 @@ def _ladder(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure:
         levels = table_rows.levels(result, tag)
         if not levels:
             continue
-        colour, shape = COLOURS[n % len(COLOURS)], SHAPES[n % len(SHAPES)]
+        color, shape = COLORS[n % len(COLORS)], SHAPES[n % len(SHAPES)]
         across = [every.index(level) for level in levels]
-        on.plot(across, _values(levels), color=colour, marker=shape, label=plain(model), ms=5)
-        for at, found in zip(across, levels.values(), strict=True):
-            if found.ci95 is not None:
-                low, high = found.ci95
-                on.vlines(at, 100 * low, 100 * high, color=colour, linewidth=1)
+        on.plot(across, _values(levels), color=color, marker=shape, label=plain(model), ms=5)
+        for at, metric in zip(across, levels.values(), strict=True):
+            if metric.ci95 is not None:
+                low, high = metric.ci95
+                on.vlines(at, 100 * low, 100 * high, color=color, linewidth=1)
         _, end = table_rows.threshold(result, tag)
         if end is not None and end.value is not None:
-            on.axvline(place(numbers, end.value), color=colour, linestyle="--", linewidth=1)
+            on.axvline(position(numbers, end.value), color=color, linestyle="--", linewidth=1)
     on.set_xticks(range(len(every)), [numeral(level) for level in every])
     on.set_xlabel(plain(table_rows.level_unit(every[0])))
     on.set_ylabel("right, %")
@@ -207,18 +207,23 @@ def _ladder(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure:
 
 
 def _values(levels: Mapping[str, MetricReport]) -> list[float]:
-    return [100 * found.value for found in levels.values() if found.value is not None]
+    return [100 * metric.value for metric in levels.values() if metric.value is not None]
 
 
 def _differences(compared: Comparisons) -> Iterator[tuple[str, Figure]]:
-    """For each benchmark and scoring a row for each pair's first metric."""
+    """A plot for each benchmark and scoring, with a row for each pair's first metric."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
-    for one in compared.comparisons:
-        metric, found = next(iter(one.metrics.items()))
-        row: Row = (f"{one.b} less {one.a}", [in_points(found.difference)])
-        groups.setdefault((one.benchmark, one.scoring, metric), []).append(row)
+    for comparison in compared.comparisons:
+        metric, metric_difference = next(iter(comparison.metrics.items()))
+        row: Row = (
+            f"{comparison.b} minus {comparison.a}",
+            [in_points(metric_difference.difference)],
+        )
+        groups.setdefault((comparison.benchmark, comparison.scoring, metric), []).append(row)
     for (benchmark, scoring, metric), rows in groups.items():
-        if not any(one and one.value is not None for row in rows for one in row[1]):
+        if not any(
+            metric and metric.value is not None for _, metrics in rows for metric in metrics
+        ):
             continue
         figure = _figure(len(rows) * ROW + EDGES)
         title = f"{benchmark}: differences in {metric} ({scoring})"
@@ -235,46 +240,51 @@ def _dots(
     title: str,
     names: Sequence[str] = ("",),
     line: float | None = None,
-    said: str = "",
+    line_label: str = "",
 ) -> None:
-    """Rows from the top, with dots and intervals of each series a little apart."""
-    unit = next(one.unit for _, found in rows for one in found if one and one.value is not None)
+    """Rows from the top. The dots and intervals of several series are slightly apart."""
+    unit = next(
+        metric.unit
+        for _, metrics in rows
+        for metric in metrics
+        if metric and metric.value is not None
+    )
     scale = 100 if unit == "fraction" else 1
     apart = 0.6 / len(names)
     for n, name in enumerate(names):
-        colour, shape = COLOURS[n % len(COLOURS)], SHAPES[n % len(SHAPES)]
+        color, shape = COLORS[n % len(COLORS)], SHAPES[n % len(SHAPES)]
         shift = (n - (len(names) - 1) / 2) * apart
         there = [
-            (place + shift, one.value, one.ci95)
-            for place, one in enumerate(found[n] for _, found in rows)
-            if one is not None and one.value is not None
+            (position_of_row + shift, metric.value, metric.ci95)
+            for position_of_row, metric in enumerate(metrics[n] for _, metrics in rows)
+            if metric is not None and metric.value is not None
         ]
         for up, _, ci95 in there:
             if ci95 is not None:
                 low, high = ci95
-                on.hlines(up, scale * low, scale * high, color=colour, linewidth=1.6)
+                on.hlines(up, scale * low, scale * high, color=color, linewidth=1.6)
         on.plot(
             [scale * value for _, value, _ in there],
             [up for up, _, _ in there],
             linestyle="none",
             marker=shape,
-            color=colour,
+            color=color,
             markersize=5.5,
             label=plain(name),
         )
     if line is not None:
-        on.axvline(scale * line, color="#555555", linestyle="--", linewidth=1, label=said)
+        on.axvline(scale * line, color="#555555", linestyle="--", linewidth=1, label=line_label)
     on.set_yticks(range(len(rows)), [_wrapped(name, 36) for name, _ in rows])
     on.set_ylim(len(rows) - 0.5, -0.5)
     on.grid(axis="y", visible=False)
     on.set_xlabel("%" if unit == "fraction" else plain(unit))
     on.set_title(_wrapped(title, 64), loc="left")
-    if len(names) > 1 or (said and line is not None):
+    if len(names) > 1 or (line_label and line is not None):
         on.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
 
 
 def _wrapped(text: str, width: int) -> str:
-    """Lines of at most so many letters; a line end of the text is kept."""
+    """The text in lines of at most `width` characters. Its own line ends are kept."""
     lines = text.split("\n")
     return "\n".join("\n".join(textwrap.wrap(plain(line), width)) or "-" for line in lines)
 
@@ -287,7 +297,7 @@ def _figure(height: float) -> Figure:
 
 @contextmanager
 def _matplotlib() -> Iterator[None]:
-    """Our settings and matplotlib's own, none of the user's."""
+    """Matplotlib with its own defaults and our settings, without the user's configuration."""
     try:
         import matplotlib
     except ImportError as error:
@@ -297,15 +307,15 @@ def _matplotlib() -> Iterator[None]:
 
 
 def _write(figure: Figure, path: Path, form: str) -> None:
-    # Without the time, and without matplotlib's version.
-    unsaid = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
+    # No time and no version of matplotlib, so that equal plots are equal files.
+    metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
     try:
-        figure.savefig(path, format=form, metadata=unsaid)
+        figure.savefig(path, format=form, metadata=metadata)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}.") from error
 
 
 def _file_name(text: str) -> str:
-    """A name of letters, digits, dots and dashes, of fewer bytes than a file's name may have."""
+    """A short file name of letters, digits, dots, and dashes."""
     kept = "".join(sign if sign.isalnum() or sign == "." else "-" for sign in text)
     return kept.strip("-.")[:60] or "plot"

@@ -1,4 +1,4 @@
-"""Facts about one run: what became of its replies, and what it was run with."""
+"""Facts about one run: the states of its replies, and its settings."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def counts(states: Mapping[str, int]) -> str:
 
 
 def facts(result: Result) -> Iterator[tuple[str, str]]:
-    """(what, how many or which): replies and readings by state, tokens, and the run's identity."""
+    """(name, value) of replies and readings by state, tokens, and the run's identity."""
     report = result.report
     turns = f" to turns of {report.conversations:,} conversations" if report.conversations else ""
-    yield "replies", f"{report.n:,}{turns}, of them {counts(report.replies)}"
+    yield "replies", f"{report.n:,}{turns} ({counts(report.replies)})"
     for name, scoring in report.scorings.items():
         yield f"{name}, readings", counts(scoring.readings)
     for section_facts in FACTS.values():
@@ -31,26 +31,26 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def sources(result: Result) -> Iterator[tuple[str, str]]:
-    """(scoring, where its rules come from)"""
+    """(scoring, source of its rules)"""
     for name, scoring in result.report.scorings.items():
         yield f"{name}, source", f"{scoring.source}, version {scoring.version}"
 
 
 def settings(result: Result) -> Iterator[tuple[str, str]]:
-    """(field, value) of the identity; benchmark and model are the title."""
+    """(field, value) of the identity, without benchmark and model, which are in the title."""
     for name, value in result.report.identity.items():
         if name not in ("benchmark", "model") and (text := in_words(value)):
             yield name.replace("_", " "), text
 
 
 def commands(manifest: Mapping[str, Any]) -> list[str]:
-    """The commands that made the run, each once."""
-    given = (session.get("command") for session in manifest.get("sessions", []))
-    return [*dict.fromkeys(shlex.join(["snellen", *words]) for words in given if words)]
+    """The commands of the run's sessions, without duplicates."""
+    commands_run = (session.get("command") for session in manifest.get("sessions", []))
+    return [*dict.fromkeys(shlex.join(["snellen", *words]) for words in commands_run if words)]
 
 
-def made_with(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(what, which): where the rows were, and the last session's machine and versions."""
+def provenance(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(name, value) of the data path, and of the last session's machine and versions."""
     if "data" in manifest:
         yield "rows", str(manifest["data"])
     origins = manifest.get("origins", {}).items()
@@ -69,14 +69,14 @@ def made_with(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def in_words(value: Any) -> str:
-    """`max_tokens=64, extra=(top_k=1)`, without what is absent."""
+    """`max_tokens=64, extra=(top_k=1)`, without empty values."""
     match value:
         case None:
             return ""
         case list():
             return " ".join(map(in_words, value))
         case dict():
-            words = {name: in_words(one) for name, one in value.items()}
+            words = {name: in_words(item) for name, item in value.items()}
             return ", ".join(
                 f"{name}=({word})" if isinstance(value[name], dict) else f"{name}={word}"
                 for name, word in words.items()

@@ -23,53 +23,57 @@ FORMULA = ("=", "+", "-", "@")
 
 
 def csv(results: Sequence[Result]) -> str:
-    """All metrics of all results, numbers in full; low and high are the 95 % interval's, the remark
-    the result's. It is `named` with the options and settings that tell it from the others. `failed`
-    counts the run's replies that did not come, `not_judged` those without a verdict under the
+    """All metrics of all results, numbers unrounded. `low` and `high` are the 95 % interval, and
+    `remark` is about the result. `named` is its name with the options and settings that distinguish
+    it. `failed` counts replies that did not arrive, `not_judged` those without a verdict under the
     scoring."""
     out = io.StringIO()
     writer = sheet.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for result, named in zip(results, side_by_side.titles(results), strict=True):
+    for result, title in zip(results, side_by_side.titles(results), strict=True):
         report = result.report
         run = "" if result.run is None else f"{result.run}"
         remark = "; ".join(side_by_side.short_of(result))
         for name, scoring in report.scorings.items():
-            for metric, found in scoring.metrics.items():
-                # Where less is better, all wrong is the higher one.
-                bounds = sorted(found.bounds) if found.bounds else (None, None)
+            for metric, metric_report in scoring.metrics.items():
+                # If lower is better, the bound for all wrong is the higher one.
+                bounds = sorted(metric_report.bounds) if metric_report.bounds else (None, None)
                 row = (
                     report.benchmark, report.model, name, scoring.version, metric,
-                    found.value, found.unit, found.n, found.stderr,
-                    *(found.ci95 or (None, None)), *bounds, found.reason,
-                    run, remark, named, result.failed, scoring.readings.get("not-judged", 0),
+                    metric_report.value, metric_report.unit, metric_report.n, metric_report.stderr,
+                    *(metric_report.ci95 or (None, None)), *bounds, metric_report.reason,
+                    run, remark, title, result.failed, scoring.readings.get("not-judged", 0),
                 )  # fmt: skip
                 writer.writerow([_neutral(cell) if isinstance(cell, str) else cell for cell in row])
     return out.getvalue()
 
 
 def compared_csv(of: Comparisons) -> str:
-    """All differences of all pairs, b less a, numbers in full; `by` is `metric`, `capability` or a
-    tag, whose categories are the names."""
+    """All differences of all pairs, b minus a, numbers unrounded. `by` is `metric`, `capability`,
+    or a tag whose categories are the names."""
     out = io.StringIO()
     writer = sheet.writer(out, lineterminator="\n")
     writer.writerow(COMPARED)
-    for one in of.comparisons:
-        parts = {"metric": one.metrics, **one.breakdown, "capability": one.capabilities}
+    for comparison in of.comparisons:
+        parts = {
+            "metric": comparison.metrics,
+            **comparison.breakdown,
+            "capability": comparison.capabilities,
+        }
         for by, differences in parts.items():
-            for name, found in differences.items():
-                less = found.difference
+            for name, metric_difference in differences.items():
+                less = metric_difference.difference
                 row = (
-                    one.benchmark, one.scoring, one.a, one.b, by, name,
-                    found.a.value, found.b.value, less.value, less.unit,
-                    *(less.ci95 or (None, None)), found.p, found.adjusted, found.detectable,
-                    less.n, found.method, less.reason,
+                    comparison.benchmark, comparison.scoring, comparison.a, comparison.b, by, name,
+                    metric_difference.a.value, metric_difference.b.value, less.value, less.unit,
+                    *(less.ci95 or (None, None)), metric_difference.p, metric_difference.adjusted,
+                    metric_difference.detectable, less.n, metric_difference.method, less.reason,
                 )  # fmt: skip
                 writer.writerow([_neutral(cell) if isinstance(cell, str) else cell for cell in row])
     return out.getvalue()
 
 
 def _neutral(text: str) -> str:
-    """Text that a spreadsheet does not take for a formula, behind blanks neither."""
+    """Text that a spreadsheet does not read as a formula, not even after spaces."""
     text = plain(text)
     return f"'{text}" if text.lstrip().startswith(FORMULA) else text

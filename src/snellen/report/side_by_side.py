@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from snellen.analysis.capabilities import over
 from snellen.analysis.comparing import benchmark_names, side_names
+from snellen.analysis.fronts import cost_cells, front_lines
 from snellen.analysis.result import Result, shown
 from snellen.registry import BUNDLED
 from snellen.report.run_facts import in_words
@@ -15,7 +16,7 @@ from snellen.scoring import SOURCE_CHANGED, SOURCE_DIFFERS
 
 OVERVIEW = (
     *("benchmark", "model", "n", "metric", "value", "95 % interval"),
-    *("failed", "not judged", "unparsed", "run", "remark"),
+    *("failed", "not judged", "unparsed", "cost/question", "median time", "run", "remark"),
 )
 CAPABILITIES = ("model", "capability", "mean score", "95 % interval", "n", "benchmarks", "remark")
 
@@ -97,14 +98,18 @@ def by_model(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
 
 
 def overview(results: Sequence[Result]) -> list[Sequence[str]]:
-    """Headings, and a row for each result with the first metric of its headline scoring. The run's
-    name appears only if benchmark and model do not distinguish the rows, and the number of replies
-    that are not judged only if there are any."""
+    """Headings, and a row for each result with the first metric of its headline scoring.
+
+    The run's name appears only if benchmark and model do not distinguish the rows. The number of
+    replies that are not judged, the cost per question, and the median time of a request appear only
+    if a result has them.
+    """
+    costs = cost_cells(results)
     rows = [
         OVERVIEW,
         *(
-            (*name, *_overview_row(result))
-            for name, result in zip(distinct_names(results), results, strict=True)
+            (*name, *_overview_row(result, cells))
+            for name, result, cells in zip(distinct_names(results), results, costs, strict=True)
         ),
     ]
     left_out = set()
@@ -112,11 +117,15 @@ def overview(results: Sequence[Result]) -> list[Sequence[str]]:
         left_out.add("run")
     if not any(result.counts.not_judged for result in results):
         left_out.add("not judged")
+    if not any(cost for cost, _ in costs):
+        left_out.add("cost/question")
+    if not any(time for _, time in costs):
+        left_out.add("median time")
     kept = [column for column, name in enumerate(OVERVIEW) if name not in left_out]
     return [[row[column] for column in kept] for row in rows]
 
 
-def _overview_row(result: Result) -> tuple[str, ...]:
+def _overview_row(result: Result, cost: tuple[str, str]) -> tuple[str, ...]:
     counts = result.counts
     notes = short_of(result)
     metric, cells = "", EMPTY
@@ -135,6 +144,7 @@ def _overview_row(result: Result) -> tuple[str, ...]:
         f"{counts.failed:,}",
         f"{counts.not_judged:,}",
         f"{counts.unparsed:,}",
+        *cost,
         "" if result.run is None else result.run.name,
         "; ".join(notes),
     )
@@ -239,6 +249,11 @@ def _counts_once(name: str, results: Sequence[Result]) -> str:
 def _options(result: Result) -> Mapping[str, Any]:
     options: Mapping[str, Any] = result.report.identity.get("options", {})
     return options
+
+
+def fronts(results: Sequence[Result]) -> list[str]:
+    """The models that no other model beats in both score and cost, or in both score and time."""
+    return list(front_lines(by_benchmark(results)))
 
 
 def how_to_show_a_run(results: Sequence[Result]) -> str:

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 MOST_CATEGORIES = 40
 MOST_RULES = 10
-"""Longer tables are left to the other formats, which is said."""
+"""Longer tables appear only in the other formats; a line says so."""
 WIDE = 10_000
-"""Room for a row on one line, whatever its names: a terminal breaks what is longer than it is wide,
-and a search in the output finds it whole."""
-LEAST = 24
-"""Letters of a name or remark that stand on one line at least; numbers are never broken."""
+"""The width of output that is not a terminal: every row fits on one line, so that a search finds
+it."""
+LEAST, SHORTEST = 24, 12
+"""The least width of a column of names or remarks in characters, and in a table that is wider than
+the terminal. Numbers are never wrapped."""
 
 
 def print_result(result: Result) -> None:
@@ -30,31 +31,38 @@ def print_result(result: Result) -> None:
     show(result, _console())
 
 
-def print_steering(one: SteeringReport) -> None:
-    """Show on standard output how a judge's verdicts move."""
+def print_steering(steering: SteeringReport) -> None:
+    """Show on standard output how attempts to steer the judge change its verdicts."""
     console = _console()
-    title, rows = table_rows.steering(one)
+    title, rows = table_rows.steering(steering)
     _table(
         console, title, table_rows.STEERING, rows, console.width if console.is_terminal else WIDE
     )
-    _line(console, f" run {one.run}")
+    _line(console, f" run {steering.run}")
 
 
-def print_contamination(one: Contamination) -> None:
-    """Show on standard output what benchmarks share, and what of them is in a corpus."""
+def print_contamination(contamination: Contamination) -> None:
+    """Show on standard output the samples that benchmarks share, and those in a corpus."""
     console = _console()
     room = console.width if console.is_terminal else WIDE
-    for title, headings, rows, below in _contaminated.tables(one):
+    for title, headings, rows, below in _contaminated.tables(contamination):
         _table(console, title, headings, rows, room)
         for line in below:
             _line(console, f" {line}")
-    for note in one.notes:
+    for note in contamination.notes:
         _line(console, f"note: {note}", style="yellow")
 
 
 def print_results(results: Sequence[Result]) -> None:
-    """Show a result on standard output, or a table with a line for each of several."""
+    """Show a result on standard output; several as a table with one row each."""
     _show_all(results, _console())
+
+
+def print_overview(results: Sequence[Result]) -> None:
+    """Show several results together on standard output: a row for each, then models by
+    benchmarks."""
+    console = _console()
+    _show_overview(results, console, console.width if console.is_terminal else WIDE)
 
 
 def print_compared(document: Comparisons) -> None:
@@ -63,17 +71,17 @@ def print_compared(document: Comparisons) -> None:
 
 
 def print_swept(document: Comparisons) -> None:
-    """Show on standard output what settings do to the same models."""
+    """Show on standard output the effect of settings on the same models."""
     console = _console()
     room = console.width if console.is_terminal else WIDE
-    for title, rows, said in _swept.swept(document):
+    for title, rows, notes in _swept.swept(document):
         _table(console, title, _swept.SWEEP, rows, room)
-        for line in said:
+        for line in notes:
             _line(console, f" {line}")
 
 
 def compared_text(document: Comparisons) -> str:
-    """What `print_compared` shows, without colours and as wide as it needs to be."""
+    """The text that `print_compared` shows, without colors and with unlimited width."""
     out = io.StringIO()
     _show_compared(document, _console(out))
     return out.getvalue()
@@ -81,9 +89,9 @@ def compared_text(document: Comparisons) -> str:
 
 def _show_compared(document: Comparisons, console: Console) -> None:
     room = console.width if console.is_terminal else WIDE
-    for part in _compared.parts(document, whole=False):
+    for part in _compared.parts(document, detailed=False):
         if part.untested or len(part.table) - 1 > MOST_CATEGORIES:
-            why = "too few samples in each for a test; " if part.untested else ""
+            why = "not tested, because each has few samples; " if part.untested else ""
             rows = f"{len(part.table) - 1} rows"
             console.print()
             _line(console, f"{part.title}: {rows}; {why}--format md shows them")
@@ -100,7 +108,7 @@ def _show_compared(document: Comparisons, console: Console) -> None:
 
 
 def as_text(results: Sequence[Result]) -> str:
-    """What `print_results` shows, without colours and as wide as it needs to be."""
+    """The text that `print_results` shows, without colors and with unlimited width."""
     out = io.StringIO()
     _show_all(results, _console(out))
     return out.getvalue()
@@ -108,8 +116,7 @@ def as_text(results: Sequence[Result]) -> str:
 
 def _show_all(results: Sequence[Result], console: Console) -> None:
     if len(results) > 1:
-        headings, *rows = side_by_side.overview(results)
-        _table(console, f"{len(results)} runs", headings, rows, WIDE)
+        _show_overview(results, console, WIDE)
         capabilities, notes = side_by_side.by_capability(results)
         if capabilities:
             console.print()
@@ -122,11 +129,24 @@ def _show_all(results: Sequence[Result], console: Console) -> None:
         show(result, console)
 
 
-def show(result: Result, console: Console) -> None:
-    """Show a result: headline, notes, categories, disagreements, what became of the replies.
+def _show_overview(results: Sequence[Result], console: Console, room: int) -> None:
+    """A row for each result with its value, failures, cost, and time; then models by benchmarks."""
+    headings, *rows = side_by_side.overview(results)
+    _table(console, f"{len(results)} runs", headings, rows, room)
+    for line in side_by_side.fronts(results):
+        _line(console, f" {line}")
+    for intervals in (True, False):
+        grid = side_by_side.grid(results, intervals=intervals)
+        if grid is not None and _least([grid[0], *grid[1]], SHORTEST, gap=1) <= room:
+            _table(console, "models by benchmarks", *grid, room)
+            return
 
-    A file is as wide as the tables; on a terminal that is narrower than a table of categories only
-    the headline scoring's are shown.
+
+def show(result: Result, console: Console) -> None:
+    """Show a result: headline, notes, categories, disagreements, and the states of replies.
+
+    A terminal that is narrower than a table of categories gets only the columns of the headline
+    scoring.
     """
     room = console.width if console.is_terminal else WIDE
     _show_scores(result, console, room)
@@ -146,7 +166,7 @@ def show(result: Result, console: Console) -> None:
 
 
 def _show_scores(result: Result, console: Console, room: int) -> None:
-    """The metrics of the whole set, of repeats, and of a probe, with the report's notes."""
+    """The metrics of all samples, of repeats, and of a probe, with the report's notes."""
     report = result.report
     rows = list(table_rows.headline_rows(result))
     _table(console, side_by_side.title(result), table_rows.HEADINGS, rows, room)
@@ -164,12 +184,12 @@ def _show_scores(result: Result, console: Console, room: int) -> None:
         _table(console, table_rows.probe_title(result), table_rows.HEADINGS[1:], measures, room)
         for line in lines:
             _line(console, f" {line}")
-        if by_place := table_rows.places(result):
-            _table(console, "by place", table_rows.PLACES, by_place, room)
+        if position_rows := table_rows.places(result):
+            _table(console, "by position of the choice", table_rows.PLACES, position_rows, room)
 
 
 def _show_breakdown(result: Result, tag: str, console: Console, room: int) -> None:
-    """The categories of a tag: as a ladder, or as a table without the other scorings' intervals."""
+    """The categories of a tag, as a ladder or as a table. Only the headline has intervals."""
     rows = table_rows.breakdown_rows(result, tag)
     if lines := table_rows.ladder_lines(result, tag):
         console.print()
@@ -181,7 +201,7 @@ def _show_breakdown(result: Result, tag: str, console: Console, room: int) -> No
         _line(console, f"by {tag}: {len(rows)} categories; --format md or csv shows them")
     elif rows:
         headings = table_rows.breakdown_headings(result, tag)
-        # A terminal has room for one interval, the headline's.
+        # A terminal has room for the interval of one scoring, the headline.
         others = [2 + 2 * k for k in range(1, len(result.report.scorings))]
         headings, rows = _without(headings, others), [_without(r, others) for r in rows]
         too_wide = bool(others) and _least([row[:-1] for row in (headings, *rows)]) > room
@@ -194,7 +214,7 @@ def _show_breakdown(result: Result, tag: str, console: Console, room: int) -> No
 
 
 def _show_readings(result: Result, console: Console, room: int) -> None:
-    """Where scorings disagree about replies, and judges with people."""
+    """The disagreements between scorings, and between judges and people."""
     for disagreement in result.report.disagreements:
         rules = table_rows.rules(disagreement)
         if len(rules) > MOST_RULES:
@@ -209,7 +229,7 @@ def _show_readings(result: Result, console: Console, room: int) -> None:
 
 
 def _console(file: IO[str] | None = None) -> Console:
-    """Where results are shown: on standard output, or in `file`."""
+    """A console that writes to `file`; default: standard output."""
     from rich.console import Console
 
     return Console(file=file, highlight=False)
@@ -223,8 +243,8 @@ def _table(
     room: int,
     above: Sequence[str] = (),
 ) -> None:
-    """A table under its title and the lines `above` it; remarks that rows share, but for their
-    numbers, stand below it, and all of them where there is no room beside the rows."""
+    """A table with its title and the lines `above` it. Remarks that rows share, apart from their
+    numbers, are below the table. If the rows leave no room, all remarks are."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -236,15 +256,19 @@ def _table(
     headings, rows, remarks = table_rows.without_remarks(headings, rows)
     if headings[-1] == "remark" and _least([headings, *rows]) > room:
         names = [
-            place for place, name in enumerate(headings[:-1]) if table_rows.is_name(place, name)
+            column for column, name in enumerate(headings[:-1]) if table_rows.is_name(column, name)
         ]
         remarks = [f"{' '.join(row[n] for n in names)}: {row[-1]}" for row in rows if row[-1]]
         headings, rows = headings[:-1], [row[:-1] for row in rows]
     every = [headings, *rows]
-    width = min(_least(every, WIDE), max(_least(every), room))
-    table = Table(box=SIMPLE_HEAD, show_edge=False, width=width)
-    for place, heading in enumerate(headings):
-        name = table_rows.is_name(place, heading)
+    if _least(every) > room:
+        width, padding = max(_least(every, SHORTEST, gap=1), room), 0
+        width = min(width, _least(every, WIDE, gap=1))
+    else:
+        width, padding = min(_least(every, WIDE), room), 1
+    table = Table(box=SIMPLE_HEAD, show_edge=False, width=width, padding=(0, padding))
+    for column, heading in enumerate(headings):
+        name = table_rows.is_name(column, heading)
         table.add_column(
             Text(plain(heading)),
             justify="left" if name else "right",
@@ -258,27 +282,28 @@ def _table(
         _line(console, f" {remark}")
 
 
-def _least(rows: Sequence[Sequence[str]], most: int = LEAST) -> int:
-    """How wide a table must be, the headings first among its rows, for names and remarks to have
-    `most` letters a line and numbers all of theirs."""
+def _least(rows: Sequence[Sequence[str]], most: int = LEAST, gap: int = 3) -> int:
+    """The width in characters of a table whose columns of names and remarks are at most `most`
+    characters wide, with `gap` characters between two columns. The first of `rows` are the
+    headings."""
     from rich.cells import cell_len
 
     widths = [max(cell_len(plain(cell)) for cell in column) for column in zip(*rows, strict=True)]
-    names = [table_rows.is_name(place, heading) for place, heading in enumerate(rows[0])]
+    names = [table_rows.is_name(column, heading) for column, heading in enumerate(rows[0])]
     content = sum(min(w, most) if name else w for w, name in zip(widths, names, strict=True))
-    return content + 3 * len(widths) - 1  # a blank on both sides, and a line between two
+    return content + gap * len(widths) - 1
 
 
 def _left_out(n: int) -> str:
     scorings = "1 other scoring is" if n == 1 else f"{n} other scorings are"
     return (
-        f"{scorings} left out, since the terminal is too narrow: --json shows all, and so does "
-        "`snellen report RUN --format md`"
+        f"{scorings} left out, because the terminal is too narrow. --json and `snellen report RUN "
+        "--format md` show all of them."
     )
 
 
-def _without(cells: Sequence[str], places: Sequence[int]) -> list[str]:
-    return [cell for place, cell in enumerate(cells) if place not in places]
+def _without(cells: Sequence[str], columns: Sequence[int]) -> list[str]:
+    return [cell for column, cell in enumerate(cells) if column not in columns]
 
 
 def _line(console: Console, text: str, style: str = "") -> None:

@@ -88,25 +88,26 @@ def _differences_of(compared: Comparisons, pairs: Sequence[Comparison]) -> Itera
         adjusted = (
             f" The first metric's p is adjusted by Holm's method over {compared.tests} comparisons."
         )
-    for n, one in enumerate(pairs, start=1):
-        headings, rows = differences("metric", one, one.metrics)
+    for n, comparison in enumerate(pairs, start=1):
+        headings, rows = differences("metric", comparison, comparison.metrics)
         caption = (
-            f"{one.b} less {one.a} on {one.benchmark} ({one.scoring}), on the {one.samples:,} "
-            f"samples that count on both sides, paired.{adjusted}"
+            f"{comparison.b} minus {comparison.a} on {comparison.benchmark} "
+            f"({comparison.scoring}), paired, on the {comparison.samples:,} samples that count on "
+            f"both sides.{adjusted}"
         )
         sides = [
             side
             for side in compared.sides
-            if side.benchmark == one.benchmark and side.name in (one.a, one.b)
+            if side.benchmark == comparison.benchmark and side.name in (comparison.a, comparison.b)
         ]
-        left_out = (f"left out: {group.n:,} {group.why}" for group in one.unpaired)
-        caption += _sentences([*left_out, *notes_of(sides)], (one.a, one.b))
+        left_out = (f"left out: {group.n:,} {group.why}" for group in comparison.unpaired)
+        caption += _sentences([*left_out, *notes_of(sides)], (comparison.a, comparison.b))
         yield _table(caption, f"difference-{n}", headings, rows)
 
 
 def _sentences(notes: Sequence[str], names: Collection[str]) -> str:
-    """The notes as sentences. A note that begins with a name and a colon keeps its first letter:
-    `openai/m: ...` is a model, `Openai/m` is none."""
+    """The notes as sentences. A note that begins with a name and a colon keeps its
+    lowercase letter, because `Openai/m` is not the name of a model."""
     text = ""
     for note in notes:
         first_word = note.partition(" ")[0]
@@ -120,13 +121,15 @@ def _board(board: Leaderboard, sides: Sequence[Side]) -> str:
     several = len(board.standings) > 1
     bold = set(board.standings[0].group) if several and board.is_ranked else set()
     rows = []
-    for one in board.standings:
-        cells = shown(one.value)
+    for standing in board.standings:
+        cells = shown(standing.value)
         value = _text(cells.value)
-        if bold & set(one.group):
+        if bold & set(standing.group):
             value = rf"\textbf{{{value}}}"
-        rows.append([_text(one.name), value, *map(_text, (cells.interval, one.group, cells.n))])
-    intervals = any(one.value.ci95 is not None for one in board.standings)
+        rows.append(
+            [_text(standing.name), value, *map(_text, (cells.interval, standing.group, cells.n))]
+        )
+    intervals = any(standing.value.ci95 is not None for standing in board.standings)
     caption = [
         f"{board.benchmark}: {board.metric} ({board.scoring}){' with 95 % intervals' * intervals}, "
         f"on the {board.samples:,} samples that count for all models"
@@ -139,7 +142,7 @@ def _board(board: Leaderboard, sides: Sequence[Side]) -> str:
         caption.append("Bold: those that share one with the best")
     if board.direction == "lower":
         caption.append("Lower is better")
-    ranked = {one.name for one in board.standings}
+    ranked = {standing.name for standing in board.standings}
     its_sides = [
         side for side in sides if side.benchmark == board.benchmark and side.name in ranked
     ]

@@ -10,24 +10,24 @@ from snellen.report import _compared, run_facts, side_by_side, table_rows
 from snellen.store import Run
 
 FILE = "report.md"
-# A backslash before each of these makes it a letter, in CommonMark and in tables.
+# A backslash escapes each of these, in CommonMark and in tables.
 SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~#$"} | {"&": "&amp;"})
 
 
 def write_markdown(result: Result) -> None:
-    """Write `report.md` beside the run's `report.json`; nothing for a result without a run.
+    """Write `report.md` next to the run's `report.json`. A result without a run has no file.
 
     Raises:
-        StoreError: it cannot be written.
+        StoreError: the file cannot be written.
     """
     if result.run is not None:
         Run(result.run).folder.put_atomic(FILE, markdown([result]).encode())
 
 
 def markdown(results: Sequence[Result]) -> str:
-    """A section for each result, with tables; before several a table with a line for each."""
+    """A section with tables for each result. Several results are preceded by a table of all."""
     titles = side_by_side.titles(results)
-    parts = [_section(one, title) for one, title in zip(results, titles, strict=True)]
+    parts = [_section(result, title) for result, title in zip(results, titles, strict=True)]
     if len(results) > 1:
         headings, *rows = side_by_side.overview(results)
         table = "\n".join(_table(headings, rows))
@@ -35,15 +35,15 @@ def markdown(results: Sequence[Result]) -> str:
         capabilities, notes = side_by_side.by_capability(results)
         if capabilities:
             table = "\n".join(_table(side_by_side.CAPABILITIES, capabilities))
-            said = "".join(f"{_text(note)}\n\n" for note in notes)
-            parts.insert(1, f"## By capability\n\n{said}{table}\n")
+            sentences = "".join(f"{_text(note)}\n\n" for note in notes)
+            parts.insert(1, f"## By capability\n\n{sentences}{table}\n")
     return "\n".join(parts)
 
 
 def compared_markdown(document: Comparisons) -> str:
-    """A comparison with tables, every pair whole."""
+    """A comparison with tables and the details of every pair."""
     sections = []
-    for part in _compared.parts(document, whole=True):
+    for part in _compared.parts(document, detailed=True):
         lines = [f"## {_text(part.title)}", ""] if part.title else []
         lines += [f"{_text(line)}\n" for line in part.above]
         lines += [*_table(part.table[0], part.table[1:]), ""] if part.table else []
@@ -65,24 +65,24 @@ def _section(result: Result, title: str) -> str:
         lines += [*_table(table_rows.HEADINGS, table_rows.repeats_rows(result)), ""]
         lines += [f"- {_text(line)}" for line in table_rows.repeats_lines(result)]
     if report.probe is not None:
-        told, said = table_rows.probe(result)
+        probe_rows, sentences = table_rows.probe(result)
         lines += ["", f"{_text(table_rows.probe_title(result))}:", ""]
-        lines += [*_table(table_rows.HEADINGS[1:], told), ""]
-        lines += [f"- {_text(line)}" for line in said]
-        if by_place := table_rows.places(result):
-            lines += ["", *_table(table_rows.PLACES, by_place)]
+        lines += [*_table(table_rows.HEADINGS[1:], probe_rows), ""]
+        lines += [f"- {_text(line)}" for line in sentences]
+        if position_rows := table_rows.places(result):
+            lines += ["", *_table(table_rows.PLACES, position_rows)]
     for tag in report.breakdown:
         if rows := table_rows.breakdown_rows(result, tag):
             lines += ["", *_table(table_rows.breakdown_headings(result, tag), rows)]
     for differing in (True, False):
         for title, bins in table_rows.slices(result, differing=differing):
             lines += ["", f"{_text(title)}:", "", *_table(table_rows.SLICE, bins)]
-    for one in report.disagreements:
-        lines += ["", f"{_text(table_rows.differ(one))}:", ""]
-        lines += _table(table_rows.rule_headings(one), table_rows.rules(one))
-    for title, measures, said in table_rows.judges(result):
+    for disagreement in report.disagreements:
+        lines += ["", f"{_text(table_rows.differ(disagreement))}:", ""]
+        lines += _table(table_rows.rule_headings(disagreement), table_rows.rules(disagreement))
+    for title, measures, sentences in table_rows.judges(result):
         lines += ["", f"{_text(title)}:", "", *_table(table_rows.HEADINGS[1:], measures)]
-        lines += ["", *(f"- {_text(line)}" for line in said)] if said else []
+        lines += ["", *(f"- {_text(line)}" for line in sentences)] if sentences else []
     lines += ["", *(f"- {_text(what)}: {_text(text)}" for what, text in run_facts.facts(result))]
     return "\n".join(lines) + "\n"
 
@@ -94,5 +94,5 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _text(text: str) -> str:
-    """Text that neither Markdown nor HTML acts on."""
+    """Text with the special characters of Markdown and HTML escaped."""
     return plain(text).translate(SIGNS)

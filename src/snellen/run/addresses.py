@@ -49,7 +49,7 @@ async def fetched(request: Request) -> Request:
 async def _fetched(part: Part, downloads: Downloads) -> Part:
     if not isinstance(part, Image) or not isinstance(part.source, Address):
         return part
-    label = part.place or "a picture"
+    label = part.label or "a picture"
     body = bytearray()
     try:
         async with asyncio.timeout(SECONDS), downloads.get(part.source.url) as (head, blocks):
@@ -67,7 +67,7 @@ async def _fetched(part: Part, downloads: Downloads) -> Part:
             f"{label} is not a picture: the content of {part.source} begins with "
             f"{bytes(body[:16])!r}."
         )
-    return replace(part, source=bytes(body), place=f"{label}, {part.source}")
+    return replace(part, source=bytes(body), label=f"{label}, {part.source}")
 
 
 def _check_size(size: int, label: str, address: Address) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from snellen import registry
 from snellen.analysis import comparing
-from snellen.analysis.comparing import ComparisonResult, Loaded
+from snellen.analysis.comparing import ComparisonResult, LoadedSide
 from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.errors import SnellenError, UsageError
@@ -97,7 +97,7 @@ class _Sides:
         if not runs and path.resolve() not in self.sources:
             self.sources[path.resolve()] = reader.read(path)
 
-    def loaded(self, paths: Sequence[Path]) -> list[Loaded]:
+    def loaded(self, paths: Sequence[Path]) -> list[LoadedSide]:
         """All sides, scored. A run that cannot be read is left out with a note, unless it is one of
         the `paths`.
 
@@ -109,7 +109,7 @@ class _Sides:
         benchmarks = {id(source.benchmark) for source in predictions}
         digests = len(predictions) < len(self.sources) or len(benchmarks) > 1
         required = {path.resolve() for path in paths}
-        loaded: list[Loaded] = []
+        loaded: list[LoadedSide] = []
         for path, source in self.sources.items():
             if isinstance(source, PredictionSet):
                 loaded.append(_of_predictions(source, self._scoring, digests=digests))
@@ -176,7 +176,9 @@ class _PredictionReader:
         )
 
 
-def _of_predictions(predictions: PredictionSet, scoring: str | None, *, digests: bool) -> Loaded:
+def _of_predictions(
+    predictions: PredictionSet, scoring: str | None, *, digests: bool
+) -> LoadedSide:
     where = _written(f"{predictions.path}")
     scorable = predictions.scorable(where)
     loaded = comparing.load(
@@ -192,7 +194,7 @@ def _of_predictions(predictions: PredictionSet, scoring: str | None, *, digests:
     return replace(loaded, notes=[*predictions.notes, *scorable.notes()])
 
 
-def _of_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> Loaded:
+def _of_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> LoadedSide:
     """A run's replies so far. The run is not locked, since its writer only appends."""
     run = Run(path)
     manifest = run.manifest()

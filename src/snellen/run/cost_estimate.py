@@ -214,7 +214,7 @@ def _left(config: RunConfig, facts: Facts, path: Path) -> tuple[int, Counter[int
         sample=options["sample"],
         seed=options["sample_seed"],
     )
-    places = [row.place for row in chosen(benchmark, selection)]
+    places = [row.position for row in chosen(benchmark, selection)]
     left = Counter(dict.fromkeys(places, repeats))
     if (path / MANIFEST).exists():
         with closing(Run(path)) as run:
@@ -269,7 +269,7 @@ class _PromptSizes:
             messages = () if request is None else request.messages
             for part in (part for message in messages for part in message.content):
                 try:
-                    self._add(part, left[row.place])
+                    self._add(part, left[row.position])
                 except MediaError:
                     broken += 1
         scale = left.total() / (sum(left[row_index] for row_index in looked_at) or 1)

@@ -31,8 +31,8 @@ def check_pictures(run: Run, benchmark: Benchmark) -> None:
     questions = {question.place: question for question in run.first_questions(LOOKED_AT)}
     for row in rows_at(benchmark.data, questions):
         request = benchmark.request(benchmark.read(row))
-        shown = questions[row.place].media
-        if request is None or questions[row.place].row != row.digest:
+        shown = questions[row.position].media
+        if request is None or questions[row.position].row != row.digest:
             continue
         try:
             media = [part for message in loaded(request).messages for part in message.images]
@@ -43,9 +43,9 @@ def check_pictures(run: Run, benchmark: Benchmark) -> None:
         known = None not in before and len(before) == len(media)
         if known and before != [image.digest for image in media]:
             raise DataError(
-                f"{benchmark.name}: the pictures of row {row.place + 1} of {benchmark.data.where} "
-                f"are others than those that {run.path} asked about. Choose another folder for its "
-                "runs with --out."
+                f"{benchmark.name}: the pictures of row {row.position + 1} of "
+                f"{benchmark.data.where} differ from those that {run.path} asked about. Choose "
+                "another folder with --out."
             )
 
 

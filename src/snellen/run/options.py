@@ -24,12 +24,12 @@ Role = Literal["identity", "amount", "environment"]
 
 @dataclass(frozen=True)
 class OptionGroup:
-    """Options that the documentation lists under one heading."""
+    """Options under one heading of `--help` and the documentation."""
 
     title: str
     """The heading."""
     role: Role
-    """`identity`: part of what is asked; `amount`: how much of it; `environment`: how it runs."""
+    """`identity`: part of the requests; `amount`: how many of them; `environment`: how they run."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Option:
     """The declaration of an option, besides its name and type."""
 
     group: OptionGroup
-    """The options that it is listed with."""
+    """The group that lists the option."""
     help: str
     """One or two sentences, as `--help` shows them."""
     _: KW_ONLY
@@ -48,7 +48,7 @@ class Option:
     metavar: str | None = None
     """The placeholder for its value in `--help`; None: a word for its type."""
     flag: str | None = None
-    """Its name on the command line and in plan files; None: the field's."""
+    """The name on the command line and in plan files; None: the name of the field."""
     expected: str | None = None
     """A description of its valid values, for messages; None: derived from its type."""
     read: Callable[[Any], Any] | None = None
@@ -57,25 +57,32 @@ class Option:
     """Whether each use of the flag makes a separate run."""
 
 
-WHAT = OptionGroup("What is asked", "identity")
-HOW_MUCH = OptionGroup("How much", "amount")
-EXAMPLES = OptionGroup("Examples", "identity")
+BENCHMARK = OptionGroup("Benchmark", "identity")
+QUESTIONS = OptionGroup("Which questions", "amount")
+HOW = OptionGroup("How they are asked", "identity")
+SHOTS = OptionGroup("Few-shot examples", "identity")
 PROBES = OptionGroup("Probes", "identity")
-MODEL = OptionGroup("The model", "identity")
-SERVER = OptionGroup("Where the model runs", "environment")
+MODEL = OptionGroup("Model", "identity")
+SERVER = OptionGroup("Server and replicas", "environment")
 SAMPLING = OptionGroup("Sampling", "identity")
 REQUESTS = OptionGroup("Requests", "environment")
 BUDGET = OptionGroup("Budget", "amount")
-RESULTS = OptionGroup("Replies and results", "environment")
+OUTPUT = OptionGroup("Replies and results", "environment")
+GROUPS = (
+    *(BENCHMARK, MODEL, QUESTIONS, HOW, SAMPLING, SHOTS, PROBES),
+    *(SERVER, REQUESTS, BUDGET, OUTPUT),
+)
+"""All groups, in the order of `--help`."""
 
 
 class RunOptions(TypedDict, total=False):
-    """The options of `snellen run`, of a plan file, and of `evaluate`, in the order of `--help`."""
+    """The options of `snellen run`, of a plan file, and of `evaluate`. `--help` shows each group in
+    this order."""
 
     data: Annotated[
         str | Path | None,
         Option(
-            WHAT,
+            BENCHMARK,
             "The benchmark's rows: a file or a folder; `synthetic` for the bundled rows.",
             expected="a path",
             read=data_at,
@@ -84,7 +91,7 @@ class RunOptions(TypedDict, total=False):
     task: Annotated[
         str | None,
         Option(
-            WHAT,
+            BENCHMARK,
             "The kind of question in a file of rows: mcq, vqa, yesno, count, caption.",
             metavar="KIND",
         ),
@@ -92,7 +99,7 @@ class RunOptions(TypedDict, total=False):
     columns: Annotated[
         Mapping[str, str] | None,
         Option(
-            WHAT,
+            BENCHMARK,
             "The field that a column of a file of rows holds; repeatable.",
             flag="map",
             metavar="COL=FIELD",
@@ -102,7 +109,7 @@ class RunOptions(TypedDict, total=False):
     prompt: Annotated[
         str | None,
         Option(
-            WHAT,
+            HOW,
             "A prompt preset of the benchmark; repeat it to compare several, with a run for each.",
             metavar="PRESET",
             is_setting=True,
@@ -111,7 +118,7 @@ class RunOptions(TypedDict, total=False):
     frames: Annotated[
         str | None,
         Option(
-            WHAT,
+            HOW,
             "The frames of videos to show: uniform:64, fps:1,max=256,pixels=151200, last:4@1, or "
             "a preset; repeatable, like --prompt.",
             metavar="POLICY",
@@ -121,7 +128,7 @@ class RunOptions(TypedDict, total=False):
     image_size: Annotated[
         Count | Literal["original"] | None,
         Option(
-            WHAT,
+            HOW,
             "The largest allowed longer side of pictures, in pixels; repeatable, like --prompt.",
             metavar="PX|original",
             is_setting=True,
@@ -131,34 +138,34 @@ class RunOptions(TypedDict, total=False):
     adapter: Annotated[
         str | None,
         Option(
-            WHAT,
+            HOW,
             "What a model that cannot watch streams sees of them: window:4 (the newest four "
             "frames), window:all, reask:POLICY.",
             metavar="KIND",
         ),
     ]
-    limit: Annotated[Count | None, Option(HOW_MUCH, "Use only the first N rows.")]
+    limit: Annotated[Count | None, Option(QUESTIONS, "Use only the first N rows.")]
     sample: Annotated[
-        Count | None, Option(HOW_MUCH, "Draw N rows in proportion to the categories.")
+        Count | None, Option(QUESTIONS, "Draw N rows in proportion to the categories.")
     ]
-    sample_seed: Annotated[int, Option(HOW_MUCH, "The seed for drawing rows.", default=0)]
+    sample_seed: Annotated[int, Option(QUESTIONS, "The seed for drawing rows.", default=0)]
     repeats: Annotated[
-        Count, Option(HOW_MUCH, "The number of replies to each question.", default=1)
+        Count, Option(QUESTIONS, "The number of replies to each question.", default=1)
     ]
     shots: Annotated[
         Count | None,
-        Option(EXAMPLES, "The number of answered examples before each question.", metavar="K"),
+        Option(SHOTS, "The number of answered examples before each question.", metavar="K"),
     ]
     shots_from: Annotated[
         str | None,
         Option(
-            EXAMPLES,
+            SHOTS,
             "The source of the examples: a file in the same form, or another split (split=dev); "
             "by default the benchmark's own rows, which are then not asked.",
             metavar="FILE|OPTIONS",
         ),
     ]
-    shots_seed: Annotated[int, Option(EXAMPLES, "The seed for drawing examples.", default=0)]
+    shots_seed: Annotated[int, Option(SHOTS, "The seed for drawing examples.", default=0)]
     blind: Annotated[
         Blind | None,
         Option(
@@ -183,7 +190,7 @@ class RunOptions(TypedDict, total=False):
     out: Annotated[
         str | Path,
         Option(
-            RESULTS,
+            OUTPUT,
             "The folder for run folders; also s3://BUCKET/FOLDER.",
             default=Path("runs"),
             expected="a path",
@@ -203,14 +210,14 @@ class RunOptions(TypedDict, total=False):
     serve: Annotated[
         Literal["vllm", "sglang", "transformers"] | None,
         Option(
-            MODEL,
+            SERVER,
             "Start a server for NAME of openai/NAME on this machine, for this run only.",
         ),
     ]
     serve_args: Annotated[
         Sequence[str],
         Option(
-            MODEL,
+            SERVER,
             "A word of the server's command line (--serve-arg=--dtype=float16); repeatable.",
             flag="serve_arg",
             metavar="WORD",
@@ -314,7 +321,7 @@ class RunOptions(TypedDict, total=False):
     ]
     missing: Annotated[
         Missing | None,
-        Option(RESULTS, "How failed questions count; by default they are in no mean."),
+        Option(OUTPUT, "How failed questions count; by default they are in no mean."),
     ]
     allow_urls: Annotated[
         bool,
@@ -327,7 +334,7 @@ class RunOptions(TypedDict, total=False):
     reuse: Annotated[
         Sequence[str | Path],
         Option(
-            RESULTS,
+            OUTPUT,
             "Reuse replies to identical requests from this run of the same model; repeatable.",
             metavar="RUN",
             default=(),

@@ -88,7 +88,7 @@ def read_predictions(
     rows = predictions.read(path, ids=ids, replies=replies_in, only=only)
     model, guessed = path.name, []
     if benchmark is None:
-        model, name = _model_and_benchmark(path, rows.named)
+        model, name = _model_and_benchmark(path, rows.possible_names)
         guessed = [f"taken for replies of {model} to {name}, by the file's name"]
         benchmark = registry.benchmark(name, data=None if data is None else data_at(data))
     if rows.other_ids and not _has_ids_of(benchmark, rows):
@@ -226,13 +226,13 @@ def _ids_by_row_number(benchmark: Benchmark, rows: Predictions) -> dict[str, str
     ids = {number: f"doc_id {number}" for number in rows.replies}
     for row in benchmark.data:
         sample = benchmark.read(row)
-        number = str(row.place)
+        number = str(row.position)
         target = rows.targets.get(number)
         known = {right.strip().casefold() for right in (sample.target, *sample.references) if right}
         if target is not None and known and target.strip().casefold() not in known:
             raise DataError(
                 f"{rows.where}: doc_id {number} has the target {target!r}, but the data set's "
-                f"row {row.place + 1} has {sample.target!r}: its rows are others, or in another "
+                f"row {row.position + 1} has {sample.target!r}: its rows are others, or in another "
                 "order. Name a column of ids (--ids), if it has one."
             )
         if number in ids:

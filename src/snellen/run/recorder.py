@@ -87,7 +87,7 @@ class Recorder:
 
     def repeats_finished(self, row: Row) -> int:
         """The number of repeats of a row's only turn that have a reply."""
-        return self._run.finished_at(row.place)
+        return self._run.finished_at(row.position)
 
     def has_reply(self, key: Key) -> bool:
         return self._run.has_reply(key)
@@ -166,11 +166,11 @@ class Recorder:
         Raises:
             DataError: two rows have one id.
         """
-        if key.is_first and not self._run.has_row(row.place):
+        if key.is_first and not self._run.has_row(row.position):
             raise DataError(
-                f"{self._benchmark.name}: row {row.place + 1} of {self._benchmark.data.where} has "
-                f"the id {key.sample!r} of an earlier row. Ids must be unique: give each row its "
-                "own. Replies so far are kept."
+                f"{self._benchmark.name}: row {row.position + 1} of "
+                f"{self._benchmark.data.where} has the id {key.sample!r} of an earlier row. Ids "
+                "must be unique: give each row its own. Replies so far are kept."
             )
 
     def _own_media(self, sample: Sample, prepared: Prepared) -> OwnMedia:
@@ -199,7 +199,7 @@ def question_record(
     return Question(
         format=FORMAT,
         key=key,
-        place=row.place,
+        place=row.position,
         row=row.digest,
         question=sample.question,
         messages=messages,

@@ -40,10 +40,10 @@ def check(benchmark: Benchmark) -> None:
         if seen and monotonic() > until:
             break
         sample = benchmark.read(row)
-        before = seen.setdefault(sample.id, row.place)
-        if before != row.place:
+        before = seen.setdefault(sample.id, row.position)
+        if before != row.position:
             raise DataError(
-                f"{benchmark.name}: rows {before + 1} and {row.place + 1} of "
+                f"{benchmark.name}: rows {before + 1} and {row.position + 1} of "
                 f"{benchmark.data.where} have the same id {sample.id!r}. Ids must be "
                 "unique: give each row its own."
             )
@@ -80,9 +80,9 @@ def _units(benchmark: Benchmark) -> Iterator[tuple[str, Unit]]:
         sample = benchmark.read(row)
         category = sample.tags.get(tag, "") if tag else ""
         if together is None:
-            yield category, [row.place]
+            yield category, [row.position]
         else:
-            groups.setdefault(together(sample), (category, []))[1].append(row.place)
+            groups.setdefault(together(sample), (category, []))[1].append(row.position)
     yield from groups.values()
 
 
@@ -90,7 +90,9 @@ def _first(benchmark: Benchmark, limit: int, allowed: frozenset[int] | None) -> 
     """The indices of the first units with at most `limit` rows in all."""
     places: list[int] = []
     if benchmark.procedure.together is None:
-        rows = (row.place for row in benchmark.data if allowed is None or row.place in allowed)
+        rows = (
+            row.position for row in benchmark.data if allowed is None or row.position in allowed
+        )
         return list(islice(rows, limit))
     for _, unit in _units(benchmark):
         if allowed is None or allowed.issuperset(unit):

@@ -145,7 +145,7 @@ def _attempt(record: ReplyRecord) -> Attempt:
 
 def _message(message: Message) -> tuple[str, str]:
     shown = [
-        part if isinstance(part, str) else _picture(part.place or "") for part in message.content
+        part if isinstance(part, str) else _picture(part.label or "") for part in message.content
     ]
     return message.role, "\n".join(shown)
 

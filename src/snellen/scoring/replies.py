@@ -145,11 +145,11 @@ class _Originals:
     def sample(self, question: Question) -> Sample:
         """The sample from the question's row; the stored sample if the row is missing or has
         changed."""
-        while self._row is None or self._row.place < question.place:
+        while self._row is None or self._row.position < question.place:
             self._row = next(self._rows, None)
             if self._row is None:
                 return sample_of(question)
-        if (self._row.place, self._row.digest) != (question.place, question.row):
+        if (self._row.position, self._row.digest) != (question.place, question.row):
             return sample_of(question)
         return self._benchmark.read(self._row)
 
@@ -221,12 +221,12 @@ def _medium(shown: ShownMedia) -> Image | Video:
             Path(shown.place),
             start=shown.start or 0.0,
             end=shown.end,
-            place=shown.place,
+            label=shown.place,
             digest=shown.digest,
         )
     return Image(
         b"",
-        place=shown.place,
+        label=shown.place,
         digest=shown.digest,
         width=shown.width,
         height=shown.height,

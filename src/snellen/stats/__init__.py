@@ -1,4 +1,4 @@
-"""Estimates with intervals, and what they tell of differences.
+"""Estimates with intervals, and tests of differences.
 
 May import nothing of ours.
 Start with `_mean.py`.
@@ -11,7 +11,7 @@ from snellen.stats._held_out import held_out
 from snellen.stats._mean import FEWEST_CLUSTERS, mean
 from snellen.stats._paired import Difference, difference, holm, mcnemar
 from snellen.stats._power import detectable, detectable_share, needed_pairs
-from snellen.stats._powered import Powered, powered_mean
+from snellen.stats._powered import PoweredMean, powered_mean
 from snellen.stats._quantiles import normal_quantile, t_beyond, t_quantile
 from snellen.stats._ranks import letters, ranks
 from snellen.stats._repeats import Components, components, pass_at
@@ -23,7 +23,7 @@ __all__ = [
     "Difference",
     "Direction",
     "Estimate",
-    "Powered",
+    "PoweredMean",
     "Sums",
     "bootstrap",
     "bootstrap_sums",

@@ -1,6 +1,7 @@
-"""How far those who judge the same things agree, beyond what chance gives.
+"""Agreement between judges of the same items, beyond what chance gives.
 
-By hand, since scikit-learn is a large dependency for one short formula, and krippendorff another.
+The formulas are written out here: scikit-learn and krippendorff are large dependencies for one
+short formula each.
 """
 
 from __future__ import annotations
@@ -9,35 +10,37 @@ from collections.abc import Sequence
 
 
 def krippendorff_alpha(ratings: Sequence[Sequence[float]]) -> float | None:
-    """Krippendorff's alpha of numbers: each thing's ratings, by two people or more (others are
-    left out); 1 where all agree, 0 where they agree as by chance, None where nothing differs.
+    """Krippendorff's alpha of numeric ratings, one sequence per item. Items with fewer than two
+    ratings are left out. 1: all agree; 0: they agree as by chance; None: all ratings are equal.
 
         alpha = 1 - D_o/D_e
         D_o = 1/n Σ_u 1/(m_u-1) Σ_{i≠j in u} (x_i - x_j)²     D_e = 1/(n(n-1)) Σ_{i≠j} (x_i - x_j)²
 
-    with m_u ratings of thing u and n of all: Krippendorff 2011, Computing Krippendorff's
-    Alpha-Reliability, with the interval difference, which of 0 and 1 is the nominal one.
+    with m_u ratings of item u and n ratings in all: Krippendorff 2011, Computing Krippendorff's
+    Alpha-Reliability, with the interval difference. For ratings of 0 and 1 it equals the nominal
+    difference.
 
     >>> krippendorff_alpha([[0, 0], [1, 1], [0, 1], [1, 1]])
     0.5333333333333333
     """
-    several = [one for one in ratings if len(one) > 1]
-    every = [rating for one in several for rating in one]
-    expected = _squares(every) / (len(every) - 1) if several else 0.0
+    groups = [group for group in ratings if len(group) > 1]
+    every = [rating for group in groups for rating in group]
+    expected = _squares(every) / (len(every) - 1) if groups else 0.0
     if not expected:
         return None
-    return 1 - sum(_squares(one) / (len(one) - 1) for one in several) / expected
+    return 1 - sum(_squares(group) / (len(group) - 1) for group in groups) / expected
 
 
 def _squares(ratings: Sequence[float]) -> float:
-    """The sum of (x_i - x_j)² over all ordered pairs; from the mean, as large sums cancel."""
+    """The sum of (x_i - x_j)² over all ordered pairs, computed from the mean, since large sums
+    cancel."""
     mean = sum(ratings) / len(ratings)
     return 2 * len(ratings) * sum((rating - mean) ** 2 for rating in ratings)
 
 
 def cohen_kappa(both: int, first: int, second: int, neither: int) -> float | None:
-    """Cohen's kappa of two who say yes or no: of how many both said yes, the first alone, the
-    second alone, neither; None where one of them always says the same as the other must.
+    """Cohen's kappa of two yes/no raters, from the counts of items to which both said yes, only the
+    first, only the second, and neither. None if there are no items or chance agreement is certain.
 
         kappa = (p_o - p_e) / (1 - p_e)
 

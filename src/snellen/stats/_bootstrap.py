@@ -1,6 +1,6 @@
-"""Intervals of whole aggregates, by drawing clusters again.
+"""Bootstrap intervals of aggregates, by resampling clusters.
 
-By hand, since scipy's bootstrap draws rows, not clusters.
+scipy's bootstrap is not used: it resamples rows, not clusters.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     Aggregate = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 MOST_UNDEFINED = 0.05
-"""With a larger share of undefined resamples there is no interval."""
+"""If a larger share of resamples is undefined, there is no interval."""
 BLOCK = 1 << 20
-"""How many draws are in memory at once."""
+"""The number of draws held in memory at once."""
 
 
 def bootstrap_sums(
@@ -38,16 +38,17 @@ def bootstrap_sums(
     resamples: int = 10_000,
     clusters: NDArray[np.integer[Any]] | None = None,
 ) -> Estimate:
-    """An aggregate that is a function of sums over clusters: F1, an average of averages.
+    """An aggregate that is a function of sums over clusters, such as F1 or an average of averages.
 
-    `sums` is (G, k), a row for each cluster; `aggregate` takes totals (R, k) to values (R,), nan
-    where it is undefined; `n` counts the samples behind them. The interval is that of `bootstrap`,
-    hundreds of times faster, and neither the order nor the numbering of clusters changes it.
-    `clusters` (G,) has the labels of the clusters: with them it can be compared (`difference`).
+    `sums` is (G, k), one row per cluster. `aggregate` maps totals (R, k) to values (R,), nan where
+    undefined. `n` is the number of samples behind the sums. The interval is the same as that of
+    `bootstrap`, hundreds of times faster. The order and numbering of clusters do not change it.
+    `clusters` (G,) are the labels of the clusters; with them the estimate can be compared
+    (`difference`).
     """
     import numpy as np
 
-    # Clusters with equal sums are interchangeable, and sorted they no longer know their order.
+    # Clusters with equal sums are interchangeable. Sorting removes any trace of their order.
     kinds, multiples = np.unique(sums, axis=0, return_counts=True)
 
     def resampled() -> NDArray[np.float64]:
@@ -55,15 +56,15 @@ def bootstrap_sums(
             [_values(aggregate, totals) for totals in _totals(kinds, multiples, resamples, seed)]
         )
 
-    def without_one() -> NDArray[np.float64]:
+    def jackknife() -> NDArray[np.float64]:
         return np.repeat(_values(aggregate, total - kinds), multiples)
 
-    total = multiples.astype(np.float64)[np.newaxis] @ kinds  # no order of clusters in it
+    total = multiples.astype(np.float64)[np.newaxis] @ kinds  # independent of the order of clusters
     value = float(_values(aggregate, total)[0]) if n else math.nan
-    found = _estimate(value, len(sums), resampled, without_one, n=n, unit=unit)
+    estimate = _estimate(value, len(sums), resampled, jackknife, n=n, unit=unit)
     if clusters is None:
-        return found
-    return replace(found, sums=Sums(cluster=clusters, sums=sums, aggregate=aggregate))
+        return estimate
+    return replace(estimate, sums=Sums(cluster=clusters, sums=sums, aggregate=aggregate))
 
 
 def totals_drawn(
@@ -104,17 +105,17 @@ def bootstrap(
     seed: int = 0,
     resamples: int = 1_000,
 ) -> Estimate:
-    """Any aggregate of rows, with the interval that drawing whole clusters again gives.
+    """Any aggregate of rows, with an interval from resampling whole clusters.
 
-    `aggregate` takes row numbers, in which the rows of a cluster that was drawn twice stand twice,
-    to a value; None or nan where it is undefined. It is called `resamples` times and once for each
-    cluster: what can be had from sums is faster with `bootstrap_sums`, and what groups rows by
-    cluster (both questions of an image right) must use that, or a cluster drawn twice is one group.
+    `aggregate` maps row numbers to a value, None or nan where undefined. The rows of a cluster that
+    was drawn twice occur twice. It is called `resamples` times, and once per cluster. Prefer
+    `bootstrap_sums` where it applies: it is faster. An aggregate that groups rows by cluster (both
+    questions of an image right) must use it: here, a cluster drawn twice would form a single group.
 
-    The interval is BCa (Efron 1987), its levels widened for few clusters as Hesterberg 2015 does
+    The interval is BCa (Efron 1987), with levels widened for few clusters as Hesterberg 2015 does
     for the percentile interval. `stderr` is √(G/(G-1)) times the standard deviation of the
-    resamples. Undefined resamples are left out; more than 5 % of them, or an aggregate that is
-    undefined without one of the clusters, leave no interval, with the reason.
+    resamples. Undefined resamples are left out. If more than 5 % are undefined, or the aggregate is
+    undefined without one of the clusters, there is no interval, and `reason` says why.
     """
     import numpy as np
 
@@ -125,23 +126,23 @@ def bootstrap(
     n_clusters = len(parts)
 
     def value_of(rows: NDArray[np.intp]) -> float:
-        found = aggregate(rows)
-        return math.nan if found is None else found
+        result = aggregate(rows)
+        return math.nan if result is None else result
 
     def resampled() -> NDArray[np.float64]:
         return np.array(
             [
-                value_of(np.concatenate([parts[g] for g in one]))
+                value_of(np.concatenate([parts[g] for g in resample]))
                 for drawn in _draws(n_clusters, resamples, seed)
-                for one in drawn
+                for resample in drawn
             ]
         )
 
-    def without_one() -> NDArray[np.float64]:
+    def jackknife() -> NDArray[np.float64]:
         return np.array([value_of(by_cluster[codes[by_cluster] != g]) for g in range(n_clusters)])
 
     value = value_of(np.arange(n)) if n else math.nan
-    return _estimate(value, n_clusters, resampled, without_one, n=n, unit=unit)
+    return _estimate(value, n_clusters, resampled, jackknife, n=n, unit=unit)
 
 
 def _draws(n_clusters: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
@@ -158,7 +159,7 @@ def _estimate(
     value: float,
     n_clusters: int,
     resampled: Callable[[], NDArray[np.float64]],
-    without_one: Callable[[], NDArray[np.float64]],
+    jackknife: Callable[[], NDArray[np.float64]],
     *,
     n: int,
     unit: str,
@@ -170,7 +171,7 @@ def _estimate(
         return Estimate(value=None, unit=unit, n=n, reason="undefined" if n else "no scores")
     if n_clusters < FEWEST_CLUSTERS:
         return Estimate(value=value, unit=unit, n=n, reason=too_few(n_clusters))
-    left = without_one()
+    left = jackknife()
     if np.isnan(left).any():
         reason = "undefined without one of its clusters: part of it rests on that cluster alone"
         return Estimate(value=value, unit=unit, n=n, reason=reason)

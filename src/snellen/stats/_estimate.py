@@ -1,4 +1,4 @@
-"""A number that knows how sure it is."""
+"""A value with its uncertainty."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ Direction = Literal["higher", "lower"]
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A metric's value with what is needed to trust it.
+    """A metric's value, with its uncertainty.
 
-    `value` is None where the metric is undefined and `ci95` is None where no interval can be given;
-    `reason` then says why. `unit` is `fraction` for anything in [0, 1], else named. `n` counts
-    samples × repeats. `sums` is how the value follows from clusters, for what compares it with
-    another model's; None where it is no function of sums over clusters. It is not published.
-    `better` is set where the metric cannot state it: its name is known only with the data.
+    `value` is None if the metric is undefined, `ci95` is None if there is no interval; `reason`
+    then says why. `unit` is `fraction` for values in [0, 1], otherwise the unit's name. `n` counts
+    samples × repeats. `sums` says how the value follows from clusters, so that it can be compared
+    with another model's. It is None if the value is not a function of sums over clusters, and it is
+    not published. `better` is set only if the metric itself cannot state its direction, because the
+    estimate's name depends on the data.
     """
 
     value: float | None

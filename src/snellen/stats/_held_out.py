@@ -1,4 +1,4 @@
-"""What the best of several settings is worth where chance took no part in choosing it."""
+"""The value of choosing the best of several settings, without the bias of the choice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from snellen.stats._bootstrap import MOST_UNDEFINED
 from snellen.stats._estimate import Estimate
 from snellen.stats._mean import FEWEST_CLUSTERS, too_few
-from snellen.stats._paired import joined
+from snellen.stats._paired import sums_by_label
 from snellen.stats._quantiles import t_quantile
 from snellen.stats._sums import Sums
 
@@ -23,7 +23,7 @@ FOLDS = 3
 SPLITS = 200
 FEW = "part of it rests on too few clusters"
 BLOCK = 1 << 22
-"""About how many numbers are in memory at once."""
+"""The approximate number of numbers held in memory at once."""
 
 
 def held_out(
@@ -35,28 +35,29 @@ def held_out(
     resamples: int = 1_000,
     lower_is_better: bool = False,
 ) -> Estimate:
-    """The value that choosing the best of k settings gives on clusters that took no part in the
-    choice: the highest, or the lowest where `lower_is_better`. `n` counts the samples of one
-    setting.
+    """The value that choosing the best of k settings gives on clusters that were not used for the
+    choice. The best is the highest value, or the lowest if `lower_is_better`. `n` is the number of
+    samples of one setting.
 
-    Clusters are dealt into thirds; on each third stand the sums of the setting that is best on the
-    other two, and the value is that of the sums of all thirds (Stone 1974, Journal of the Royal
-    Statistical Society B 36, with folds of clusters), averaged over 200 ways to deal. It tells what
-    choosing on two thirds of these samples gives, which is a little less than on all.
+    Clusters are dealt into thirds. For each third, the setting that is best on the other two is
+    chosen, and its sums on that third are taken. The value is the aggregate of these sums over all
+    thirds (Stone 1974, Journal of the Royal Statistical Society B 36, with folds of clusters),
+    averaged over 200 deals. It estimates what choosing on two thirds of these samples gives, which
+    is slightly worse than choosing on all.
 
-    The interval is m ± t · stderr with G-1 degrees, where stderr² is the variance of the whole
-    procedure over resamples of clusters, the copies of a cluster in one fold; that of dealing is
-    left out as the covariance between two ways to deal in each resample. Where no setting has a
-    value on two thirds nothing can be chosen; more than 5 % of that leave no value. It is wide
-    where settings are alike, and rather too wide: `docs/decisions/comparing.md` has its coverage.
-    Between 0 and 1 a fraction's ends.
+    The interval is m ± t · stderr with G-1 degrees of freedom. stderr² is the variance of the whole
+    procedure over resamples of clusters, with all copies of a cluster in one fold. The variance of
+    dealing is removed by taking the covariance between two deals of each resample. A deal is
+    undefined if no setting has a value on two thirds; if more than 5 % of deals are, there is no
+    value. The interval is wide if settings are alike, and rather too wide:
+    `docs/decisions/comparing.md` has its coverage. The ends of a fraction stay between 0 and 1.
 
     Raises:
         ValueError: no settings, or their sums are of different kinds.
     """
     import numpy as np
 
-    choice = _Choice.among(settings, lower_is_better=lower_is_better, seed=seed)
+    choice = _Choice.from_settings(settings, lower_is_better=lower_is_better, seed=seed)
     groups = choice.groups
     if not groups:
         return Estimate(value=None, unit=unit, n=n, reason="no scores")
@@ -89,14 +90,16 @@ class _Choice:
     sums: NDArray[np.float64]
     """(settings, G, sums of a cluster)."""
     aggregate: Callable[[NDArray[np.float64]], NDArray[np.float64]]
-    """As in `Sums`."""
+    """See `Sums`."""
     lower_is_better: bool
     rng: np.random.Generator
     """Deals the clusters into thirds."""
 
     @classmethod
-    def among(cls, settings: Sequence[Sums], *, lower_is_better: bool, seed: int) -> _Choice:
-        """The choice among settings, whose clusters are matched by their labels.
+    def from_settings(
+        cls, settings: Sequence[Sums], *, lower_is_better: bool, seed: int
+    ) -> _Choice:
+        """The choice among settings. Their clusters are matched by label.
 
         Raises:
             ValueError: no settings, or their sums are of different kinds.
@@ -104,10 +107,10 @@ class _Choice:
         import numpy as np
 
         if len({setting.sums.shape[1] for setting in settings}) != 1:
-            raise ValueError("settings are compared by the same sums of the same metric")
+            raise ValueError("the settings' sums must be of the same metric, with the same columns")
         labels = reduce(np.union1d, [setting.cluster for setting in settings])
         return cls(
-            sums=np.stack([joined(labels, setting) for setting in settings]),
+            sums=np.stack([sums_by_label(labels, setting) for setting in settings]),
             aggregate=settings[0].aggregate,
             lower_is_better=lower_is_better,
             rng=np.random.default_rng(seed),
@@ -119,14 +122,14 @@ class _Choice:
         return int(self.sums.shape[1])
 
     def deal(self, times: int) -> NDArray[np.float64]:
-        """The value of each of so many ways to deal the clusters: (times,)."""
+        """The value of each of this many deals of the clusters: (times,)."""
         import numpy as np
 
         blocks = _blocks(times, self.sums.size)
         return np.concatenate([self.values(np.ones((size, self.groups))) for size in blocks])
 
     def resample(self, times: int) -> NDArray[np.float64]:
-        """The values of two ways to deal each of so many resamples of clusters: (2, times)."""
+        """The values of two deals of each of this many resamples of clusters: (2, times)."""
         import numpy as np
 
         pairs = []
@@ -137,15 +140,15 @@ class _Choice:
         return np.concatenate(pairs, axis=1)
 
     def values(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The value with these multiples of clusters (R, G), each dealt in one way: (R,)."""
+        """The value with these multiples of clusters (R, G), each dealt once: (R,)."""
         import numpy as np
 
         folds = np.tile(np.arange(self.groups) % FOLDS, (len(counts), 1))
         fold = self.rng.permuted(folds, axis=1)
-        # (k, R, s): setting, way to deal, sums.
+        # (k, R, s): setting, deal, sums.
         total = counts @ self.sums
         chosen = np.zeros(total.shape[1:])
-        nothing = np.zeros(len(counts), dtype=np.bool_)  # to choose from, on some two thirds
+        nothing = np.zeros(len(counts), dtype=np.bool_)  # no setting has a value on some two thirds
         for number in range(FOLDS):
             held = (counts * (fold == number)) @ self.sums
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -159,7 +162,7 @@ class _Choice:
 
 
 def _defined(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """The columns of (..., n) that are all numbers, and the share of the others."""
+    """The columns of (..., n) without nan, and the share of the other columns."""
     import numpy as np
 
     undefined = np.isnan(np.atleast_2d(values)).any(axis=0)
@@ -167,7 +170,7 @@ def _defined(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
 
 
 def _blocks(times: int, size: int) -> Iterator[int]:
-    """So many times in parts of which each, at this many numbers a time, fits in memory."""
+    """Split `times` into parts that fit in memory, at `size` numbers per time."""
     most = max(1, BLOCK // size)
     for start in range(0, times, most):
         yield min(most, times - start)

@@ -1,4 +1,4 @@
-"""The mean of scores that come in clusters, with its interval."""
+"""The mean of clustered scores, with its interval."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEWEST_CLUSTERS = 10
-"""Below this many there is no interval."""
+"""With fewer clusters there is no interval."""
 ENOUGH_CLUSTERS = 30
-"""Below this many an interval within [0, 1] has the full width of Student's t."""
+"""With fewer clusters, an interval within [0, 1] has the full width of Student's t."""
 Z = normal_quantile(0.975)
 
 
@@ -29,19 +29,19 @@ def mean(
     *,
     signed: bool = False,
 ) -> Estimate:
-    """The mean score, with a standard error and an interval that know which rows share a cluster.
+    """The mean score, with a standard error and an interval that take clusters into account.
 
-    `score`, `cluster` and `weight` are (n,); all weigh the same without `weight`. With w the
+    `score`, `cluster` and `weight` are (n,). Without `weight` all rows weigh the same. With w the
     weights, W their sum and G the number of clusters:
 
         m = Σ w·score / W        u_g = Σ_{i in g} w_i·(score_i - m)
         stderr² = G/(G-1) · Σ_g u_g² / W²
 
-    which is the linearised variance of a ratio (Cochran 1977, 3.12). The interval is Wilson's for
-    an effective n where all scores are in [0, 1], and m ± t·stderr elsewhere;
-    `docs/decisions/intervals.md` says what n and t are and what coverage comes out. `stderr` is
-    None where the clusters do not differ: nothing is to be learnt about the error from them.
-    `signed` scores are differences, and no shares whatever values they happen to have.
+    which is the linearized variance of a ratio (Cochran 1977, 3.12). If all scores are in [0, 1],
+    the interval is Wilson's for an effective n; otherwise it is m ± t·stderr.
+    `docs/decisions/intervals.md` defines n and t and gives the coverage. `stderr` is None if the
+    clusters do not differ: they then say nothing about the error. `signed` scores are differences,
+    not shares, whatever their values.
 
     Raises:
         ValueError: the lengths differ, a score is not finite, or a weight is not above 0.
@@ -77,12 +77,16 @@ def _check(
     cluster: NDArray[np.integer[Any]],
     weight: NDArray[np.float64] | None,
 ) -> None:
-    """Raise a ValueError for rows that have no mean."""
+    """Check that the rows have a mean.
+
+    Raises:
+        ValueError: they do not.
+    """
     import numpy as np
 
     n = len(score)
     if len(cluster) != n or (weight is not None and len(weight) != n):
-        raise ValueError("a mean needs one cluster, and one weight if any, for each score")
+        raise ValueError("the clusters (and weights, if any) must be as many as the scores")
     if not np.isfinite(score).all():
         raise ValueError("a score is not a finite number: leave out what has no score")
     if weight is not None and not (np.isfinite(weight) & (weight > 0)).all():
@@ -138,7 +142,7 @@ class _ClusteredRows:
         import numpy as np
 
         most = float(np.abs(self.score).max())
-        # What is left of equal sums by rounding is not a spread.
+        # Rounding differences between equal sums are not a spread.
         if float(np.abs(self.sums).max()) <= 1e-12 * float(self.sizes.max()) * most:
             return None
         g = self.n_clusters
@@ -146,7 +150,7 @@ class _ClusteredRows:
 
 
 def _effective_n(of: _ClusteredRows, *, right_or_wrong: bool) -> float:
-    """How many independent scores of 0 and 1 tell as much about the mean as these rows do.
+    """The number of independent 0/1 scores that tell as much about the mean as these rows do.
 
     `right_or_wrong`: all scores are 0 or 1.
     """
@@ -154,19 +158,19 @@ def _effective_n(of: _ClusteredRows, *, right_or_wrong: bool) -> float:
 
     n, value = len(of.score), of.value
     squares = of.by_cluster(of.weight * of.weight)
-    rows = of.total**2 / float(squares.sum())  # how many rows of equal weight they are worth
-    equal = of.total**2 / float(of.sizes @ of.sizes)  # and how many clusters
+    rows = of.total**2 / float(squares.sum())  # the equivalent number of equally weighted rows
+    equal = of.total**2 / float(of.sizes @ of.sizes)  # and of clusters
     variance = float(of.residuals @ (of.score - value)) / of.total
     if not 0 < value < 1:
-        effective = equal  # nothing shows how alike a cluster's rows are: each counts as one
+        effective = equal  # similarity within clusters is unknown: count each cluster as one row
     elif of.stderr is None:
         effective = rows
     else:
-        # CR2, Bell and McCaffrey 2002; no cluster weighs all there is, but for rounding.
+        # CR2, Bell and McCaffrey 2002. Except for rounding, no cluster has all the weight.
         others = np.maximum(1 - of.sizes / of.total, 1e-9)
         effective = variance * n / (n - 1) * of.total**2 / float((of.sums / others) @ of.sums)
-    # Never worth more than the rows. Korn and Graubard 1998: the fewer degrees of freedom, the less
-    # the effective n is worth.
+    # At most the number of rows. Korn and Graubard 1998: fewer degrees of freedom reduce the
+    # effective n.
     exact = t_quantile(0.975, n - 1) if of.n_clusters >= ENOUGH_CLUSTERS else Z
     df = min(
         degrees(of.sums, of.n_clusters, of.residuals if right_or_wrong else None),
@@ -174,7 +178,7 @@ def _effective_n(of: _ClusteredRows, *, right_or_wrong: bool) -> float:
     )
     effective = min(rows, effective * (exact / t_quantile(0.975, df)) ** 2)
     if 0 < value < 1:
-        effective *= value * (1 - value) / variance  # so many scores of 0 and 1 tell as much
+        effective *= value * (1 - value) / variance  # the equivalent number of 0/1 scores
     return effective
 
 
@@ -188,7 +192,7 @@ def _wilson(share: float, n: float) -> tuple[float, float]:
     """Wilson's 95 % interval of a share of n trials: Wilson 1927; Brown, Cai and DasGupta 2001."""
     middle = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
     half = Z / (1 + Z**2 / n) * math.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
-    # At shares of 0 and 1 one end is that share, but for rounding.
+    # At shares of 0 and 1 one end equals the share. Avoid its rounding error.
     return (
         0.0 if share == 0 else middle - half,
         1.0 if share == 1 else middle + half,
@@ -198,12 +202,12 @@ def _wilson(share: float, n: float) -> tuple[float, float]:
 def degrees(
     sums: NDArray[np.float64], n_clusters: int, rows: NDArray[np.float64] | None = None
 ) -> float:
-    """Degrees of freedom of the variance that the clusters' sums (G,) give, from 1 to G-1.
+    """Degrees of freedom of the variance estimated from the clusters' sums (G,), from 1 to G-1.
 
-    A variance estimated with d degrees of freedom has a relative variance of 2/d, and how much the
-    squares of the sums differ estimates it (Pan and Wall 2002). Few clusters with large sums thus
-    leave few degrees. `rows` (n,) are the residuals of 0/1 scores: what single rows make the
-    squares differ by is left out, since Wilson's interval knows it from the mean.
+    A variance estimated with d degrees of freedom has a relative variance of 2/d. The spread of the
+    squared sums estimates that variance (Pan and Wall 2002), so a few clusters with large sums
+    leave few degrees. `rows` (n,) are the residuals of 0/1 scores. The spread due to single rows is
+    left out: Wilson's interval knows it from the mean.
     """
     spread = _fourth(sums) - (0.0 if rows is None else _fourth(rows))
     most = n_clusters - 1.0
@@ -223,15 +227,16 @@ def _degrees_of_sizes(
     """Degrees of freedom that clusters of these `sizes` (G,) leave, from 1 to G-1: Satterthwaite
     1946.
 
-    Rows of a cluster that have nothing in common make its sum vary as the sum of their squared
-    weights, `squares` (G,), and as `rows` independent rows the mean; rows that have all in common
-    as its squared size, and the mean as `equal` clusters. `effective` says where between they are.
-    What single rows vary is left out below the line, as in `degrees`.
+    If the rows of a cluster are independent, the variance of its sum is proportional to the sum of
+    their squared weights, `squares` (G,), and the mean varies like that of `rows` independent rows.
+    If they are identical, it is proportional to the squared size, and the mean varies like that of
+    `equal` clusters. `effective` says where between the two they are. The variance of single rows
+    is left out of the denominator, as in `degrees`.
     """
     most = len(sizes) - 1.0
     most_alike = 1 / equal - 1 / rows
     if most_alike * rows < 1e-9:
-        return most  # a row each
+        return most  # one row per cluster
     alike = min(1.0, max(0.0, (1 / effective - 1 / rows) / most_alike))
     of_rows, of_clusters = (1 - alike) * squares, alike * sizes * sizes
     varies = of_rows + of_clusters

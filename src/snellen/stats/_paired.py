@@ -1,4 +1,4 @@
-"""Whether two models differ, from the same samples."""
+"""Paired comparison of two models on the same samples."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ SAME = "both have the same in every cluster"
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """How much more the second of two has, with an interval that knows that both were asked the
-    same. `p` is two-sided, `method` says how it and the interval were found."""
+    """The second side's value minus the first side's, with an interval for paired samples. `p` is
+    two-sided. `method` says how it and the interval were computed."""
 
     estimate: Estimate
     p: float | None
@@ -33,29 +33,30 @@ class Difference:
 
 
 def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Difference:
-    """A metric of b less that of a, on the same samples; `n` counts them.
+    """A metric of b minus that of a, on the same samples. `n` is their number.
 
         d = θ_b(B) - θ_a(A)        u_g = how far cluster g moves d        d ± t · stderr
 
-    A and B are the totals of the sums A_g and B_g over G clusters. Of means, `ratio` of sums S and
-    W, u_g = (S_g - m W_g)/W of b less that of a, and stderr² = G/(G-1) · Σ_g u_g²: where both weigh
-    the samples alike d is the mean of their paired differences, with its clustered standard error
-    (Miller 2024, https://arxiv.org/abs/2411.00640, sections 2.2 and 4.2). Of other aggregates
+    A and B are the totals of the sums A_g and B_g over G clusters. For means, `ratio` of sums S and
+    W, u_g is (S_g - m W_g)/W of b minus that of a, and stderr² = G/(G-1) · Σ_g u_g². If both weigh
+    the samples alike, d is the mean of their paired differences, with its clustered standard error
+    (Miller 2024, https://arxiv.org/abs/2411.00640, sections 2.2 and 4.2). For other aggregates
 
         stderr² = Σ_g (u_g - ū) (v_g - v̄)
         u_g = d(A + A_g/2, B + B_g/2) - d(A - A_g/2, B - B_g/2)
         v_g = d(A, B) - d(A - A_g, B - B_g)
 
-    where u_g is the derivative by the cluster's weight, of the infinitesimal jackknife, and v_g
-    what leaving the cluster out makes, of the delete-one jackknife (Efron 1982, The Jackknife, the
-    Bootstrap and Other Resampling Plans, chapters 3 and 6). In an average of averages the squares
-    of u are too small by (n-1)/n in a category of n clusters, and those of v too large by as much.
-    Student's t has the degrees of freedom of `mean`, fewer by the share that Σ_g (u_g - ū)² is of
-    stderr², one for each category; p turns the interval around. `docs/decisions/comparing.md` has
-    what else was tried, and the coverage.
+    where u_g is the derivative by the cluster's weight, as in the infinitesimal jackknife, and v_g
+    is the effect of leaving the cluster out, as in the delete-one jackknife (Efron 1982, The
+    Jackknife, the Bootstrap and Other Resampling Plans, chapters 3 and 6). In an average of
+    averages, the squares of u are too small by (n-1)/n in a category of n clusters, and those of v
+    are too large by the same factor. Student's t has the degrees of freedom of `mean`, reduced by
+    the ratio of Σ_g (u_g - ū)² to stderr², that is by one per category. p is the level at which the
+    interval ends at 0. `docs/decisions/comparing.md` has the alternatives that were tried, and the
+    coverage.
 
-    Samples are paired by the caller. A cluster that one side lacks adds nothing to its sums: a
-    metric may be of right answers alone.
+    The caller pairs the samples. A cluster that one side lacks adds nothing to its sums: a metric
+    may be about right answers only.
 
     Raises:
         ValueError: the two share no cluster.
@@ -64,8 +65,8 @@ def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Differenc
 
     labels = np.union1d(a.cluster, b.cluster)
     if len(labels) == len(a.cluster) + len(b.cluster) > 0:
-        raise ValueError("the two share no cluster: pair their samples first")
-    sums_a, sums_b = joined(labels, a), joined(labels, b)
+        raise ValueError("the two sides share no cluster: pair their samples first")
+    sums_a, sums_b = sums_by_label(labels, a), sums_by_label(labels, b)
     value_a, value_b = (float(_values(of, of.sums.sum(axis=0)[np.newaxis])[0]) for of in (a, b))
     value, groups = value_b - value_a, len(labels)
     result = partial(Difference, clusters=groups)
@@ -75,7 +76,7 @@ def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Differenc
         return result(estimate=nothing, p=None, method=NONE)
     rounding = 1e-12 * max(abs(value_a), abs(value_b))
     if abs(value) <= rounding:
-        value = 0.0  # a difference of equal means is no sign of one
+        value = 0.0  # a rounding error is not a difference
     known = partial(Estimate, value=value, unit=unit, n=n)
     if groups < FEWEST_CLUSTERS:
         return result(estimate=known(reason=too_few(groups)), p=None, method=NONE)
@@ -97,7 +98,8 @@ def _by_moves(
 ) -> Difference:
     """The interval and p of a difference, from how far each cluster moves it (see `_moves`).
 
-    `means`: it is of two means. Up to `rounding`, moves count as equal.
+    `means`: it is the difference of two means. Moves that differ by at most `rounding` count as
+    equal.
     """
     import numpy as np
 
@@ -108,12 +110,12 @@ def _by_moves(
         reason = "undefined without one of its clusters: part of it rests on that cluster alone"
         return result(estimate=known(reason=reason), p=None, method=NONE)
     step, left_out = (of - of.mean() for of in moves)
-    # What is left of equal moves by rounding is not a spread.
+    # Rounding differences between equal moves are not a spread.
     if float(np.abs(step).max()) <= rounding:
         if means and not d:
             return result(estimate=known(reason=SAME), p=1.0, method=NONE)
         alike = known(reason="all clusters have the same difference")
-        # Chance gives all G differences one sign in 2 of 2^G cases.
+        # By chance, all G differences have the same sign in 2 of 2^G cases.
         p = 2.0 ** (1 - groups) if means else None
         return result(estimate=alike, p=p, method=NONE if p is None else "sign test of clusters")
     variance = float(step @ left_out)
@@ -131,18 +133,18 @@ def _by_moves(
     )
 
 
-def joined(labels: NDArray[np.generic], of: Sums) -> NDArray[np.float64]:
-    """The sums of each label (G, k), 0 where a cluster is not there."""
+def sums_by_label(labels: NDArray[np.generic], of: Sums) -> NDArray[np.float64]:
+    """The sums for each label (G, k); 0 for labels without a cluster."""
     import numpy as np
 
-    found = np.zeros((len(labels), of.sums.shape[1]))
-    found[np.searchsorted(labels, of.cluster)] = of.sums
-    return found
+    rows = np.zeros((len(labels), of.sums.shape[1]))
+    rows[np.searchsorted(labels, of.cluster)] = of.sums
+    return rows
 
 
 def _moves(of: Sums, sums: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How far each cluster (G, k) moves the aggregate, (G,): as its derivative by the cluster's
-    weight, and as what leaving the cluster out makes."""
+    """How far each cluster (G, k) moves the aggregate, (G,): the derivative by the cluster's
+    weight, and the effect of leaving the cluster out."""
     total = sums.sum(axis=0)
     if of.aggregate is ratio:
         score, weight = total.tolist()
@@ -160,13 +162,13 @@ def _values(of: Sums, totals: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """McNemar's exact two-sided p: of samples that one side alone has right, as many or fewer on
-    the rarer side if each side were as likely.
+    """McNemar's exact two-sided p: the probability of a split at least as uneven among the samples
+    that only one side has right, if each side were equally likely.
 
         p = min(1, 2 Σ_{k <= min} C(n, k) / 2^n)        n = only_a + only_b
 
-    McNemar 1947, Psychometrika 12; exact it is the sign test (Conover 1999, Practical Nonparametric
-    Statistics, chapter 3). It takes samples for independent.
+    McNemar 1947, Psychometrika 12. The exact version is the sign test (Conover 1999, Practical
+    Nonparametric Statistics, chapter 3). It assumes independent samples.
 
     >>> round(mcnemar(1, 4), 12)
     0.375
@@ -175,7 +177,7 @@ def mcnemar(only_a: int, only_b: int) -> float:
         ValueError: a count is negative.
     """
     if only_a < 0 or only_b < 0:
-        raise ValueError(f"no {min(only_a, only_b)} samples can be right on one side alone")
+        raise ValueError(f"a count of samples cannot be negative: {min(only_a, only_b)}")
     few, n = min(only_a, only_b), only_a + only_b
     if 2 * few == n:
         return 1.0
@@ -192,18 +194,18 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """The p values adjusted for their number, by Holm's step-down method, in the same order: below
-    0.05 are those that may be called differences with a chance of at most 5 % that any is none.
+    """The p values adjusted for their number by Holm's step-down method, in the same order. Calling
+    those below 0.05 differences has a chance of at most 5 % that any of them is not one.
 
         p̃_(i) = max_{j <= i} min(1, (m - j + 1) p_(j))
 
-    Holm 1979, Scandinavian Journal of Statistics 6. Whatever depends on what.
+    Holm 1979, Scandinavian Journal of Statistics 6. It holds for any dependence between the tests.
 
     >>> holm([0.25, 0.0625, 0.5])
     [0.5, 0.1875, 0.5]
     """
     adjusted, largest = [0.0] * len(ps), 0.0
-    for rank, place in enumerate(sorted(range(len(ps)), key=lambda i: ps[i])):
-        largest = max(largest, min(1.0, (len(ps) - rank) * ps[place]))
-        adjusted[place] = largest
+    for rank, index in enumerate(sorted(range(len(ps)), key=lambda i: ps[i])):
+        largest = max(largest, min(1.0, (len(ps) - rank) * ps[index]))
+        adjusted[index] = largest
     return adjusted

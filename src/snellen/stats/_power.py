@@ -1,4 +1,4 @@
-"""What differences so many samples can show."""
+"""The differences that a number of samples can show."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from snellen.stats._quantiles import normal_quantile
 
 
 def detectable(stderr: float, power: float = 0.8, level: float = 0.05) -> float:
-    """The smallest difference that a two-sided test at `level` finds with this power, if the
+    """The smallest difference that a two-sided test at `level` detects with this power, if the
     difference has this standard error.
 
         d = (z_{1 - level/2} + z_power) · stderr
@@ -24,17 +24,17 @@ def detectable(stderr: float, power: float = 0.8, level: float = 0.05) -> float:
 def detectable_share(
     n: float, disagree: float, power: float = 0.8, level: float = 0.05
 ) -> float | None:
-    """The smallest difference of two shares that McNemar's test of n independent pairs finds with
-    this power, where this share of the pairs `disagree`; None if none does, even where the same
-    side is right in all of them.
+    """The smallest difference of two shares that McNemar's test of n independent pairs detects with
+    this power, if this share of the pairs `disagree`. None if there is none, even if the same side
+    is right in all of them.
 
         n d² = (z_{1 - level/2} √ψ + z_power √(ψ - d²))²        ψ = disagree
 
     Connor 1987, Biometrics 43, Sample size for testing differences in proportions for the
-    paired-sample design, solved for d. Clustered pairs are worth n by their design effect.
+    paired-sample design, solved for d. For clustered pairs, divide n by their design effect.
 
-    >>> found = detectable_share(1000, 0.2)
-    >>> round(found, 4), round(needed_pairs(found, 0.2))
+    >>> difference = detectable_share(1000, 0.2)
+    >>> round(difference, 4), round(needed_pairs(difference, 0.2))
     (0.0396, 1000)
     """
     a, b = normal_quantile(1 - level / 2), normal_quantile(power)
@@ -42,15 +42,16 @@ def detectable_share(
     rest = n + b**2 - a**2
     if rest < 0:
         return None
-    found = (a * math.sqrt(n * disagree) + b * math.sqrt(disagree * rest)) / (n + b**2)
-    return found if found <= disagree else None
+    difference = (a * math.sqrt(n * disagree) + b * math.sqrt(disagree * rest)) / (n + b**2)
+    return difference if difference <= disagree else None
 
 
 def needed_pairs(
     difference: float, disagree: float, power: float = 0.8, level: float = 0.05
 ) -> float | None:
-    """How many independent pairs it takes to find a difference of two shares (see
-    `detectable_share`); None where those that disagree do not make it up.
+    """The number of independent pairs needed to detect a difference of two shares (see
+    `detectable_share`). None if the difference is not above 0, or is larger than the share that
+    disagrees.
 
     >>> round(needed_pairs(0.02, 0.1))
     1960

@@ -1,5 +1,5 @@
-"""A mean of labels that few rows have, with the help of scores that all have: prediction-powered
-inference."""
+"""Prediction-powered inference: the mean of labels that few rows have, with the help of scores that
+all rows have."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Powered(NamedTuple):
-    """The mean with the weight that the scores have in it; `alone` is that of the labels alone."""
+class PoweredMean(NamedTuple):
+    """The mean, and the weight of the scores in it. `alone` is the mean of the labels alone."""
 
     estimate: Estimate
     weight: float
@@ -29,68 +29,68 @@ def powered_mean(
     label: NDArray[np.float64],
     cluster: NDArray[np.integer[Any]],
     certain: NDArray[np.bool_] | None = None,
-) -> Powered:
-    """The mean that labels would have if all rows had one, where a random sample of them has.
+) -> PoweredMean:
+    """The mean that labels would have if all rows had one, from a random sample of labeled rows.
 
-    All are (n,); `label` is nan where there is none. The scores of `certain` rows are right as they
-    stand. With f the scores and y the labels of the others, n of which are labelled and N not:
+    All arrays are (n,). `label` is nan for rows without one. The scores of `certain` rows are right
+    as they are. With f the scores and y the labels of the other rows, n of them labeled and N not:
 
-        m = mean(y - λ f over labelled) + λ mean(f over the others)
+        m = mean(y - λ f over labeled) + λ mean(f over the others)
         λ = Cov(y, f) / ((1 + n/N) Var f), in [0, 1]
 
     which is PPI++ (Angelopoulos, Duchi and Zrnic 2023, arXiv:2311.01453, section 6; PPI with λ = 1
-    is Angelopoulos et al. 2023, Science 382, arXiv:2301.09633). Whatever the scores are, m is the
-    labels' mean on average; the more alike they are, the less it scatters. Where the scores would
-    make it scatter more, λ is 0, which is the labels alone.
+    is Angelopoulos et al. 2023, Science 382, arXiv:2301.09633). Whatever the scores are, the
+    expectation of m is the labels' mean. The closer the scores are to the labels, the smaller its
+    variance. If the scores would increase the variance, λ is 0, which means labels alone.
 
-    The standard error is that of the linearised mean, with G/(G-1) and Student's t with G-1 degrees
-    for G labelled clusters: rows that share a cluster may be labelled or not. Where labels and
-    scores are 0 and 1, half a row of each of the four pairs is added to the labelled for the
-    interval, as Agresti and Min 2005 (Statistics in Medicine 24) do for matched shares: without it
-    a judge that errs seldom seems never to.
+    The standard error is that of the linearized mean, with G/(G-1) and Student's t with G-1 degrees
+    of freedom for G labeled clusters: only some rows of a cluster may be labeled. If labels and
+    scores are 0 and 1, the interval adds half a row of each of the four pairs to the labeled rows,
+    as Agresti and Min 2005 (Statistics in Medicine 24) do for matched shares. Otherwise a judge
+    that seldom errs would seem never to err.
     """
     import numpy as np
 
     sure = np.zeros(len(score), dtype=np.bool_) if certain is None else certain
-    labelled = ~sure & ~np.isnan(label)
-    rest = ~sure & ~labelled
-    if not labelled.any():
+    labeled = ~sure & ~np.isnan(label)
+    rest = ~sure & ~labeled
+    if not labeled.any():
         nothing = Estimate(value=None, n=len(score), reason="no labels")
-        return Powered(nothing, 0.0, nothing)
+        return PoweredMean(nothing, 0.0, nothing)
     _, codes = np.unique(cluster, return_inverse=True)
-    sample = _LabelledSample(score, label, codes, sure, labelled, rest)
+    sample = _LabeledSample(score, label, codes, sure, labeled, rest)
     alone = sample.mean(0.0)
-    weight = _weight(score, label, labelled, rest)
+    weight = _weight(score, label, labeled, rest)
     helped = sample.mean(weight)
     if helped.stderr is None or alone.stderr is None or helped.stderr >= alone.stderr:
-        # Equal scores on all that is labelled, say, tell nothing about how far they are off.
-        return Powered(alone, 0.0, alone)
-    return Powered(helped, weight, alone)
+        # For example, equal scores on all labeled rows say nothing about how far they are off.
+        return PoweredMean(alone, 0.0, alone)
+    return PoweredMean(helped, weight, alone)
 
 
 @dataclass(frozen=True)
-class _LabelledSample:
-    """Rows with scores and clusters, and which of them are certain, have labels, or have none."""
+class _LabeledSample:
+    """Rows with scores and clusters, with masks of certain, labeled, and other rows."""
 
     score: NDArray[np.float64]
     label: NDArray[np.float64]
     codes: NDArray[np.intp]
     """The number of each row's cluster, from 0."""
     sure: NDArray[np.bool_]
-    labelled: NDArray[np.bool_]
+    labeled: NDArray[np.bool_]
     rest: NDArray[np.bool_]
 
     def mean(self, weight: float) -> Estimate:
-        """The mean in which the scores have this weight."""
+        """The mean, with this weight of the scores."""
         import numpy as np
 
-        score, labelled, rest = self.score, self.labelled, self.rest
-        n_rows, groups = len(score), len(np.unique(self.codes[labelled]))
+        score, labeled, rest = self.score, self.labeled, self.rest
+        n_rows, groups = len(score), len(np.unique(self.codes[labeled]))
         open_share = float((~self.sure).mean())
-        differ = self.label[labelled] - weight * score[labelled]
+        differ = self.label[labeled] - weight * score[labeled]
         halves = self._half_rows()
         added = halves[:, 0] - weight * halves[:, 1]
-        n = int(labelled.sum()) + len(halves) / 2
+        n = int(labeled.sum()) + len(halves) / 2
         others = float(score[rest].mean()) if rest.any() else 0.0
         fixed = float(score[self.sure].sum()) / n_rows
         value = fixed + open_share * (float(differ.mean()) + weight * others)
@@ -98,31 +98,31 @@ class _LabelledSample:
             return Estimate(value=value, n=n_rows, reason=too_few(groups))
         middle = (float(differ.sum()) + float(added.sum()) / 2) / n
         judged = middle + weight * others
-        centre = fixed + open_share * judged
+        center = fixed + open_share * judged
         # How far each row moves the mean.
-        moves = np.where(self.sure, score - centre, judged - centre) / n_rows
-        moves[labelled] += open_share * (differ - middle) / n
+        moves = np.where(self.sure, score - center, judged - center) / n_rows
+        moves[labeled] += open_share * (differ - middle) / n
         if rest.any():
             moves[rest] += open_share * weight * (score[rest] - others) / rest.sum()
         sums = np.bincount(self.codes, weights=moves)
         apart = open_share**2 * float(((added - middle) ** 2).sum()) / 2 / n**2
         variance = float(sums @ sums) + apart
-        known = np.concatenate([self.label[labelled], score])
+        known = np.concatenate([self.label[labeled], score])
         if variance <= 1e-24 * max(1.0, float(np.abs(known).max()) ** 2):
             return Estimate(value=value, n=n_rows, reason="all labels are the same")
         stderr = math.sqrt(groups / (groups - 1) * variance)
         half = t_quantile(0.975, groups - 1) * stderr
-        low, high = centre - half, centre + half
+        low, high = center - half, center + half
         if known.min() >= 0 and known.max() <= 1:
-            low, high = max(0.0, low), min(1.0, high)  # where the mean cannot be anyway
+            low, high = max(0.0, low), min(1.0, high)  # the mean cannot be outside
         return Estimate(value=value, n=n_rows, stderr=stderr, ci95=(low, high))
 
     def _half_rows(self) -> NDArray[np.float64]:
-        """The labels and scores of which half a row each is added: all four pairs of 0 and 1, or
-        none where labels and scores have other values."""
+        """The labels and scores of the half rows to add: all four pairs of 0 and 1, or none if
+        labels and scores have other values."""
         import numpy as np
 
-        both = np.concatenate([self.label[self.labelled], self.score[~self.sure]])
+        both = np.concatenate([self.label[self.labeled], self.score[~self.sure]])
         pairs = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
         return pairs if ((both == 0) | (both == 1)).all() else pairs[:0]
 
@@ -130,17 +130,17 @@ class _LabelledSample:
 def _weight(
     score: NDArray[np.float64],
     label: NDArray[np.float64],
-    labelled: NDArray[np.bool_],
+    labeled: NDArray[np.bool_],
     rest: NDArray[np.bool_],
 ) -> float:
-    """λ, as the authors' ppi_py 0.2.3 has it: _calc_lam_glm for a mean."""
+    """λ, as in the authors' ppi_py 0.2.3: _calc_lam_glm for a mean."""
     import numpy as np
 
-    if labelled.sum() < 2 or not rest.any():
+    if labeled.sum() < 2 or not rest.any():
         return 0.0
-    spread = float(score[labelled | rest].var(ddof=1))
+    spread = float(score[labeled | rest].var(ddof=1))
     if spread == 0:
         return 0.0
-    y, f = label[labelled], score[labelled]
+    y, f = label[labeled], score[labeled]
     together = float(((y - y.mean()) * (f - f.mean())).mean())
-    return float(np.clip(together / ((1 + labelled.sum() / rest.sum()) * spread), 0.0, 1.0))
+    return float(np.clip(together / ((1 + labeled.sum() / rest.sum()) * spread), 0.0, 1.0))

@@ -1,6 +1,6 @@
 """Quantiles of the normal and of Student's t distribution.
 
-By hand, since scipy is a large dependency for two quantiles.
+They are computed here, since scipy is a large dependency for two quantiles.
 """
 
 import math
@@ -12,17 +12,17 @@ PANELS = 200
 
 
 def normal_quantile(p: float) -> float:
-    """The z below which a standard normal variable falls with probability p, 0 < p < 1."""
+    """The z such that a standard normal variable is below z with probability p, 0 < p < 1."""
     return NormalDist().inv_cdf(p)
 
 
 @lru_cache(maxsize=256)
 def t_quantile(p: float, df: float) -> float:
-    """The t below which Student's t with `df` >= 1 degrees of freedom falls with probability p.
+    """The t such that Student's t with `df` >= 1 degrees of freedom is below it with probability p.
 
-    Within 3e-7 of its value for p from 0.025 to 0.975, which is what 95 % intervals ask for, and
-    within 1e-9 from 2 degrees. Above 200 it is the expansion around the normal of Abramowitz and
-    Stegun 1964, 26.7.5; below, Newton's method goes on from there.
+    The error is at most 3e-7 for p from 0.025 to 0.975, the range of 95 % intervals, and at most
+    1e-9 from 2 degrees. Above 200 degrees it is the expansion around the normal of Abramowitz and
+    Stegun 1964, 26.7.5. Below, Newton's method refines that value.
 
     Raises:
         ValueError: fewer than 1 degree of freedom.
@@ -60,10 +60,10 @@ def _simpson(f: Callable[[float], float], end: float) -> float:
 
 
 def t_beyond(t: float, df: float) -> float:
-    """The chance that Student's t with `df` >= 1 degrees of freedom is above t.
+    """The probability that Student's t with `df` >= 1 degrees of freedom is above t.
 
     Abramowitz and Stegun 1964, 26.7.1 and 26.5.8: half the incomplete beta function of df/2 and 1/2
-    at df/(df + t²), by its continued fraction. Small ones keep their digits.
+    at df/(df + t²), by its continued fraction. Small probabilities keep their digits.
     """
     if t < 0:
         return 1 - t_beyond(-t, df)
@@ -77,8 +77,8 @@ def t_beyond(t: float, df: float) -> float:
 
 
 def _beta(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function, best for x < (a + 1) / (a + b + 2); Lentz's way of
-    a continued fraction (Thompson and Barnett 1986)."""
+    """The regularized incomplete beta function, best for x < (a + 1) / (a + b + 2), by Lentz's
+    method for continued fractions (Thompson and Barnett 1986)."""
     if x == 0:
         return 0.0
     tiny = 1e-300
@@ -99,5 +99,5 @@ def _beta(x: float, a: float, b: float) -> float:
 
 
 def _off(value: float, tiny: float) -> float:
-    """The value, but nothing that cannot be divided by."""
+    """The value, or `tiny` if it is too small to divide by."""
     return value if abs(value) > tiny else tiny

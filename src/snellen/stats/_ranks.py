@@ -1,4 +1,4 @@
-"""How sure a ranking is."""
+"""The uncertainty of a ranking."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from string import ascii_letters
 from typing import TYPE_CHECKING
 
 from snellen.stats._bootstrap import MOST_UNDEFINED, totals_drawn
-from snellen.stats._paired import joined
+from snellen.stats._paired import sums_by_label
 from snellen.stats._sums import Sums
 
 if TYPE_CHECKING:
@@ -27,26 +27,26 @@ def ranks(
     *,
     lower_is_better: bool = False,
 ) -> list[tuple[int, int]] | None:
-    """From which to which rank each side comes in 95 % of resamples; 1 is the highest value, or the
-    lowest where `lower_is_better`, and equal values share the better rank.
+    """The interval of ranks that each side has in 95 % of resamples. Rank 1 is the highest value,
+    or the lowest if `lower_is_better`. Equal values share the better rank.
 
-    Clusters are drawn again, the same for all sides: Goldstein and Spiegelhalter 1996, Journal of
-    the Royal Statistical Society A 159. Resamples in which a side has no value are left out; None
-    where these are more than 5 %, as with `bootstrap`.
+    Clusters are resampled, the same for all sides: Goldstein and Spiegelhalter 1996, Journal of the
+    Royal Statistical Society A 159. Resamples in which a side has no value are left out. None if
+    they are more than 5 %, as with `bootstrap`.
     """
     import numpy as np
 
-    found = side_values(sides, seed=seed, resamples=resamples)
-    undefined = np.isnan(found).any(axis=1)
+    values = side_values(sides, seed=seed, resamples=resamples)
+    undefined = np.isnan(values).any(axis=1)
     if undefined.mean() > MOST_UNDEFINED:
         return None
-    found = -found[~undefined] if lower_is_better else found[~undefined]
-    above = found - 1e-12 * np.abs(found)  # by more than rounding
-    # (R, M): how many are above each, a resample and a side at a time.
-    rank = np.stack([1 + (above > found[:, [m]]).sum(axis=1) for m in range(len(sides))], axis=1)
+    values = -values[~undefined] if lower_is_better else values[~undefined]
+    above = values - 1e-12 * np.abs(values)  # by more than rounding
+    # (R, M): the rank of each side in each resample.
+    rank = np.stack([1 + (above > values[:, [m]]).sum(axis=1) for m in range(len(sides))], axis=1)
     low = np.quantile(rank, 0.025, axis=0, method="inverted_cdf")
     high = np.quantile(rank, 0.975, axis=0, method="inverted_cdf")
-    return [(int(one), int(other)) for one, other in zip(low, high, strict=True)]
+    return [(int(best), int(worst)) for best, worst in zip(low, high, strict=True)]
 
 
 def side_values(sides: Sequence[Sums], *, seed: int, resamples: int) -> NDArray[np.float64]:
@@ -54,25 +54,26 @@ def side_values(sides: Sequence[Sums], *, seed: int, resamples: int) -> NDArray[
     import numpy as np
 
     labels = reduce(np.union1d, [side.cluster for side in sides])
-    parts = [joined(labels, side) for side in sides]
+    parts = [sums_by_label(labels, side) for side in sides]
     ends = [0, *np.cumsum([part.shape[1] for part in parts]).tolist()]
-    found = []
+    blocks = []
     for totals in totals_drawn(np.concatenate(parts, axis=1), resamples, seed):
         with np.errstate(divide="ignore", invalid="ignore"):
             values = [
                 side.aggregate(totals[:, start:end])
                 for side, (start, end) in zip(sides, pairwise(ends), strict=True)
             ]
-        found.append(np.stack(values, axis=1))
-    return np.concatenate(found)
+        blocks.append(np.stack(values, axis=1))
+    return np.concatenate(blocks)
 
 
 def letters(n: int, same: Callable[[int, int], bool]) -> list[str]:
-    """Letters for n sides in order of their value: two share one if and only if they are the same,
-    as `same` says of each pair i < j. The first letters are those of the first sides.
+    """Letters for n sides in order of their value. Two sides share a letter if and only if they are
+    the same according to `same`, which is called for each pair i < j. The first letters are those
+    of the first sides.
 
-    Piepho 2004, Journal of Computational and Graphical Statistics 13: a column for all is split at
-    each pair that differs, and what lies within another column is dropped.
+    Piepho 2004, Journal of Computational and Graphical Statistics 13: a column of all sides is
+    split at each pair that differs, and a column contained in another is dropped.
 
     >>> letters(3, lambda i, j: j - i < 2)
     ['a', 'ab', 'b']
@@ -81,21 +82,23 @@ def letters(n: int, same: Callable[[int, int], bool]) -> list[str]:
     for i, j in combinations(range(n), 2):
         if same(i, j):
             continue
-        split = [part for one in columns for part in _without(one, i, j)]
-        columns = [one for one in dict.fromkeys(split) if not any(one < other for other in split)]
+        split = [part for column in columns for part in _without(column, i, j)]
+        columns = [
+            column for column in dict.fromkeys(split) if not any(column < other for other in split)
+        ]
     columns.sort(key=sorted)
     return [
-        "".join(_letter(place) for place, column in enumerate(columns) if side in column)
+        "".join(_letter(index) for index, column in enumerate(columns) if side in column)
         for side in range(n)
     ]
 
 
 def _without(column: frozenset[int], i: int, j: int) -> list[frozenset[int]]:
-    """The column, or where it has both of a pair, one without each."""
+    """The column; if it contains both sides of a pair, two columns that lack one of them each."""
     return [column - {i}, column - {j}] if {i, j} <= column else [column]
 
 
-def _letter(place: int) -> str:
-    """One character each: a to Z, and Greek and what follows it where these do not suffice."""
-    after = place - len(ascii_letters)
-    return ascii_letters[place] if after < 0 else chr(GREEK + after)
+def _letter(index: int) -> str:
+    """A single character: a to Z, then Greek and what follows it."""
+    after = index - len(ascii_letters)
+    return ascii_letters[index] if after < 0 else chr(GREEK + after)

@@ -1,5 +1,5 @@
-"""What several replies to one question tell: the chance that one of a few is right, and how much of
-a mean's variance is the model's own."""
+"""Statistics of several replies per question: pass@k, and the share of a mean's variance that is
+the model's own."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 
 
 def pass_at(n: int, right: int, k: int) -> float:
-    """The chance that one at least of k replies is right, drawn from n of which some are right.
+    """The probability that at least one of k replies is right, if they are drawn from n replies of
+    which `right` are right.
 
         pass@k = 1 - C(n - right, k) / C(n, k)
 
-    which is unbiased (Chen et al. 2021, https://arxiv.org/abs/2107.03374, equation 1). Of four
-    replies, one of them right, each two of six have it in three cases:
+    This is unbiased (Chen et al. 2021, https://arxiv.org/abs/2107.03374, equation 1). Of four
+    replies with one right, three of the six pairs contain it:
 
     >>> pass_at(4, 1, 2)
     0.5
@@ -26,15 +27,15 @@ def pass_at(n: int, right: int, k: int) -> float:
         ValueError: k is not from 1 to n, or more are right than there are.
     """
     if not 1 <= k <= n or not 0 <= right <= n:
-        raise ValueError(f"no {k} of {n} replies, {right} right, can be drawn")
+        raise ValueError(f"{k} of {n} replies, {right} of them right, cannot be drawn")
     return 1 - math.comb(n - right, k) / math.comb(n, k)
 
 
 class Components(NamedTuple):
-    """The variance of single scores, in two parts, and the standard errors that they give the mean
-    of all: `between` questions, which differ in how hard they are (`stderr_questions`), and
-    `within` a question, where the model says one thing and then another (`stderr_again`: if the
-    same questions were asked again)."""
+    """The variance of single scores in two parts, and the standard errors that they give the mean
+    of all. `between` questions: some are harder than others (`stderr_questions`). `within` a
+    question: the model's replies differ (`stderr_again`: if the same questions were asked again).
+    """
 
     between: float
     within: float
@@ -43,19 +44,19 @@ class Components(NamedTuple):
 
 
 def components(score: NDArray[np.float64], question: NDArray[np.integer[Any]]) -> Components | None:
-    """How much of the variance of a mean is the questions', and how much the model's own.
+    """The parts of a mean's variance that come from the questions and from the model itself.
 
-    `score` and `question` are (n,); None where no question has two scores, or there is one question
-    alone. With n_i scores of mean m_i to each of N questions, by the law of total variance (Miller
-    2024, https://arxiv.org/abs/2411.00640, section 3, where all n_i are K):
+    `score` and `question` are (n,). None if no question has two scores, or if there is only one
+    question. With n_i scores of mean m_i for each of N questions, by the law of total variance
+    (Miller 2024, https://arxiv.org/abs/2411.00640, section 3, where all n_i are K):
 
         within = Σ_i Σ_j (x_ij - m_i)² / (n - N)
         between = (Σ_i n_i (m_i - m)² / (N - 1) - within) / n0, at least 0
         n0 = (n - Σ n_i² / n) / (N - 1)
         Var(m) = between · Σ n_i² / n² + within / n
 
-    which are the estimators of the one-way analysis of variance for unequal n_i (Searle, Casella
-    and McCulloch 1992, Variance Components, chapter 3). Questions are taken for independent.
+    These are the estimators of the one-way analysis of variance for unequal n_i (Searle, Casella
+    and McCulloch 1992, Variance Components, chapter 3). Questions are assumed to be independent.
 
     >>> import numpy as np
     >>> components(np.array([1.0, 0.0, 1.0, 1.0, 0.0, 0.0]), np.array([0, 0, 1, 1, 2, 2])).within

@@ -1,4 +1,4 @@
-"""What a metric is a function of: sums over clusters, which two models' samples share."""
+"""A metric as a function of sums over clusters, so that two models' clusters can be matched."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 class Sums:
     """How a metric follows from clusters.
 
-    `cluster` (G,) has their labels, none twice, by which the sums of two models are joined; `sums`
-    (G, k) has a row for each; `aggregate` takes totals (R, k) to values (R,), nan where it is
-    undefined.
+    `cluster` (G,) has the clusters' labels, all different; the sums of two models are joined by
+    them. `sums` (G, k) has a row per cluster. `aggregate` maps totals (R, k) to values (R,), nan
+    where undefined.
     """
 
     cluster: NDArray[np.integer[Any]]
@@ -26,7 +26,7 @@ class Sums:
 
 
 def ratio(totals: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The first total by the second: of totals (R, 2), (R,). As the aggregate of `Sums` it says
-    that the metric is a mean, whose paired differences have a t-test."""
-    found: NDArray[np.float64] = totals[:, 0] / totals[:, 1]
-    return found
+    """The first total divided by the second: (R, 2) to (R,). As the aggregate of `Sums` it marks
+    the metric as a mean, so that paired differences have a t-test."""
+    values: NDArray[np.float64] = totals[:, 0] / totals[:, 1]
+    return values

@@ -244,7 +244,7 @@ class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def shown_media(medium: Image | Video) -> ShownMedia:
     """A medium of a question as it is stored."""
-    path = medium.place or (str(medium.source) if not isinstance(medium.source, bytes) else "")
+    path = medium.label or (str(medium.source) if not isinstance(medium.source, bytes) else "")
     if isinstance(medium, Video):
         width, height = medium.original_size or (None, None)
         return ShownMedia(

@@ -16,7 +16,7 @@ from snellen.errors import MediaError, UsageError
 
 LOOKED_AT = 20
 """Questions with options whose prompts are looked at."""
-BY_PLACE = re.compile(
+BY_POSITION = re.compile(
     r"\b(?:all|any|both|either|neither|none) of (?:these|those|them|the)\b|\bthe (?:above|below)\b"
     r"|\b(?:both|either|neither|only|options?|choices?) \(?(?-i:[A-H])\b(?! [a-z])"
     r"|\b(?:both|either|neither) \(?(?-i:[A-H])\)? (?:and|or|nor)\b"
@@ -39,9 +39,9 @@ def why_not(sample: Sample) -> str | None:
         return "with two options alike"
     if "".join(options) == ascii_uppercase[: len(options)]:
         return "with letters for options, which the picture explains"
-    if any(map(BY_PLACE.search, options)):
+    if any(map(BY_POSITION.search, options)):
         return "with an option that means something by its place (a rule of thumb, by its words)"
-    if not sample.hidden and right_place(sample, lettered=True) is None is right_place(
+    if not sample.hidden and right_position(sample, lettered=True) is None is right_position(
         sample, lettered=False
     ):
         return "with a right answer that is none of the options"
@@ -55,18 +55,18 @@ def questions(n: int) -> str:
 
 def left_out(reasons: Counter[str]) -> str:
     """`; left out: 13 without options, 6 with an empty option`, or nothing."""
-    said = ", ".join(f"{n:,} {why}" for why, n in reasons.most_common())
-    return f"; left out: {said}" if said else ""
+    listed_reasons = ", ".join(f"{n:,} {why}" for why, n in reasons.most_common())
+    return f"; left out: {listed_reasons}" if listed_reasons else ""
 
 
-def right_place(sample: Sample, *, lettered: bool) -> int | None:
+def right_position(sample: Sample, *, lettered: bool) -> int | None:
     """The place of the right option, from 0: by its letter, or by its text."""
     target = sample.target
     if target is None:
         return None
     if lettered:
-        place = ascii_uppercase.find(target) if len(target) == 1 else -1
-        return place if 0 <= place < len(sample.choices) else None
+        position = ascii_uppercase.find(target) if len(target) == 1 else -1
+        return position if 0 <= position < len(sample.choices) else None
     return sample.choices.index(target) if target in sample.choices else None
 
 
@@ -75,8 +75,8 @@ def by_letters(samples: Iterable[Sample]) -> bool:
     options that are letters themselves, in more of them."""
     by_letter = by_text = 0
     for sample in samples:
-        by_letter += right_place(sample, lettered=True) is not None
-        by_text += right_place(sample, lettered=False) is not None
+        by_letter += right_position(sample, lettered=True) is not None
+        by_text += right_position(sample, lettered=False) is not None
     return by_letter >= by_text
 
 
@@ -88,14 +88,14 @@ def check_listed(benchmark: Benchmark, flag: str) -> None:
         UsageError: they do not, or no question has options.
     """
     samples = map(benchmark.read, benchmark.data)
-    asked = 0
-    for sample in islice((one for one in samples if why_not(one) is None), LOOKED_AT):
+    checked = 0
+    for sample in islice((sample for sample in samples if why_not(sample) is None), LOOKED_AT):
         turned = replace(sample, choices=(*sample.choices[1:], sample.choices[0]))
         try:
             listed = benchmark.messages(sample) != benchmark.messages(turned)
         except MediaError:
             continue  # it is said where it is asked
-        asked += 1
+        checked += 1
         if not listed:
             raise UsageError(
                 f"{flag}: the prompt of {benchmark.name} does not list the options of "
@@ -103,5 +103,5 @@ def check_listed(benchmark: Benchmark, flag: str) -> None:
                 f"or known without saying. Another --prompt may list them (`snellen show "
                 f"{benchmark.name}`)."
             )
-    if not asked:
+    if not checked:
         raise UsageError(f"{flag}: no question of {benchmark.data.where} has options to choose.")

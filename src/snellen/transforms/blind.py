@@ -60,8 +60,8 @@ def checked_blind(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
         note += (
             f"; {rows - shown:,} of {rows:,} rows show nothing anyway, and are asked as they are"
         )
-    made = blinded(benchmark, kind, seed)
-    return with_note(made, note)
+    changed = blinded(benchmark, kind, seed)
+    return with_note(changed, note)
 
 
 def _draws_something(benchmark: Benchmark) -> bool:
@@ -93,7 +93,7 @@ def _media(message: Message) -> list[Medium]:
 
 def _nothing(sample: Sample, messages: Sequence[Message]) -> Sequence[Message]:
     """The words alone. Marks of pictures go with them: servers count these."""
-    found = []
+    without_media = []
     for message in messages:
         parts = [IMAGE_MARK.sub("", part) for part in message.content if isinstance(part, str)]
         if _media(message) and not any(part.strip() for part in parts):
@@ -101,17 +101,17 @@ def _nothing(sample: Sample, messages: Sequence[Message]) -> Sequence[Message]:
                 f"--blind none leaves nothing to ask of sample {sample.id!r}: it is a picture "
                 "alone. Take blank or other."
             )
-        found.append(replace(message, content=tuple(filter(None, parts))))
-    return found
+        without_media.append(replace(message, content=tuple(filter(None, parts))))
+    return without_media
 
 
 def _grey(_: Sample, messages: Sequence[Message]) -> Sequence[Message]:
     def grey(medium: Medium) -> Medium:
         if isinstance(medium, Video):
-            raise DataError(f"--blind blank is for pictures, and {medium.place} is a video.")
+            raise DataError(f"--blind blank is for pictures, and {medium.label} is a video.")
         shown = images.load(medium)
         assert shown.width is not None and shown.height is not None
-        return Image(_blank(shown.width, shown.height), place="a grey picture")
+        return Image(_blank(shown.width, shown.height), label="a grey picture")
 
     return _instead(messages, lambda _, medium: grey(medium))
 
@@ -129,7 +129,7 @@ def _instead(
     """The messages with another medium in the place of each, by its number among them all; as they
     are where one cannot be read: who asks reads it again, and says what is wrong."""
     number = 0
-    found = []
+    changed = []
     try:
         for message in messages:
             parts: list[Part] = []
@@ -139,10 +139,10 @@ def _instead(
                 else:
                     parts.append(medium(number, part))
                     number += 1
-            found.append(replace(message, content=tuple(parts)))
+            changed.append(replace(message, content=tuple(parts)))
     except MediaError:
         return messages
-    return found
+    return changed
 
 
 class _Others:
@@ -163,7 +163,7 @@ class _Others:
         ]
 
         def others(number: int, medium: Medium) -> Medium:
-            alike = [one for one in media if isinstance(one, type(medium))]
+            alike = [candidate for candidate in media if isinstance(candidate, type(medium))]
             return alike[number % len(alike)]
 
         return _instead(messages, others)
@@ -186,16 +186,18 @@ class _Others:
                 continue
             if shown:
                 own[sample.id] = shown
-                first.setdefault(shown, row.place)
+                first.setdefault(shown, row.position)
         draw = Random(f"{self._seed} {benchmark.name}").random
         # Of all that Random offers, only random() is promised to be the same in every Python.
         around = sorted(first, key=lambda _: draw())
         after: dict[frozenset[str], int] = {}
-        for place, shown in enumerate(around):
-            following = (around[place - back] for back in range(len(around) - 1, 0, -1))
-            other = next((one for one in following if may_stand_for(one, shown)), None)
+        for number, shown in enumerate(around):
+            following = (around[number - back] for back in range(len(around) - 1, 0, -1))
+            other = next(
+                (candidate for candidate in following if may_stand_for(candidate, shown)), None
+            )
             if other is None:
-                name = next(name for name, one in own.items() if one == shown)
+                name = next(name for name, candidate in own.items() if candidate == shown)
                 raise DataError(
                     f"--blind other: no other row of {benchmark.data.where} that can be read shows "
                     f"what could stand in the place of what sample {name!r} does: pictures or "
@@ -211,23 +213,23 @@ class _Others:
             medium for message in self._benchmark.messages(sample) for medium in _media(message)
         ]
 
-    def _sample(self, place: int) -> Sample:
+    def _sample(self, position: int) -> Sample:
         data = self._benchmark.data
         if isinstance(data, Seekable) and data.seeks:
-            return self._benchmark.read(data.at(place))
-        return self._kept[place]
+            return self._benchmark.read(data.at(position))
+        return self._kept[position]
 
     @cached_property
     def _kept(self) -> Mapping[int, Sample]:
         """The samples that are shown, of rows that cannot be sought."""
         rows = rows_at(self._benchmark.data, self._circle.values())
-        return {row.place: self._benchmark.read(row) for row in rows}
+        return {row.position: self._benchmark.read(row) for row in rows}
 
 
-def may_stand_for(one: frozenset[str], shown: frozenset[str]) -> bool:
+def may_stand_for(candidate: frozenset[str], shown: frozenset[str]) -> bool:
     """Whether two sets of media have none in common, and are of the same kinds."""
-    kinds, wanted = ({name.partition(":")[0] for name in names} for names in (one, shown))
-    return not one & shown and wanted <= kinds
+    kinds, wanted = ({name.partition(":")[0] for name in names} for names in (candidate, shown))
+    return not candidate & shown and wanted <= kinds
 
 
 def _name(medium: Medium) -> str:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 
-from snellen.answers.reply import said
+from snellen.answers.reply import final_text
 from snellen.benchmarks.families.questions import SHORT, WRONG
 from snellen.benchmarks.families.tasks import plain_words
 from snellen.core.benchmark import Benchmark, Check, History, vary, with_note
@@ -24,7 +24,7 @@ from snellen.transforms._choices import (
     check_listed,
     left_out,
     questions,
-    right_place,
+    right_position,
     why_not,
 )
 
@@ -65,7 +65,7 @@ def checked_open_ended(benchmark: Benchmark) -> Benchmark:
             seen.add(unit)
         why = why or _needs_options(sample)
         if why is None:
-            kept.add(row.place)
+            kept.add(row.position)
         else:
             reasons[why] += 1
     if not kept:
@@ -77,8 +77,10 @@ def checked_open_ended(benchmark: Benchmark) -> Benchmark:
         f"open-ended: {questions(len(kept))}, asked without options, in words of ours"
         f"{left_out(reasons)}"
     )
-    made = open_ended(vary(benchmark, data=Filtered(benchmark.data, lambda r: r.place in kept)))
-    return with_note(made, note)
+    changed = open_ended(
+        vary(benchmark, data=Filtered(benchmark.data, lambda r: r.position in kept))
+    )
+    return with_note(changed, note)
 
 
 def _needs_options(sample: Sample) -> str | None:
@@ -99,12 +101,12 @@ def open_ended(benchmark: Benchmark) -> Benchmark:
     """The benchmark's questions without options, and a scoring of their own."""
     lettered: bool | None = None
 
-    def sample_of(place: int, row: Row) -> Sample:
+    def sample_of(position: int, row: Row) -> Sample:
         nonlocal lettered
         if lettered is None:
             lettered = by_letters(map(benchmark.read, benchmark.data))
-        sample = benchmark.sample(place, row)
-        right = right_place(sample, lettered=lettered)
+        sample = benchmark.sample(position, row)
+        right = right_position(sample, lettered=lettered)
         return replace(
             sample,
             choices=(),
@@ -141,25 +143,25 @@ def _prompt(benchmark: Benchmark, sample: Sample, history: History) -> tuple[Mes
     messages = () if sample.media else benchmark.messages(sample, history)  # drawn as it is asked
     media = sample.media or [p for m in messages for p in m.content if not isinstance(p, str)]
     hint, question = sample.data.get("hint"), SHORT.format(question=sample.question)
-    pictures = [one for one in media if isinstance(one, Image)]
+    pictures = [medium for medium in media if isinstance(medium, Image)]
     in_order = iter(range(1, len(pictures) + 1))
     placed = set()
 
     def picture(number: str | None) -> Part:
-        place = next(in_order, 0) if number is None else int(number)
-        if not 1 <= place <= len(pictures):
+        picture_number = next(in_order, 0) if number is None else int(number)
+        if not 1 <= picture_number <= len(pictures):
             return ""
-        placed.add(id(pictures[place - 1]))
-        return pictures[place - 1]
+        placed.add(id(pictures[picture_number - 1]))
+        return pictures[picture_number - 1]
 
     parts = interleaved(f"{hint}\n{question}" if hint else question, MARK, picture)
-    first = (one for one in media if id(one) not in placed)
+    first = (medium for medium in media if id(medium) not in placed)
     return (user(*first, *(part for part in parts if part)),)
 
 
 def _parse(reply: Reply, sample: Sample) -> Reading:
     """The option that the whole reply is in plain words, or else the reply."""
-    text = plain_words(said(reply.text))
+    text = plain_words(final_text(reply.text))
     if not text:
         return Reading(answer=None, rule="nothing said")
     options = sample.data[OPTIONS]

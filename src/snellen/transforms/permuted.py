@@ -20,7 +20,7 @@ from snellen.transforms._choices import (
     check_listed,
     left_out,
     questions,
-    right_place,
+    right_position,
     why_not,
 )
 
@@ -50,17 +50,17 @@ def checked_permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
             "question once for each rotation of its options, and its metrics count it so."
         )
     reasons: Counter[str] = Counter()
-    asked = 0
+    kept = 0
     for row in benchmark.data:
         why = why_not(benchmark.read(row))
-        asked += why is None
+        kept += why is None
         reasons.update([why] if why is not None else [])
     note = (
-        f"permuted: {questions(asked)}, each asked up to {most} times with its options in other "
+        f"permuted: {questions(kept)}, each asked up to {most} times with its options in other "
         f"places (seed {seed}){left_out(reasons)}"
     )
-    made = permuted(benchmark, most, seed)
-    return with_note(made, note)
+    changed = permuted(benchmark, most, seed)
+    return with_note(changed, note)
 
 
 def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
@@ -74,7 +74,7 @@ def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
     return vary(
         benchmark,
         data=table,
-        sample=lambda place, row: table.sample(row),
+        sample=lambda position, row: table.sample(row),
         prompt=lambda sample, history: benchmark.messages(_original(sample), history),
         cluster_by=of_original(benchmark.cluster_by),
         group_by=of_original(benchmark.procedure.group_by),
@@ -118,9 +118,9 @@ class _Pass(Row):
 
     __slots__ = ("number", "of", "order", "row")
 
-    def __init__(self, row: Row, place: int, number: int, of: int, order: Order) -> None:
+    def __init__(self, row: Row, position: int, number: int, of: int, order: Order) -> None:
         digest = blake2b(f"{row.digest} {number} {order}".encode(), digest_size=16)
-        super().__init__(row, place, digest.hexdigest())
+        super().__init__(row, position, digest.hexdigest())
         self.row = row
         self.number = number
         self.of = of
@@ -140,7 +140,7 @@ class _Passes:
         self._lettered: bool | None = None
 
     def __iter__(self) -> Iterator[Row]:
-        place = 0
+        position = 0
         for row in self._benchmark.data:
             sample = self._benchmark.read(row)
             if why_not(sample) is not None:
@@ -148,8 +148,8 @@ class _Passes:
             key = f"{self._seed} {sample.id}"
             every = orders(len(sample.choices), self._most, key)
             for number, order in enumerate(every, 1):
-                yield _Pass(row, place, number, len(every), order)
-                place += 1
+                yield _Pass(row, position, number, len(every), order)
+                position += 1
 
     def facts(self) -> Facts:
         return facts_of(iter(self))
@@ -158,7 +158,7 @@ class _Passes:
         assert isinstance(row, _Pass)
         sample = self._benchmark.read(row.row)
         lettered = self._names_letters()
-        right = right_place(sample, lettered=lettered)
+        right = right_position(sample, lettered=lettered)
         target = sample.target
         if right is not None and lettered:
             target = ascii_uppercase[row.order.index(right)]
@@ -173,7 +173,7 @@ class _Passes:
     def _names_letters(self) -> bool:
         if self._lettered is None:
             samples = map(self._benchmark.read, self._benchmark.data)
-            self._lettered = by_letters(one for one in samples if why_not(one) is None)
+            self._lettered = by_letters(sample for sample in samples if why_not(sample) is None)
         return self._lettered
 
 

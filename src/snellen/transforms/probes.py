@@ -28,7 +28,7 @@ def probed(
         UsageError: several probes at once, there is no such probe, or the benchmark cannot be asked
             so. DataError: a row cannot be read.
     """
-    given = [
+    flags = [
         name
         for name, value in {
             "--blind": blind is not None,
@@ -37,11 +37,11 @@ def probed(
         }.items()
         if value
     ]
-    if not given:
+    if not flags:
         return benchmark
-    (flag, *others) = given
+    (flag, *others) = flags
     if others:
-        raise UsageError(f"{' and '.join(given)}: one probe a run, each in a call of its own.")
+        raise UsageError(f"{' and '.join(flags)}: one probe a run, each in a call of its own.")
     if benchmark.procedure.kind != "generate" or benchmark.procedure.streaming is not None:
         raise UsageError(
             f"{flag} is for questions that are answered in words, one by one: {benchmark.name} "
@@ -71,25 +71,25 @@ def again(benchmark: Benchmark, probe: Mapping[str, object]) -> Benchmark:
     """
     if not probe:
         return benchmark
-    made: Benchmark | None = None
+    changed: Benchmark | None = None
     match probe:
         case {"blind": str(kind)} if kind in get_args(Blind):
-            made = blinded(benchmark, kind, _seed(probe))
+            changed = blinded(benchmark, kind, _seed(probe))
         case {"permute_options": int(most)}:
             from snellen.transforms.permuted import permuted
 
-            made = permuted(benchmark, most, _seed(probe))
+            changed = permuted(benchmark, most, _seed(probe))
         case {"open_ended": True}:
             from snellen.transforms.open_ended import open_ended
 
-            made = open_ended(benchmark)
-    if made is None or made.provenance.probe != probe:
-        said = ", ".join(f"{name}={value}" for name, value in probe.items())
+            changed = open_ended(benchmark)
+    if changed is None or changed.provenance.probe != probe:
+        description = ", ".join(f"{name}={value}" for name, value in probe.items())
         raise UsageError(
-            f"{benchmark.name}: this version knows no probe {said}: it is a later one's, or the "
-            "manifest was changed by hand."
+            f"{benchmark.name}: this version has no probe {description}. A later version made the "
+            "run, or the manifest was edited."
         )
-    return made
+    return changed
 
 
 def _seed(probe: Mapping[str, object]) -> int:

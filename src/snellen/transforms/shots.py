@@ -30,7 +30,7 @@ class _Example:
     """A question with its right answer, as messages; `pictures` are the digests of its images."""
 
     id: str
-    place: int
+    position: int
     pictures: frozenset[str]
     messages: tuple[Message, Message]
 
@@ -71,19 +71,19 @@ def with_shots(
         )
     examples = _drawn(benchmark, of, n, seed)
     shown = [example.id for example in examples[:n]]
-    places = {example.place for example in examples}
+    positions = {example.position for example in examples}
     note = f"{n} examples before each question, of {of.data.where}, seed {seed}: {', '.join(shown)}"
     if source is None:
-        note += f"; the {len(places)} rows that may be examples are not asked"
-    made = vary(
+        note += f"; the {len(positions)} rows that may be examples are not asked"
+    changed = vary(
         benchmark,
         data=benchmark.data
         if source is not None
-        else Filtered(benchmark.data, lambda row: row.place not in places),
+        else Filtered(benchmark.data, lambda row: row.position not in positions),
         prompt=lambda sample, history: _prompt(benchmark, examples, n, sample, history),
         shots={"n": n, "seed": seed, "source": digest, "ids": shown},
     )
-    return with_note(made, note)
+    return with_note(changed, note)
 
 
 def _prompt(
@@ -93,19 +93,23 @@ def _prompt(
     sample: Sample,
     history: History,
 ) -> tuple[Message, ...]:
-    asked = _only(benchmark, sample, history)
+    question = _only(benchmark, sample, history)
     pictures: frozenset[str] = frozenset()
     with suppress(MediaError):  # who asks reads it again, and says what is wrong with it
-        asked = _loaded(asked)
-        pictures = _digests(asked)
-    apart = (one for one in examples if one.id != sample.id and not one.pictures & pictures)
+        question = _loaded(question)
+        pictures = _digests(question)
+    apart = (
+        example
+        for example in examples
+        if example.id != sample.id and not example.pictures & pictures
+    )
     chosen = [*islice(apart, n)]
     if len(chosen) < n:
         raise DataError(
             f"{benchmark.name}: sample {sample.id!r} shares pictures with so many examples that "
             f"only {len(chosen)} of {n} are left. Draw others (--shots-seed), or fewer."
         )
-    return (*chain.from_iterable(one.messages for one in chosen), asked)
+    return (*chain.from_iterable(example.messages for example in chosen), question)
 
 
 def _drawn(benchmark: Benchmark, of: Benchmark, n: int, seed: int) -> list[_Example]:
@@ -115,27 +119,29 @@ def _drawn(benchmark: Benchmark, of: Benchmark, n: int, seed: int) -> list[_Exam
         UsageError: there are not as many.
     """
     # A split may be a part of another one: what is asked is no example.
-    asked = set() if of is benchmark else {row.digest for row in benchmark.data}
-    places = [row.place for row in of.data if row.digest not in asked and not of.read(row).hidden]
-    Random(f"{seed} {of.name}").shuffle(places)
-    found: list[_Example] = []
-    for example in _examples(benchmark, of, places):
-        if all(not example.pictures & other.pictures for other in found):
-            found.append(example)
-        if len(found) == n + SPARE:
-            return found
+    digests = set() if of is benchmark else {row.digest for row in benchmark.data}
+    positions = [
+        row.position for row in of.data if row.digest not in digests and not of.read(row).hidden
+    ]
+    Random(f"{seed} {of.name}").shuffle(positions)
+    examples: list[_Example] = []
+    for example in _examples(benchmark, of, positions):
+        if all(not example.pictures & other.pictures for other in examples):
+            examples.append(example)
+        if len(examples) == n + SPARE:
+            return examples
     raise UsageError(
-        f"{of.data.where} has {len(found)} rows that are not asked, with an answer and with "
+        f"{of.data.where} has {len(examples)} rows that are not asked, with an answer and with "
         f"pictures of their own; {n} examples need {n + SPARE}, {SPARE} of them in reserve. "
         "Ask for fewer (--shots), or name other rows (--shots-from)."
     )
 
 
-def _examples(benchmark: Benchmark, of: Benchmark, places: list[int]) -> Iterator[_Example]:
-    for start in range(0, min(len(places), MOST), BATCH):
-        batch = places[start : start + BATCH]
-        rows = {row.place: row for row in rows_at(of.data, batch)}
-        yield from (_example(benchmark, of, rows[place]) for place in batch)
+def _examples(benchmark: Benchmark, of: Benchmark, positions: list[int]) -> Iterator[_Example]:
+    for start in range(0, min(len(positions), MOST), BATCH):
+        batch = positions[start : start + BATCH]
+        rows = {row.position: row for row in rows_at(of.data, batch)}
+        yield from (_example(benchmark, of, rows[position]) for position in batch)
 
 
 def _example(benchmark: Benchmark, of: Benchmark, row: Row) -> _Example:
@@ -143,17 +149,17 @@ def _example(benchmark: Benchmark, of: Benchmark, row: Row) -> _Example:
     right = common_answer(sample.target, sample.references)
     assert right is not None and benchmark.check is not None
     try:
-        asked = _loaded(_only(benchmark, sample, ()))
+        question = _loaded(_only(benchmark, sample, ()))
     except MediaError as error:
         raise DataError(
-            f"{of.name}: row {row.place + 1} of {of.data.where} was drawn as an example, and "
+            f"{of.name}: row {row.position + 1} of {of.data.where} was drawn as an example, and "
             f"cannot be shown: {error} Mend it, or draw others (--shots-seed)."
         ) from error
     return _Example(
         id=sample.id,
-        place=row.place,
-        pictures=_digests(asked),
-        messages=(asked, assistant(benchmark.check.says(sample, right))),
+        position=row.position,
+        pictures=_digests(question),
+        messages=(question, assistant(benchmark.check.says(sample, right))),
     )
 
 
@@ -173,7 +179,7 @@ def _only(benchmark: Benchmark, sample: Sample, history: History) -> Message:
 
 
 def _loaded(message: Message) -> Message:
-    parts = (images.load(one) if isinstance(one, Image) else one for one in message.content)
+    parts = (images.load(part) if isinstance(part, Image) else part for part in message.content)
     return replace(message, content=tuple(parts))
 
 

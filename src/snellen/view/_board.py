@@ -27,11 +27,11 @@ class Board:
         self.runs = sorted(runs, key=self._order)
         ends = [
             end
-            for one in self._values.values()
-            for end in (one.value, *(one.ci95 or ()))
+            for metric_report in self._values.values()
+            for end in (metric_report.value, *(metric_report.ci95 or ()))
             if end is not None
         ]
-        fraction = all(one.unit == "fraction" for one in self._values.values())
+        fraction = all(metric_report.unit == "fraction" for metric_report in self._values.values())
         self.low: float = 0.0 if fraction else min(ends, default=0.0)
         self.high: float = 1.0 if fraction else max(ends, default=1.0)
 

@@ -45,15 +45,15 @@ class Compares:
                 )
         key = tuple(_stamps(run) for run in runs)
         with self._lock:
-            made = self._known.get(key)
-            if made is None:
-                made = self._known[key] = self._pool.submit(
+            job = self._known.get(key)
+            if job is None:
+                job = self._known[key] = self._pool.submit(
                     lambda: self._compared([run.path for run in runs])
                 )
                 while len(self._known) > KEPT:
                     self._known.popitem(last=False)
         try:
-            return made.result(PATIENCE)
+            return job.result(PATIENCE)
         except NotYet:
             return None
 

@@ -77,12 +77,12 @@ class Guarded:
             await send(message)
 
         hosts = [value for name, value in scope["headers"] if name == b"host"]
-        asked = dict(scope["headers"])
-        own = asked.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none")
+        request_headers = dict(scope["headers"])
+        own = request_headers.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             wrong = PlainTextResponse("This viewer answers to 127.0.0.1 and localhost.", 421)
             await wrong(scope, receive, answer)
-        elif not own and asked.get(b"sec-fetch-dest") != b"document":
+        elif not own and request_headers.get(b"sec-fetch-dest") != b"document":
             wrong = PlainTextResponse("This viewer answers to its own pages.", 403)
             await wrong(scope, receive, answer)
         elif scope["method"] not in ("GET", "HEAD"):
@@ -104,7 +104,7 @@ class Server:
             "/run/{run:path}": self.run,
             "/samples/{run:path}": self.samples,
             "/sample/{run:path}": self.sample,
-            "/beside": self.beside,
+            "/beside": self.side_by_side,
             "/compare": self.comparison,
             "/difference": self.difference,
             "/known": self.known,
@@ -128,7 +128,7 @@ class Server:
         return _html(self.pages.overview())
 
     def run(self, request: Request) -> Response:
-        return _html(self.pages.one(_run(request)))
+        return _html(self.pages.run_page(_run(request)))
 
     def samples(self, request: Request) -> Response:
         return _html(self.pages.samples(_run(request), _wanted(request)))
@@ -136,10 +136,10 @@ class Server:
     def sample(self, request: Request) -> Response:
         return _html(self.pages.sample(_run(request), _key(request), _wanted(request)))
 
-    def beside(self, request: Request) -> Response:
+    def side_by_side(self, request: Request) -> Response:
         names = request.query_params.getlist("run")
         key = _key(request) if "s" in request.query_params else None
-        return _html(self.pages.beside(names, key, _wanted(request)))
+        return _html(self.pages.side_by_side(names, key, _wanted(request)))
 
     def comparison(self, request: Request) -> Response:
         return _html(self.pages.comparison(request.query_params.getlist("run")))
@@ -157,7 +157,7 @@ class Server:
 
     def picture(self, request: Request) -> Response:
         run, question = self._question(request)
-        number = _whole(request, "n")
+        number = _count(request, "n")
         small = THUMB if request.query_params.get("small") == "1" else None
         if number >= len(question.media):
             raise NotThere(f"The sample has {len(question.media)} pictures and videos.")
@@ -165,7 +165,7 @@ class Server:
 
     def frame(self, request: Request) -> Response:
         run, question = self._question(request)
-        number = _whole(request, "n")
+        number = _count(request, "n")
         try:
             time = float(request.query_params.get("t", ""))
         except ValueError:
@@ -184,14 +184,14 @@ class Server:
         if record is None:
             raise NotThere("There is no reply to that.")
         thought = request.query_params.get("what") == "reasoning"
-        said = (record.reasoning or "") if thought else record.reply
-        return PlainTextResponse(said.encode(errors="replace"))
+        text = (record.reasoning or "") if thought else record.reply
+        return PlainTextResponse(text.encode(errors="replace"))
 
     def static(self, request: Request) -> Response:
-        found = FILES.get(request.path_params["name"])
-        if found is None:
+        file = FILES.get(request.path_params["name"])
+        if file is None:
             raise NotThere("There is no such file.")
-        path, kind = found
+        path, kind = file
         return Response(path.read_bytes(), media_type=kind, headers={"cache-control": "no-cache"})
 
     # -- faults
@@ -204,9 +204,13 @@ class Server:
 
     def broken(self, request: Request, error: Exception) -> Response:
         """The server writes where it came from to the terminal."""
-        said = f"This page could not be made ({type(error).__name__}: {error}). If the run's files "
-        said += "are as Snellen wrote them, it is a fault of the viewer: the terminal says where."
-        return _html(self.pages.fault(said), 500)
+        message = (
+            f"This page could not be made ({type(error).__name__}: {error}). If the run's files "
+        )
+        message += (
+            "are as Snellen wrote them, it is a fault of the viewer: the terminal says where."
+        )
+        return _html(self.pages.fault(message), 500)
 
     def _question(self, request: Request) -> tuple[Any, Question]:
         run = self.pages.run(_run(request))
@@ -226,9 +230,9 @@ def _html(page: str, status: int = 200) -> Response:
     )
 
 
-def _picture(found: Callable[[], Image]) -> Response:
+def _picture(read_image: Callable[[], Image]) -> Response:
     try:
-        image = found()
+        image = read_image()
     except MediaError as error:
         return PlainTextResponse(str(error).encode(errors="replace"), 404)
     assert isinstance(image.source, bytes) and image.mime is not None
@@ -247,14 +251,14 @@ def _wanted(request: Request) -> Wanted:
 
 def _key(request: Request) -> Key:
     sample = request.query_params.get("s", "")[:LONGEST_KEY]
-    return Key(sample, *(_whole(request, part) for part in ("repeat", "turn", "step")))
+    return Key(sample, *(_count(request, part) for part in ("repeat", "turn", "step")))
 
 
-def _whole(request: Request, name: str) -> int:
-    said = request.query_params.get(name, "0")
-    if not (said.isascii() and said.isdigit() and len(said) < 10):
-        raise NotThere(f"{name} is a number, not {said!r}.")
-    return int(said)
+def _count(request: Request, name: str) -> int:
+    value = request.query_params.get(name, "0")
+    if not (value.isascii() and value.isdigit() and len(value) < 10):
+        raise NotThere(f"{name} is a number, not {value!r}.")
+    return int(value)
 
 
 def serve(

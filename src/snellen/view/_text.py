@@ -26,9 +26,9 @@ def visible(text: str, cut: int | None = CUT) -> Markup:
         text = text[:cut]
     parts = []
     at = 0
-    for found in _UNSEEN.finditer(text):
-        parts += [escape(text[at : found.start()]), _sign(found[0])]
-        at = found.end()
+    for match in _UNSEEN.finditer(text):
+        parts += [escape(text[at : match.start()]), _sign(match[0])]
+        at = match.end()
     return Markup("").join([*parts, escape(text[at:])])
 
 
@@ -39,17 +39,17 @@ def _sign(character: str) -> Markup:
     return Markup('<span class="sign" title="{} {}">{}</span>').format(code, title.lower(), name)
 
 
-def one_line(text: str, cut: int) -> str:
+def single_line(text: str, cut: int) -> str:
     """The beginning of a text, for a cell of a table."""
     line = " ".join(text[: 4 * cut].split())
     return line if len(line) <= cut and len(text) <= 4 * cut else f"{line[:cut]}…"
 
 
-def with_marks(one: str, other: str) -> tuple[Markup, Markup] | None:
+def with_marks(text: str, other: str) -> tuple[Markup, Markup] | None:
     """Two texts with what differs marked; None where they are too long for that."""
-    if max(len(one), len(other)) > CUT:
+    if max(len(text), len(other)) > CUT:
         return None
-    mine, theirs = WORDS.findall(one), WORDS.findall(other)
+    mine, theirs = WORDS.findall(text), WORDS.findall(other)
     if len(mine) > COMPARED or len(theirs) > COMPARED:
         return None
     left: list[Markup] = []

@@ -23,7 +23,7 @@ import orjson
 from snellen.core.answer import Answer, answer_words
 from snellen.errors import StoreError
 from snellen.store import EventRecord, Key, Placed, Question, ReplyRecord, Run, ScoreRow
-from snellen.view._text import one_line
+from snellen.view._text import single_line
 
 VERSION = 3
 FILE = "view.sqlite"
@@ -31,7 +31,7 @@ HEAD = 1024
 """Bytes at the beginning of a file by which it is known again."""
 SHOWN = 160
 """Characters of a text in a list."""
-SAID = 2_000
+MAX_EVENT_TEXT = 2_000
 """Characters of what a session said at once."""
 PATIENCE = 5.0
 """Seconds that are waited for another viewer."""
@@ -243,8 +243,8 @@ class _Taking:
             or self._take("samples", self._run.appended_replies, self._reply)
             or self._scores()
             or self._take("samples", self._run.appended_events, self._event)
-            or self._take("words", self._run.appended_questions, self._asked_words)
-            or self._take("words", self._run.appended_replies, self._said_words)
+            or self._take("words", self._run.appended_questions, self._index_question)
+            or self._take("words", self._run.appended_replies, self._index_reply)
         )
         if self._changed:
             self._do(
@@ -311,13 +311,13 @@ class _Taking:
         ).rowcount
         if not first:
             return  # the first row of a key counts
-        pictures = sum(one.kind == "image" for one in question.media[:1])
+        pictures = sum(medium.kind == "image" for medium in question.media[:1])
         target = question.target if question.target is not None else "; ".join(question.references)
         self._do(
             "INSERT INTO shown (row, question, target, pictures) VALUES (?, ?, ?, ?) ON CONFLICT "
             "DO UPDATE SET question = excluded.question, target = excluded.target, "
             "pictures = excluded.pictures",
-            (row, one_line(question.question, SHOWN), one_line(target, SHOWN), pictures),
+            (row, single_line(question.question, SHOWN), single_line(target, SHOWN), pictures),
         )
         self._many(
             "INSERT OR IGNORE INTO tags VALUES (?, ?, ?)",
@@ -357,11 +357,11 @@ class _Taking:
                 row,
             ),
         )
-        said = record.error.message if record.error is not None else record.reply
+        text = record.error.message if record.error is not None else record.reply
         self._do(
             "INSERT INTO shown (row, reply) VALUES (?, ?) "
             "ON CONFLICT DO UPDATE SET reply = excluded.reply",
-            (row, one_line(said, SHOWN)),
+            (row, single_line(text, SHOWN)),
         )
 
     def _scores(self) -> bool:
@@ -387,7 +387,7 @@ class _Taking:
             "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(score.scoring, row, score.score, score.state, score.rule),
-                None if shown is None else one_line(shown, 2 * SHOWN),
+                None if shown is None else single_line(shown, 2 * SHOWN),
                 orjson.dumps(candidates).decode() if candidates else None,
                 _digest(key[:3]),
             ),
@@ -419,24 +419,24 @@ class _Taking:
         elif event.ev in ("frame", "ask", "emit", "end"):
             data = event.data
             at = data.get({"frame": "pts", "end": "media"}.get(event.ev, "at"))
-            said = {"emit": data.get("text"), "end": data.get("reason")}.get(event.ev)
+            text = {"emit": data.get("text"), "end": data.get("reason")}.get(event.ev)
             if event.ev == "frame" and not data.get("delivered", True):
-                said = "dropped"
+                text = "dropped"
             self._do(
                 "INSERT OR REPLACE INTO events VALUES (?, ?, ?, ?, ?, ?)",
                 (
                     *(event.session, event.seq, event.ev),
                     at if isinstance(at, int | float) else None,
-                    *(data.get("query"), said and str(said)[:SAID]),
+                    *(data.get("query"), text and str(text)[:MAX_EVENT_TEXT]),
                 ),
             )
 
-    def _asked_words(self, placed: Placed, question: Question) -> None:
-        asked = (part for _, parts in question.messages for part in parts if isinstance(part, str))
+    def _index_question(self, placed: Placed, question: Question) -> None:
+        parts = (part for _, parts in question.messages for part in parts if isinstance(part, str))
         answers = (question.target or "", *question.references, *question.choices)
-        self._tell(question.key, "\n".join((question.question, *asked, *answers)))
+        self._tell(question.key, "\n".join((question.question, *parts, *answers)))
 
-    def _said_words(self, placed: Placed, record: ReplyRecord) -> None:
+    def _index_reply(self, placed: Placed, record: ReplyRecord) -> None:
         error = "" if record.error is None else record.error.message
         self._tell(record.key, "\n".join((record.reply, record.reasoning or "", error)))
 

@@ -55,10 +55,10 @@ class Media:
         key = (shown.digest, side)
         if (kept := self._held(key)) is not None:
             return kept
-        found = self._found(run, question, number)
+        image = self._loaded_image(run, question, number)
         if side is not None:
-            found = images.smaller(found, max_side=side)
-        return self._keep(key, found)
+            image = images.smaller(image, max_side=side)
+        return self._keep(key, image)
 
     def frame(self, run: Listed, question: Question, number: int, time: float) -> Image:
         """The frame of a video at a media time (seconds), as large as it was sent.
@@ -75,9 +75,9 @@ class Media:
         with self._decoding:
             streamed = self._streamed(run, question, number)
             times = streamed.facts.times
-            place = min(bisect_left(times, time - 1e-3), len(times) - 1)
+            number_of_frame = min(bisect_left(times, time - 1e-3), len(times) - 1)
             look = video.policy(shown.policy or video.DEFAULT)
-            frames = [frame for _, frame in streamed.frames([place], look)]
+            frames = [frame for _, frame in streamed.frames([number_of_frame], look)]
         return self._keep(key, frames[0].image)
 
     # -- inside
@@ -91,18 +91,21 @@ class Media:
     def _keep(self, key: tuple[Any, ...], image: Image) -> Image:
         with self._lock:
             self._kept[key] = image
-            while sum(_size(one) for one in self._kept.values()) > HELD and len(self._kept) > 1:
+            while (
+                sum(_size(kept_image) for kept_image in self._kept.values()) > HELD
+                and len(self._kept) > 1
+            ):
                 self._kept.popitem(last=False)
         return image
 
-    def _found(self, run: Listed, question: Question, number: int) -> Image:
+    def _loaded_image(self, run: Listed, question: Question, number: int) -> Image:
         shown = question.media[number]
         others = 0
         for part in self._parts(run, question, number):
             if isinstance(part, Image):
-                found = images.load(part)
-                if found.digest == shown.digest:
-                    return found
+                image = images.load(part)
+                if image.digest == shown.digest:
+                    return image
                 others += 1
         raise _gone(run, shown.place, others)
 
@@ -110,17 +113,17 @@ class Media:
         shown = question.media[number]
         others = 0
         for part in self._parts(run, question, number):
-            if not isinstance(part, Video) or part.place != shown.place:
+            if not isinstance(part, Video) or part.label != shown.place:
                 continue
             source = (part.source, shown.digest)
             if self._opened is not None and self._opened[0] == source:
                 return self._opened[1]
-            found = video.load(part)
-            if shown.digest in (None, found.digest):
+            loaded = video.load(part)
+            if shown.digest in (None, loaded.digest):
                 if self._opened is not None:
                     self._opened[1].close()
                     self._opened = None
-                self._opened = (source, video.Streamed(found))
+                self._opened = (source, video.Streamed(loaded))
                 return self._opened[1]
             others += 1
         raise _gone(run, shown.place, others)
@@ -146,13 +149,15 @@ class Media:
         with self._lock:
             if (known := self._sources.get(key)) is None:
                 probe = run.identity.get("probe", {})
-                known = self._sources[key] = self._asked(run.manifest, probe)
+                known = self._sources[key] = self._original_benchmark(run.manifest, probe)
             return known
 
-    def _asked(self, manifest: Mapping[str, Any], probe: Mapping[str, Any]) -> Benchmark:
+    def _original_benchmark(
+        self, manifest: Mapping[str, Any], probe: Mapping[str, Any]
+    ) -> Benchmark:
         own = registry.supplied(self._benchmarks, manifest, data=_own_data(manifest))
         if own is None:
-            return again(_asked(manifest), probe)
+            return again(_original_benchmark(manifest), probe)
         return own if own.provenance.probe == probe else again(own, probe)
 
 
@@ -167,7 +172,7 @@ def _prompted(benchmark: Benchmark, sample: Sample) -> Iterator[Image | Video]:
                     yield part
 
 
-def _asked(manifest: Mapping[str, Any]) -> Benchmark:
+def _original_benchmark(manifest: Mapping[str, Any]) -> Benchmark:
     """The benchmark of a run with its rows, without the probe.
 
     Raises:
@@ -215,14 +220,14 @@ def _own_data(manifest: Mapping[str, Any]) -> Path | None:
     return None if data is None else data_path(data)
 
 
-def _gone(run: Listed, place: str, others: int) -> MediaError:
+def _gone(run: Listed, label: str, others: int) -> MediaError:
     where = run.manifest.get("data", "")
     if others:
         return MediaError(
-            f"{place} is another picture now than the one that was sent: the data of {where} have "
+            f"{label} is another picture now than the one that was sent: the data of {where} have "
             "changed since."
         )
-    return MediaError(f"{place} is not among what {where} shows now.")
+    return MediaError(f"{label} is not among what {where} shows now.")
 
 
 def _size(image: Image) -> int:

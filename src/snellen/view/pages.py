@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode
 import jinja2
 from markupsafe import Markup
 
-from snellen.analysis.comparing import lines as told
+from snellen.analysis.comparing import lines as comparison_lines
 from snellen.analysis.comparing import p_value, shown_difference, significant, verdict
 from snellen.analysis.result import plain, shown
 from snellen.core.benchmark import Benchmark
@@ -26,7 +26,7 @@ from snellen.text.amounts import duration
 from snellen.view._board import Board
 from snellen.view._comparing import Compares
 from snellen.view._indexes import Indexes
-from snellen.view._text import CUT, one_line, visible, with_marks
+from snellen.view._text import CUT, single_line, visible, with_marks
 from snellen.view.index import Index
 from snellen.view.query import FLIPS, PAGE, SORTS, Chosen, Wanted
 from snellen.view.runs import RESTED, Listed, Runs, is_being_written
@@ -49,7 +49,7 @@ FOLDER = Path(__file__).parent
 FEW = 20_000
 """Samples of a run up to which what can be chosen is counted under the filters; of 100,000 that
 alone takes 200 ms."""
-MOST_BESIDE = 3
+MAX_RUNS = 3
 """Runs beside one another."""
 READ = 0.99
 """The share of a run's files from which on it counts as read: more may be appended all the time."""
@@ -90,7 +90,7 @@ class Pages:
         Raises:
             NotThere: there is none, or it cannot be shown.
         """
-        run = self.runs.named(name)
+        run = self.runs.by_name(name)
         if run is None:
             raise NotThere(f"There is no run {name!r} in {self.runs.where}.")
         if run.fault is not None:
@@ -122,7 +122,7 @@ class Pages:
             writing={run.name for run in every if self._is_live(run)},
         )
 
-    def one(self, name: str) -> str:
+    def run_page(self, name: str) -> str:
         run = self.run(name)
         others = self._siblings(run)
         return _page(
@@ -151,18 +151,18 @@ class Pages:
             names = scorings(run, connection)
             scoring = wanted.scoring if wanted.scoring in names else next(iter(names), "")
             best = best_score(run, scoring)
-            beside = None if other is None else self.indexes.of(other.path).file
-            chosen = Chosen(connection, wanted, scoring, best, beside)
+            other_index = None if other is None else self.indexes.of(other.path).file
+            chosen = Chosen(connection, wanted, scoring, best, other_index)
             n = chosen.count()
-            found = lines(connection, chosen.page(), scoring)
+            sample_lines = lines(connection, chosen.page(), scoring)
             progress = self._progress(run, index)
             total = sum(progress["states"].values())
             every = self._known_facets(run, index, scoring)
-            is_narrow = not wanted.is_whole and total <= FEW
+            is_narrow = not wanted.is_unfiltered and total <= FEW
             if is_narrow:
                 every = [
-                    self._narrowed(one, connection, index, wanted, scoring, best, beside)
-                    for one in every
+                    self._narrowed(facet, connection, index, wanted, scoring, best, other_index)
+                    for facet in every
                 ]
             return _page(
                 "samples.html",
@@ -173,7 +173,7 @@ class Pages:
                 best=marked_best(run, scoring),
                 n=n,
                 total=total,
-                lines=found,
+                lines=sample_lines,
                 pages=max(1, -(-n // PAGE)),
                 first=PAGE * (wanted.page - 1) + 1,
                 facets=every,
@@ -196,8 +196,8 @@ class Pages:
                 raise NotThere(f"{name} has no sample {key.sample!r} ({_position(key)}).")
             names = scorings(run, connection)
             scoring = wanted.scoring if wanted.scoring in names else next(iter(names), "")
-            beside = None if other is None else self.indexes.of(other.path).file
-            chosen = Chosen(connection, wanted, scoring, best_score(run, scoring), beside)
+            other_index = None if other is None else self.indexes.of(other.path).file
+            chosen = Chosen(connection, wanted, scoring, best_score(run, scoring), other_index)
             before, after, number = chosen.around(row)
             return _page(
                 "sample.html",
@@ -214,10 +214,10 @@ class Pages:
                 others=self._siblings(run),
             )
 
-    def beside(self, names: Sequence[str], key: Key | None, wanted: Wanted) -> str:
+    def side_by_side(self, names: Sequence[str], key: Key | None, wanted: Wanted) -> str:
         """Two or three runs on the same samples: a list of them, or one of them whole."""
         names = list(dict.fromkeys(names))
-        if not 2 <= len(names) <= MOST_BESIDE:
+        if not 2 <= len(names) <= MAX_RUNS:
             raise NotThere(
                 f"Choose two or three runs to see them side by side; {len(names)} were chosen."
             )
@@ -244,14 +244,14 @@ class Pages:
                     raise NotThere(f"{first.name} has no sample {key.sample!r}.")
                 before, after, number = chosen.around(row)
                 stories = [self._story(run, key) for run in runs]
-                texts = [one.final.reply if one and one.final else "" for one in stories]
+                texts = [story.final.reply if story and story.final else "" for story in stories]
                 diffs: list[Any] = [None] * len(runs)
                 if len(runs) == 2:
                     diffs = list(with_marks(*texts) or diffs)
                 return _page(
                     "beside_sample.html",
                     stories=stories,
-                    alike=len({_shown(one) for one in stories if one}) == 1,
+                    alike=len({_shown(story) for story in stories if story}) == 1,
                     diffs=diffs,
                     sample=key,
                     before=None if before is None else key_of(connection, before),
@@ -261,7 +261,7 @@ class Pages:
                 )
             rows = chosen.page()
             mine = lines(connection, rows, scoring)
-        others = ([self._line(run, one[1:4], scoring) for run in runs[1:]] for one in mine)
+        others = ([self._line(run, story[1:4], scoring) for run in runs[1:]] for story in mine)
         table = [[line, *rest] for line, rest in zip(mine, others, strict=True)]
         return _page(
             "beside.html",
@@ -288,9 +288,9 @@ class Pages:
 
     def _compared(self, runs: Sequence[Listed]) -> dict[str, Any]:
         # The first is what the eye begins with: how far it is above or below the other.
-        found = self.compares.of(runs[::-1])
-        one = None if found is None else next(iter(found.comparisons), None)
-        return {"found": found, "one": one, "said": None if one is None else verdict(one)}
+        document = self.compares.of(runs[::-1])
+        first = None if document is None else next(iter(document.comparisons), None)
+        return {"found": document, "one": first, "said": None if first is None else verdict(first)}
 
     def fault(self, message: str) -> str:
         return _page("fault.html", message=message)
@@ -314,13 +314,13 @@ class Pages:
     def _progress(self, run: Listed, index: Index) -> dict[str, Any]:
         with index.connect() as connection:
             known = states(connection)
-        asked = sum(known.values())
-        done = asked - known.get("waiting", 0)
+        total = sum(known.values())
+        done = total - known.get("waiting", 0)
         share = index.share()
         return {
             "live": self._is_live(run),
             "done": done,
-            "wanted": max(run.wanted, asked),
+            "wanted": max(run.wanted, total),
             "states": known,
             # A line that a run left half written is never taken in.
             "reading": index.has_more and share[0] < ALL_READ,
@@ -329,12 +329,12 @@ class Pages:
 
     def _siblings(self, run: Listed) -> list[Listed]:
         return [
-            one for one in self.runs.all()
-            if one.benchmark == run.benchmark and one.name != run.name and one.fault is None
+            other for other in self.runs.all()
+            if other.benchmark == run.benchmark and other.name != run.name and other.fault is None
         ]  # fmt: skip
 
     def _other(self, run: Listed, wanted: Wanted) -> Listed | None:
-        return next((one for one in self._siblings(run) if one.name == wanted.vs), None)
+        return next((sibling for sibling in self._siblings(run) if sibling.name == wanted.vs), None)
 
     def _known_facets(self, run: Listed, index: Index, scoring: str) -> list[Facet]:
         """What was counted last. Where the index has changed since, it is counted again, beside the
@@ -364,65 +364,68 @@ class Pages:
         wanted: Wanted,
         scoring: str,
         best: float,
-        beside: Path | None,
+        other_index: Path | None,
     ) -> Facet:
         """A facet with its numbers under the other filters; `connection` has what all choose."""
         if not wanted.by_facet(facet.name):
             return narrowed(connection, facet, scoring)
         others = wanted.without(facet.name)
-        if others.is_whole:
+        if others.is_unfiltered:
             return facet
         with index.connect() as another:
-            Chosen(another, others, scoring, best, beside)
+            Chosen(another, others, scoring, best, other_index)
             return narrowed(another, facet, scoring)
 
     def _count(self, key: tuple[Path, str], index: Index, changes: Any) -> Counted:
         began = time.monotonic()
         try:
             with index.connect() as connection:
-                found = facets(connection, key[1])
+                known_facets = facets(connection, key[1])
             now = time.monotonic()
-            self._counted[key] = counted = Counted(changes, now, now - began, found)
+            self._counted[key] = counted = Counted(changes, now, now - began, known_facets)
             return counted
         finally:
             self._counting.discard(key)
 
 
-def told_apart(run: Listed, among: Sequence[Listed]) -> str:
+def distinguishing_settings(run: Listed, runs: Sequence[Listed]) -> str:
     """The folder and the settings that tell a run from others of its model: `probe.blind=blank`."""
-    others = [one for one in among if one.model == run.model and one.name != run.name]
-    apart = any(one.folder != run.folder for one in others)
-    found: dict[str, None] = {f"in {run.folder}": None} if apart and run.folder else {}
-    found |= {
+    others = [other for other in runs if other.model == run.model and other.name != run.name]
+    apart = any(other.folder != run.folder for other in others)
+    settings: dict[str, None] = {f"in {run.folder}": None} if apart and run.folder else {}
+    settings |= {
         f"{name}={value}": None
         for other in others
         for name, value, _ in differing(run.identity, other.identity)
         if value is not None
     }
-    return "; ".join(found)
+    return "; ".join(settings)
 
 
 def _shown(story: Story) -> tuple[tuple[str, str | None], ...]:
     """What was shown with a question, by its digest."""
-    return tuple((one.medium.kind, one.medium.digest or one.medium.place) for one in story.media)
+    return tuple(
+        (shown_medium.medium.kind, shown_medium.medium.digest or shown_medium.medium.place)
+        for shown_medium in story.media
+    )
 
 
 def commands(run: Listed) -> list[str]:
     """How the run was started, and how it is scored again."""
-    said = []
+    lines_run = []
     for session in run.sessions:
         command = session.get("command")
         if isinstance(command, list) and command:
-            said.append(f"snellen {shlex.join(map(str, command))}")
-    return list(dict.fromkeys(said))
+            lines_run.append(f"snellen {shlex.join(map(str, command))}")
+    return list(dict.fromkeys(lines_run))
 
 
 def _files(run: Listed) -> list[tuple[str, int]]:
-    found = []
+    files = []
     for path in sorted(run.path.iterdir()):
         if path.is_file() and not path.is_symlink() and not path.name.startswith("."):
-            found.append((path.name, path.stat().st_size))
-    return found
+            files.append((path.name, path.stat().st_size))
+    return files
 
 
 # -- templates
@@ -430,17 +433,17 @@ def _files(run: Listed) -> list[tuple[str, int]]:
 
 @lru_cache(maxsize=1)
 def _templates() -> jinja2.Environment:
-    made = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
+    environment.filters |= {
         "visible": visible,
         "plain": lambda text: plain(str(text)),
-        "line": lambda text, cut=120: visible(one_line(str(text), cut)),
+        "line": lambda text, cut=120: visible(single_line(str(text), cut)),
         "path": lambda name: quote(str(name), safe="/~"),
         "shown": shown,
         "difference": shown_difference,
@@ -454,11 +457,12 @@ def _templates() -> jinja2.Environment:
         "duration": duration,
         "words": _words,
     }
-    made.globals |= {
-        "key": _key, "told": told, "told_apart": told_apart, "query": _query, "CUT": CUT,
+    environment.globals |= {
+        "key": _key, "comparison_lines": comparison_lines,
+        "distinguishing_settings": distinguishing_settings, "query": _query, "CUT": CUT,
         "PAGE": PAGE,
     }  # fmt: skip
-    return made
+    return environment
 
 
 def _page(name: str, **known: Any) -> str:
@@ -492,7 +496,9 @@ def _words(value: Any) -> str:
     """A value of the identity in words, without what is absent."""
     if isinstance(value, dict):
         return ", ".join(
-            f"{name}={_words(one)}" for name, one in value.items() if one not in (None, "", {}, [])
+            f"{name}={_words(item)}"
+            for name, item in value.items()
+            if item not in (None, "", {}, [])
         )
     if isinstance(value, list):
         return " ".join(map(_words, value))

@@ -60,7 +60,7 @@ class Wanted:
     @classmethod
     def of(cls, pairs: Sequence[tuple[str, str]]) -> Wanted:
         """What an address says; what it says wrongly is as if it were not said."""
-        said: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         tags: dict[str, str] = {}
         allowed = {
             "state": STATES, "reading": READINGS, "score": VERDICTS, "flip": FLIPS, "by": SORTS,
@@ -71,22 +71,22 @@ class Wanted:
                     tags[name[4:]] = value
             elif name == "page":
                 good = value.isascii() and value.isdigit()
-                said[name] = min(max(1, int(value[:7])), MOST) if good else 1
+                values[name] = min(max(1, int(value[:7])), MOST) if good else 1
             elif name == "desc":
-                said[name] = value == "1"
+                values[name] = value == "1"
             elif name not in cls.__annotations__ or name == "tags" or not value:
                 continue
             elif name not in allowed or value in allowed[name]:
-                said[name] = value
-        if not said.get("vs"):
-            said.pop("flip", None)
-        elif "flip" not in said:
-            said["flip"] = "any"
-        return cls(tags=tags, **said)
+                values[name] = value
+        if not values.get("vs"):
+            values.pop("flip", None)
+        elif "flip" not in values:
+            values["flip"] = "any"
+        return cls(tags=tags, **values)
 
     def address(self, **other: Any) -> str:
         """The same as part of an address, with something else in it (None: without)."""
-        pairs: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
+        pairs: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
         tags: dict[str, str | None] = {f"tag.{k}": v for k, v in pairs.pop("tags").items()}
         pairs = {"page": 1, **pairs, **tags, **other} if "page" in other else {
             **pairs, **tags, "page": 1, **other
@@ -115,7 +115,7 @@ class Wanted:
         return replace(self, **cleared)
 
     @property
-    def is_whole(self) -> bool:
+    def is_unfiltered(self) -> bool:
         """Whether nothing is left out."""
         return not (
             self.q or self.state or self.reading or self.score or self.rule or self.differ
@@ -134,10 +134,10 @@ class Clause:
 def conditions(wanted: Wanted, scoring: str, best: float) -> list[Clause]:
     """What the samples that are wanted have, each from the table that knows it; the other run's
     index is attached as `other`."""
-    found: list[Clause] = []
+    clauses: list[Clause] = []
 
-    def add(sql: str, *given: Any) -> None:
-        found.append(Clause(f"SELECT row FROM {sql}", given))
+    def add(sql: str, *values: Any) -> None:
+        clauses.append(Clause(f"SELECT row FROM {sql}", values))
 
     for tag, value in wanted.tags.items():
         add("tags WHERE tag = ? AND value = ?", tag, value)
@@ -160,25 +160,25 @@ def conditions(wanted: Wanted, scoring: str, best: float) -> list[Clause]:
         there = scored.format("score IS NOT NULL")
         add(f"samples WHERE row NOT IN (SELECT row FROM {there})", scoring)
     if wanted.differ:
-        found.append(Clause(DIFFER, (wanted.differ, scoring)))
+        clauses.append(Clause(DIFFER, (wanted.differ, scoring)))
     if wanted.flip:
-        given = {"lost": (best, best), "won": (best, best), "any": ()}[wanted.flip]
-        found.append(Clause(f"{FLIPPED} AND {_flip(wanted.flip)}", (scoring, scoring, *given)))
+        limits = {"lost": (best, best), "won": (best, best), "any": ()}[wanted.flip]
+        clauses.append(Clause(f"{FLIPPED} AND {_flip(wanted.flip)}", (scoring, scoring, *limits)))
     if wanted.q:
-        found.append(_saying(wanted.q))
-    return found
+        clauses.append(_saying(wanted.q))
+    return clauses
 
 
 def _saying(text: str) -> Clause:
     """Samples with these words in them, or in whose name the text is."""
     text = text[:LONGEST].replace("\0", " ")  # at which SQLite would end it
     name = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    named = Clause("SELECT row FROM samples WHERE sample LIKE ? ESCAPE '\\'", (f"%{name}%",))
+    by_name = Clause("SELECT row FROM samples WHERE sample LIKE ? ESCAPE '\\'", (f"%{name}%",))
     words = phrase(text)
     if words is None:
-        return named
-    said = f"SELECT rowid >> {TEXTS} AS row FROM words WHERE words MATCH ?"
-    return Clause(f"SELECT row FROM ({said} UNION ALL {named.sql})", (words, *named.values))
+        return by_name
+    by_words = f"SELECT rowid >> {TEXTS} AS row FROM words WHERE words MATCH ?"
+    return Clause(f"SELECT row FROM ({by_words} UNION ALL {by_name.sql})", (words, *by_name.values))
 
 
 DIFFER = (
@@ -226,13 +226,13 @@ class Chosen:
         if other is not None:
             self._do("ATTACH ? AS other", (str(other),))
         self._from, counted = "samples s", "samples"
-        if not wanted.is_whole:
+        if not wanted.is_unfiltered:
             self._do("PRAGMA temp_store = MEMORY")
             self._do("CREATE TEMP TABLE chosen (row INTEGER PRIMARY KEY)")
             every = conditions(wanted, scoring, best)
             self._do(
-                f"INSERT OR IGNORE INTO chosen {' INTERSECT '.join(one.sql for one in every)}",
-                [value for one in every for value in one.values],
+                f"INSERT OR IGNORE INTO chosen {' INTERSECT '.join(c.sql for c in every)}",
+                [value for clause in every for value in clause.values],
             )
             self._from, counted = "chosen c JOIN samples s ON s.row = c.row", "chosen"
         self._n = self._number(f"SELECT count(*) FROM {counted}")
@@ -246,9 +246,9 @@ class Chosen:
         if self._wanted.by != "place" or self._n < MANY:
             return self._rows("", "LIMIT ? OFFSET ?", *values)
         # Many are found sooner in their order than put into it.
-        among = "" if self._wanted.is_whole else "WHERE s.row IN (SELECT row FROM chosen)"
+        condition = "" if self._wanted.is_unfiltered else "WHERE s.row IN (SELECT row FROM chosen)"
         sql = (
-            f"SELECT s.row FROM samples s INDEXED BY places {among} "
+            f"SELECT s.row FROM samples s INDEXED BY places {condition} "
             f"ORDER BY {ordered(self._wanted)} LIMIT ? OFFSET ?"
         )
         return [row for (row,) in self._do(sql, values)]
@@ -266,7 +266,7 @@ class Chosen:
         key = "(s.place, s.repeat, s.turn, s.step, s.row)"
         here = f"(SELECT place, repeat, turn, step, row FROM samples WHERE row = {row:d})"
         ahead, behind = ("<", ">") if self._wanted.desc else (">", "<")
-        next_one = self._rows(f"WHERE {key} {ahead} {here}", "LIMIT 1")
+        following = self._rows(f"WHERE {key} {ahead} {here}", "LIMIT 1")
         before = self._do(
             f"SELECT s.row FROM {self._from} WHERE {key} {behind} {here} "
             f"ORDER BY {ordered(replace(self._wanted, desc=not self._wanted.desc))} LIMIT 1"
@@ -276,15 +276,15 @@ class Chosen:
             number = 1 + self._number(
                 f"SELECT count(*) FROM {self._from} WHERE {key} {behind} {here}"
             )
-        return before and before[0], next_one[0] if next_one else None, number
+        return before and before[0], following[0] if following else None, number
 
     def _rows(self, where: str, limit: str, *values: int) -> list[int]:
-        tables, given = self._from, list[Any](values)
+        tables, parameters = self._from, list[Any](values)
         if self._wanted.by == "score":
             tables += " LEFT JOIN scores x ON x.row = s.row AND x.scoring = ?"
-            given = [self._scoring, *given]
+            parameters = [self._scoring, *parameters]
         sql = f"SELECT s.row FROM {tables} {where} ORDER BY {ordered(self._wanted)} {limit}"
-        return [row for (row,) in self._do(sql, given)]
+        return [row for (row,) in self._do(sql, parameters)]
 
     def _number(self, sql: str) -> int:
         return int(self._do(sql).fetchone()[0])

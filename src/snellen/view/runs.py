@@ -79,9 +79,9 @@ class Listed:
         """How many questions the run was to ask when it was last started."""
         rows, repeats = self.manifest.get("rows"), self.manifest.get("repeats", 1)
         last = self.sessions[-1] if self.sessions else {}
-        asked = [last.get("limit"), last.get("sample")]
-        whole = [n for n in (rows, *asked) if isinstance(n, int)]
-        return int(min(whole, default=0) * repeats)
+        limits = [last.get("limit"), last.get("sample")]
+        known = [n for n in (rows, *limits) if isinstance(n, int)]
+        return int(min(known, default=0) * repeats)
 
     @property
     def score_command(self) -> str:
@@ -101,7 +101,7 @@ class Runs:
         self._known: dict[Path, tuple[object, Listed]] = {}
         self._fetching = threading.Lock()
         self._fetched = time.monotonic()  # where the folders were named
-        self._found: list[tuple[str, Path]] = []
+        self._run_folders: list[tuple[str, Path]] = []
         self._due = 0.0
 
     @property
@@ -112,14 +112,14 @@ class Runs:
     def all(self) -> list[Listed]:
         """Every run, by name."""
         self._refresh()
-        found = {name: self._listed(name, path) for name, path in self._folders()}
-        there = {one.path for one in found.values()}
+        runs = {name: self._listed(name, path) for name, path in self._folders()}
+        there = {run.path for run in runs.values()}
         for path in [*self._known]:  # other threads look, too
             if path not in there:
                 self._known.pop(path, None)
-        return [found[name] for name in sorted(found)]
+        return [runs[name] for name in sorted(runs)]
 
-    def named(self, name: str) -> Listed | None:
+    def by_name(self, name: str) -> Listed | None:
         """The run of that name: one that was found, so that no name leads elsewhere."""
         self._refresh()
         return next(
@@ -136,10 +136,10 @@ class Runs:
     def _folders(self) -> list[tuple[str, Path]]:
         began = time.monotonic()
         if began >= self._due:
-            self._found = list(self._looked())
+            self._run_folders = list(self._looked())
             took = time.monotonic() - began
             self._due = began + RESTED * took if took > SLOW else 0.0
-        return self._found
+        return self._run_folders
 
     def _looked(self) -> Iterator[tuple[str, Path]]:
         # Links may lead anywhere, and what is not UTF-8 has no address.

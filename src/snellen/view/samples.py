@@ -108,7 +108,7 @@ class Story:
     question: Question | None
     final: ReplyRecord | None
     attempts: list[ReplyRecord]
-    found: list[ScoringResult]
+    results: list[ScoringResult]
     media: list[SampleMedium]
     timelines: list[Timeline]
     turns: list[tuple[int, int, str | None]]
@@ -151,35 +151,35 @@ def facets(connection: sqlite3.Connection, scoring: str) -> list[Facet]:
     """What samples can be chosen by, with the numbers of the whole run; of tags those with few
     values."""
     known = states(connection)
-    found = [Facet("state", "Reply", sorted(known.items(), key=lambda one: -one[1]))]
+    result = [Facet("state", "Reply", sorted(known.items(), key=lambda item: -item[1]))]
     for name, title, column in (("reading", "Reading", "state"), ("rule", "Rule", "rule")):
         every = connection.execute(
             f"SELECT {column}, count(*) n FROM scores WHERE scoring = ? GROUP BY 1 ORDER BY n DESC",
             (scoring,),
         ).fetchall()
-        found.append(Facet(name, title, [one for one in every if one[0]][:FACET]))
+        result.append(Facet(name, title, [item for item in every if item[0]][:FACET]))
     names: dict[str, list[tuple[str, int]]] = {}
     counted = connection.execute("SELECT tag, value, count(*) FROM tags GROUP BY tag, value")
     for tag, value, n in counted:
         names.setdefault(tag, []).append((value, n))
-    found += [
+    result += [
         Facet(f"tag.{tag}", tag.replace("_", " "), values)
         for tag, values in names.items()
         if 1 < len(values) <= FACET
     ]
-    return [facet for facet in found if facet.choices]
+    return [facet for facet in result if facet.choices]
 
 
 def narrowed(connection: sqlite3.Connection, facet: Facet, scoring: str) -> Facet:
     """The same choices, with their numbers among the chosen samples (`Chosen`)."""
-    among = "FROM chosen c CROSS JOIN"
+    joined = "FROM chosen c CROSS JOIN"
     here = {"state": "coalesce(state, 'waiting')", "reading": "state", "rule": "rule"}
     values: tuple[str, ...] = ()
     if facet.name == "state":
-        sql = f"SELECT {here['state']}, count(*) {among} samples s ON s.row = c.row GROUP BY 1"
+        sql = f"SELECT {here['state']}, count(*) {joined} samples s ON s.row = c.row GROUP BY 1"
     elif facet.name in here:
         sql = (
-            f"SELECT {here[facet.name]}, count(*) {among} scores x "
+            f"SELECT {here[facet.name]}, count(*) {joined} scores x "
             "ON x.scoring = ? AND x.row = c.row GROUP BY 1"
         )
         values = (scoring,)
@@ -189,8 +189,8 @@ def narrowed(connection: sqlite3.Connection, facet: Facet, scoring: str) -> Face
             "WHERE tag = ? GROUP BY 1"
         )
         values = (facet.name.removeprefix("tag."),)
-    found = dict(connection.execute(sql, values).fetchall())
-    return facet._replace(choices=[(name, found.get(name, 0)) for name, _ in facet.choices])
+    counts = dict(connection.execute(sql, values).fetchall())
+    return facet._replace(choices=[(name, counts.get(name, 0)) for name, _ in facet.choices])
 
 
 def best_score(run: Listed, scoring: str) -> float:
@@ -265,7 +265,7 @@ def story(listed: Listed, index: Index, connection: sqlite3.Connection, row: int
         question=question,
         final=final,
         attempts=attempts,
-        found=_found(listed, connection, row, key, final),
+        results=_scoring_results(listed, connection, row, key, final),
         media=_media(connection, question, final, timelines),
         timelines=timelines,
         turns=connection.execute(
@@ -276,7 +276,7 @@ def story(listed: Listed, index: Index, connection: sqlite3.Connection, row: int
     )
 
 
-def _found(
+def _scoring_results(
     listed: Listed,
     connection: sqlite3.Connection,
     row: int,
@@ -284,18 +284,18 @@ def _found(
     final: ReplyRecord | None,
 ) -> list[ScoringResult]:
     report = None if listed.result is None else listed.result.report
-    found = []
+    results = []
     for name in scorings(listed, connection):
-        one = connection.execute(
+        values = connection.execute(
             "SELECT score, state, rule, answer, candidates FROM scores WHERE scoring = ? AND "
             "row = ?",
             (name, row),
         ).fetchone()
-        if one is None:
+        if values is None:
             continue
         source = report.scorings[name].source if report and name in report.scorings else ""
-        score, state, rule, answer, candidates = one
-        found.append(
+        score, state, rule, answer, candidates = values
+        results.append(
             ScoringResult(
                 scoring=name,
                 score=score,
@@ -307,7 +307,7 @@ def _found(
                 verdicts=_verdicts(listed, name, key, final),
             )
         )
-    return found
+    return results
 
 
 def _verdicts(
@@ -316,13 +316,13 @@ def _verdicts(
     """What the judges of a run said of a reply, each time that they were asked."""
     if final is None or not (listed.path / judge.JUDGED).is_dir():
         return []
-    said = []
+    verdicts = []
     names = (key.sample, f"{key.sample}#{key.turn + 1}")
     for run in judge.runs_of(listed.path, f"{listed.manifest.get('benchmark')}.{scoring}"):
         if run.path.resolve() != run.path or odd(run.path) is not None:
             continue
         with closing(run):
-            asked = [
+            ids = [
                 judge.judged_id(Sample(id=name, question=""), Reply(text=final.reply))
                 for name in names
             ]
@@ -330,14 +330,14 @@ def _verdicts(
             own.catch_up()
             with own.connect() as connection:
                 rows = connection.execute(
-                    "SELECT row FROM samples WHERE sample IN (?, ?) ORDER BY sample, repeat", asked
+                    "SELECT row FROM samples WHERE sample IN (?, ?) ORDER BY sample, repeat", ids
                 ).fetchall()
                 for (row,) in rows:
                     record = reply_of(own, connection, row)
                     if record is not None:
                         model = str(run.manifest().get("model", ""))
-                        said.append((model, record.reply or f"({record.state})"))
-    return said
+                        verdicts.append((model, record.reply or f"({record.state})"))
+    return verdicts
 
 
 def _media(
@@ -348,27 +348,27 @@ def _media(
 ) -> list[SampleMedium]:
     if question is None:
         return []
-    media = [SampleMedium(number=n, medium=one) for n, one in enumerate(question.media)]
+    media = [SampleMedium(number=n, medium=medium) for n, medium in enumerate(question.media)]
     seen = [] if final is None else list(final.media)
-    for one in media:
-        if one.medium.kind != "video":
+    for medium in media:
+        if medium.medium.kind != "video":
             continue
-        match = next((sent for sent in seen if sent.digest == one.medium.digest), None)
+        match = next((sent for sent in seen if sent.digest == medium.medium.digest), None)
         if match is not None:
             seen.remove(match)
-            one.frames = match.frames[:FRAMES]
-        if not one.frames and timelines:
+            medium.frames = match.frames[:FRAMES]
+        if not medium.frames and timelines:
             every = connection.execute(
                 "SELECT DISTINCT at FROM events WHERE session = ? AND ev = 'frame' AND "
                 "said IS NULL AND at IS NOT NULL ORDER BY at LIMIT ?",
                 (timelines[-1].session, FRAMES),
             )
-            one.frames = [at for (at,) in every]
+            medium.frames = [at for (at,) in every]
     return media
 
 
 def _timelines(connection: sqlite3.Connection, sample: str) -> list[Timeline]:
-    found = []
+    timelines = []
     every = connection.execute("SELECT session FROM sessions WHERE sample = ?", (sample,))
     for (session,) in every.fetchall():
         events = connection.execute(
@@ -380,20 +380,20 @@ def _timelines(connection: sqlite3.Connection, sample: str) -> list[Timeline]:
             "SELECT count(*), count(said), max(at) FROM events WHERE session = ? AND ev = 'frame'",
             (session,),
         ).fetchone()
-        asked: dict[str | None, float] = {}
+        question_times: dict[str | None, float] = {}
         moments = []
         for what, at, of, text in events:
             if what == "ask":
-                asked[of] = at
+                question_times[of] = at
             mine = of in (None, sample)
             if what in ("ask", "emit") and mine:
-                since = asked.get(of, asked.get(sample))
+                since = question_times.get(of, question_times.get(sample))
                 delay = at - since if what == "emit" and since is not None else None
                 moments.append(SessionMoment(at, what, text or "", delay))
-        end = max([last or 0.0, *(one[1] for one in events)])
-        found.append(
+        end = max([last or 0.0, *(event[1] for event in events)])
+        timelines.append(
             Timeline(
                 session=session, end=end, frames=frames - dropped, dropped=dropped, moments=moments
             )
         )
-    return found
+    return timelines

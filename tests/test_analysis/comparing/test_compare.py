@@ -12,7 +12,7 @@ import pytest
 
 import snellen
 from snellen.analysis.comparing import Comparison, Comparisons, shown_difference, significant
-from snellen.analysis.comparing.sides import Loaded, load
+from snellen.analysis.comparing.sides import LoadedSide, load
 from snellen.api import compare
 from snellen.core.benchmark import Benchmark, vary
 from snellen.core.model import Reply, Request
@@ -49,21 +49,21 @@ def run(
     out: Path,
     name: str,
     which: Collection[int],
-    made: Benchmark | None = None,
+    own: Benchmark | None = None,
     *,
     fails: Collection[int] = (),
     **fields: Any,
 ) -> Path:
-    return tiny.run(out, Says(knows(which, fails), name), made or benchmark(20), **fields).run
+    return tiny.run(out, Says(knows(which, fails), name), own or benchmark(20), **fields).run
 
 
-def compared(*sides: Path, made: Benchmark | None = None, **options: Any) -> Comparisons:
-    return compare(*sides, benchmark=made or benchmark(20), **options).comparisons
+def compared(*sides: Path, own: Benchmark | None = None, **options: Any) -> Comparisons:
+    return compare(*sides, benchmark=own or benchmark(20), **options).comparisons
 
 
 def only(document: Comparisons) -> Comparison:
-    (one,) = document.comparisons
-    return one
+    (comparison,) = document.comparisons
+    return comparison
 
 
 def with_metrics(n: int = 20, **metrics: Any) -> Benchmark:
@@ -78,19 +78,24 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def test_a_difference_is_that_of_the_paired_scores(two: tuple[Path, Path]) -> None:
-    one = only(compared(*two))
-    found = one.metrics["accuracy"]
+    comparison = only(compared(*two))
+    difference = comparison.metrics["accuracy"]
 
-    assert (one.a, one.b, one.samples, one.clusters) == ("a", "b", 20, 20)
-    assert (found.a.value, found.b.value) == (0.5, 0.7)
-    assert found.difference.value == pytest.approx(0.2)
+    assert (comparison.a, comparison.b, comparison.samples, comparison.clusters) == (
+        "a",
+        "b",
+        20,
+        20,
+    )
+    assert (difference.a.value, difference.b.value) == (0.5, 0.7)
+    assert difference.difference.value == pytest.approx(0.2)
     # Nine times +1, five times -1, six times 0: the variance is (14 - 20 · 0.2²)/19.
-    assert found.difference.stderr == pytest.approx(sqrt((14 - 0.8) / 19 / 20))
-    assert found.difference.ci95 is not None
-    assert found.difference.ci95[0] < 0 < found.difference.ci95[1]
-    assert found.p is not None and found.p > 0.05
-    assert significant(found) is False
-    assert one.unpaired == [] and one.settings == []
+    assert difference.difference.stderr == pytest.approx(sqrt((14 - 0.8) / 19 / 20))
+    assert difference.difference.ci95 is not None
+    assert difference.difference.ci95[0] < 0 < difference.difference.ci95[1]
+    assert difference.p is not None and difference.p > 0.05
+    assert significant(difference) is False
+    assert comparison.unpaired == [] and comparison.settings == []
 
 
 def test_samples_that_one_alone_has_right_are_counted_and_named(two: tuple[Path, Path]) -> None:
@@ -120,10 +125,12 @@ def test_categories_are_compared_and_their_p_adjusted_over_their_tag(
     kinds = only(compared(*two)).breakdown["kind"]
 
     # Of the even ones a has 0, 2, 4, 6, 8 right, b has 6, 8, ... 18; of the odd ones as many.
-    assert [one.difference.value for one in kinds.values()] == pytest.approx([0.2, 0.2])
-    low, high = sorted(one.p or 0.0 for one in kinds.values())
+    assert [difference.difference.value for difference in kinds.values()] == pytest.approx(
+        [0.2, 0.2]
+    )
+    low, high = sorted(difference.p or 0.0 for difference in kinds.values())
     # Holm's: the smaller is doubled, the larger is no smaller than that.
-    assert sorted(one.adjusted or 0.0 for one in kinds.values()) == pytest.approx(
+    assert sorted(difference.adjusted or 0.0 for difference in kinds.values()) == pytest.approx(
         [min(1, 2 * low), max(min(1, 2 * low), high)]
     )
 
@@ -146,14 +153,14 @@ def test_a_run_that_another_process_writes_can_be_compared(two: tuple[Path, Path
 def test_a_failed_sample_is_in_no_difference_and_is_said(tmp_path: Path) -> None:
     a = run(tmp_path, "a", A)
     b = run(tmp_path, "b", B, fails=[18, 19])
-    one = only(compared(a, b))
+    comparison = only(compared(a, b))
 
-    assert one.samples == 18
-    assert [(left.why, left.n, left.examples) for left in one.unpaired] == [
+    assert comparison.samples == 18
+    assert [(left.why, left.n, left.examples) for left in comparison.unpaired] == [
         ("failed in b", 2, ["s18", "s19"])
     ]
     # Both without s18 and s19: a 10 of 18, b 13.
-    assert one.metrics["accuracy"].difference.value == pytest.approx(3 / 18)
+    assert comparison.metrics["accuracy"].difference.value == pytest.approx(3 / 18)
 
 
 def test_a_reply_that_the_service_withheld_is_wrong_and_is_said(tmp_path: Path) -> None:
@@ -162,11 +169,11 @@ def test_a_reply_that_the_service_withheld_is_wrong_and_is_said(tmp_path: Path) 
         return Reply(text="", stop="filter") if refused else knows(B)(request)
 
     b = tiny.run(tmp_path, Says(say, "b"), benchmark(20)).run
-    one = only(compared(run(tmp_path, "a", A), b))
+    comparison = only(compared(run(tmp_path, "a", A), b))
 
-    assert one.samples == 20
-    assert one.metrics["accuracy"].b.value == 0.65
-    assert one.notes == ["b: count as wrong, since the service withheld the reply: 1"]
+    assert comparison.samples == 20
+    assert comparison.metrics["accuracy"].b.value == 0.65
+    assert comparison.notes == ["b: count as wrong, since the service withheld the reply: 1"]
 
 
 def test_replies_in_which_no_answer_was_found_are_said(tmp_path: Path) -> None:
@@ -174,10 +181,10 @@ def test_replies_in_which_no_answer_was_found_are_said(tmp_path: Path) -> None:
         return "" if request.messages[0].text in ("question 5", "question 6") else knows(B)(request)
 
     b = tiny.run(tmp_path, Says(say, "b"), benchmark(20)).run
-    one = only(compared(run(tmp_path, "a", A), b))
+    comparison = only(compared(run(tmp_path, "a", A), b))
 
-    assert one.metrics["accuracy"].b.value == 0.6
-    assert one.notes == ["b: no answer was found in 2 of 20 replies, which count as wrong"]
+    assert comparison.metrics["accuracy"].b.value == 0.6
+    assert comparison.notes == ["b: no answer was found in 2 of 20 replies, which count as wrong"]
 
 
 def test_what_one_side_was_not_asked_is_left_out_and_said(tmp_path: Path) -> None:
@@ -191,50 +198,55 @@ def test_what_one_side_was_not_asked_is_left_out_and_said(tmp_path: Path) -> Non
     assert "a: partial: 15 of 20" in document.notes
 
 
-def changed(made: Benchmark, which: Collection[str], **fields: Any) -> Benchmark:
+def changed(own: Benchmark, which: Collection[str], **fields: Any) -> Benchmark:
     """The benchmark with other data in some rows."""
 
     def rows() -> Iterator[dict[str, Any]]:
-        for row in made.data:
+        for row in own.data:
             yield {**row, **fields} if row["id"] in which else dict(row)
 
-    return replace(made, data=Drawn("other", rows))
+    return replace(own, data=Drawn("other", rows))
 
 
 def test_other_data_under_the_same_id_is_not_compared(tmp_path: Path) -> None:
     a = run(tmp_path, "a", A)
     b = run(tmp_path, "b", B, changed(benchmark(20), ["s3", "s4"], kind="c"))
-    one = only(compared(a, b))
+    comparison = only(compared(a, b))
 
-    assert one.samples == 18
-    assert [(left.why, left.n, left.examples) for left in one.unpaired] == [
+    assert comparison.samples == 18
+    assert [(left.why, left.n, left.examples) for left in comparison.unpaired] == [
         ("other data under the same id", 2, ["s3", "s4"])
     ]
     # `changed` makes its rows by a function of this file, which the other run's source lacks.
-    assert [setting.partition(":")[0] for setting in one.settings] == ["data.digest", "source"]
+    assert [setting.partition(":")[0] for setting in comparison.settings] == [
+        "data.digest",
+        "source",
+    ]
 
 
 def test_a_sample_whose_answer_is_hidden_is_left_out(tmp_path: Path) -> None:
-    made = changed(benchmark(20), ["s0"], a=None)
-    one = only(compared(run(tmp_path, "a", A, made), run(tmp_path, "b", B, made)))
+    own = changed(benchmark(20), ["s0"], a=None)
+    comparison = only(compared(run(tmp_path, "a", A, own), run(tmp_path, "b", B, own)))
 
-    assert [(left.why, left.n) for left in one.unpaired] == [("the right answer is hidden", 1)]
-    assert one.samples == 19
+    assert [(left.why, left.n) for left in comparison.unpaired] == [
+        ("the right answer is hidden", 1)
+    ]
+    assert comparison.samples == 19
 
 
 def test_a_composite_is_taken_of_the_paired_rows(tmp_path: Path) -> None:
-    made = with_metrics(accuracy=macro_average("kind"), micro=mean)
-    made = changed(made, [f"s{n}" for n in range(20) if n % 4 == 0], kind="c")
-    a, b = run(tmp_path, "a", A, made), run(tmp_path, "b", B, made)
-    found = only(compared(a, b, made=made)).metrics
+    own = with_metrics(accuracy=macro_average("kind"), micro=mean)
+    own = changed(own, [f"s{n}" for n in range(20) if n % 4 == 0], kind="c")
+    a, b = run(tmp_path, "a", A, own), run(tmp_path, "b", B, own)
+    metrics = only(compared(a, b, own=own)).metrics
 
     # c: 0 4 8 12 16, of which a has 3, b 3 (8 12 16); a: 2 6 10 14 18, of which a has 2, b 4;
     # b: the odd ones, of which a has 5 of 10, b 7.
-    assert found["accuracy"].a.value == pytest.approx((3 / 5 + 2 / 5 + 5 / 10) / 3)
-    assert found["accuracy"].b.value == pytest.approx((3 / 5 + 4 / 5 + 7 / 10) / 3)
-    assert found["accuracy"].difference.value == pytest.approx((0 + 2 / 5 + 2 / 10) / 3)
-    assert found["accuracy"].difference.ci95 is not None
-    assert found["micro"].difference.value == pytest.approx(0.2)
+    assert metrics["accuracy"].a.value == pytest.approx((3 / 5 + 2 / 5 + 5 / 10) / 3)
+    assert metrics["accuracy"].b.value == pytest.approx((3 / 5 + 4 / 5 + 7 / 10) / 3)
+    assert metrics["accuracy"].difference.value == pytest.approx((0 + 2 / 5 + 2 / 10) / 3)
+    assert metrics["accuracy"].difference.ci95 is not None
+    assert metrics["micro"].difference.value == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize(
@@ -243,82 +255,82 @@ def test_a_composite_is_taken_of_the_paired_rows(tmp_path: Path) -> None:
 def test_questions_that_count_together_count_if_both_sides_have_them_all(
     tmp_path: Path, metric: Metric
 ) -> None:
-    made = vary(
+    own = vary(
         with_metrics(24, accuracy=metric),
         cluster_by=lambda sample: str(sample.data["question"]),
         metric_tags=("pass", "question"),
-        sample=lambda place, row: replace(
-            tiny.sample_of(place, row),
+        sample=lambda index, row: replace(
+            tiny.sample_of(index, row),
             tags={
                 "kind": row["kind"],
-                "pass": f"{place % 2 + 1} of 2",
-                "question": str(place // 2),
+                "pass": f"{index % 2 + 1} of 2",
+                "question": str(index // 2),
             },
-            data={"question": place // 2},
+            data={"question": index // 2},
         ),
     )
-    a = run(tmp_path, "a", range(24), made)
-    b = run(tmp_path, "b", range(6, 24), made, fails=[23])
-    found = only(compared(a, b, made=made)).metrics["accuracy"]
+    a = run(tmp_path, "a", range(24), own)
+    b = run(tmp_path, "b", range(6, 24), own, fails=[23])
+    difference = only(compared(a, b, own=own)).metrics["accuracy"]
 
     # Twelve times two, a question's passes or a group's questions; the last two are on one side
     # alone. b has 3 of the other 11 wrong.
-    assert (found.a.n, found.b.n) == (11, 11)
-    assert found.a.value == 1
-    assert found.b.value == pytest.approx(8 / 11)
+    assert (difference.a.n, difference.b.n) == (11, 11)
+    assert difference.a.value == 1
+    assert difference.b.value == pytest.approx(8 / 11)
 
 
 def test_all_replies_to_a_sample_count_and_the_sample_is_one_cluster(tmp_path: Path) -> None:
     a = run(tmp_path, "a", A, repeats=2)
     b = run(tmp_path, "b", B)
-    one = only(compared(a, b))
+    comparison = only(compared(a, b))
 
-    assert (one.samples, one.clusters) == (20, 20)
-    assert (one.metrics["accuracy"].a.n, one.metrics["accuracy"].b.n) == (40, 20)
-    assert one.metrics["accuracy"].difference.value == pytest.approx(0.2)
+    assert (comparison.samples, comparison.clusters) == (20, 20)
+    assert (comparison.metrics["accuracy"].a.n, comparison.metrics["accuracy"].b.n) == (40, 20)
+    assert comparison.metrics["accuracy"].difference.value == pytest.approx(0.2)
     # As with one reply each: the replies to a sample are alike.
-    assert one.metrics["accuracy"].difference.stderr == pytest.approx(sqrt(13.2 / 19 / 20))
-    assert one.flips is None
-    assert one.notes == ["a: 40 replies to 20 samples, all of which count"]
+    assert comparison.metrics["accuracy"].difference.stderr == pytest.approx(sqrt(13.2 / 19 / 20))
+    assert comparison.flips is None
+    assert comparison.notes == ["a: 40 replies to 20 samples, all of which count"]
 
 
 def test_samples_that_share_an_image_are_one_cluster_and_have_no_mcnemar(tmp_path: Path) -> None:
-    made = benchmark(40, cluster_by=lambda sample: str(int(sample.id[1:]) // 2))
-    a, b = run(tmp_path, "a", range(20), made), run(tmp_path, "b", range(10, 36), made)
-    one = only(compared(a, b, made=made))
+    own = benchmark(40, cluster_by=lambda sample: str(int(sample.id[1:]) // 2))
+    a, b = run(tmp_path, "a", range(20), own), run(tmp_path, "b", range(10, 36), own)
+    comparison = only(compared(a, b, own=own))
 
-    assert (one.samples, one.clusters) == (40, 20)
+    assert (comparison.samples, comparison.clusters) == (40, 20)
     # Pairs of like samples: the same as twenty samples.
-    assert one.metrics["accuracy"].difference.value == pytest.approx(0.15)
+    assert comparison.metrics["accuracy"].difference.value == pytest.approx(0.15)
     moves = [-1] * 5 + [0] * 5 + [1] * 8 + [0] * 2
     variance = sum((move - 0.15) ** 2 for move in moves) / 19
-    assert one.metrics["accuracy"].difference.stderr == pytest.approx(sqrt(variance / 20))
-    assert one.flips is not None and one.flips.p is None
+    assert comparison.metrics["accuracy"].difference.stderr == pytest.approx(sqrt(variance / 20))
+    assert comparison.flips is not None and comparison.flips.p is None
 
 
 def test_clusters_are_the_same_on_both_sides_whatever_was_asked_first(tmp_path: Path) -> None:
-    made = benchmark(40, cluster_by=lambda sample: str(int(sample.id[1:]) % 20))
-    rows = [*made.data]
-    backwards = replace(made, data=Drawn("tiny", lambda: (dict(row) for row in reversed(rows))))
-    a, b = run(tmp_path, "a", range(10), made), run(tmp_path, "b", range(10, 36), backwards)
-    there = run(tmp_path, "b", range(10, 36), made)
+    own = benchmark(40, cluster_by=lambda sample: str(int(sample.id[1:]) % 20))
+    rows = [*own.data]
+    backwards = replace(own, data=Drawn("tiny", lambda: (dict(row) for row in reversed(rows))))
+    a, b = run(tmp_path, "a", range(10), own), run(tmp_path, "b", range(10, 36), backwards)
+    there = run(tmp_path, "b", range(10, 36), own)
     assert there != b
-    one, other = (only(compared(a, side, made=made)) for side in (b, there))
+    comparison, other = (only(compared(a, side, own=own)) for side in (b, there))
 
-    assert (one.samples, one.clusters) == (40, 20)
+    assert (comparison.samples, comparison.clusters) == (40, 20)
     # Cluster k is of samples k and k + 20. Below 10 each side has one of them right; b alone has
     # both from 10 to 15, and one from 16 on.
     moves = [0.0] * 10 + [1.0] * 6 + [0.5] * 4
     variance = sum((move - 0.4) ** 2 for move in moves) / 19
-    for found in (one, other):
-        error = found.metrics["accuracy"].difference.stderr
+    for pair in (comparison, other):
+        error = pair.metrics["accuracy"].difference.stderr
         assert error == pytest.approx(sqrt(variance / 20))
 
 
 def test_rows_are_paired_by_sample_in_whatever_order_replies_are_read(
     two: tuple[Path, Path],
 ) -> None:
-    def side(path: Path, order: Collection[int]) -> Loaded:
+    def side(path: Path, order: Collection[int]) -> LoadedSide:
         with closing(Run(path)) as stored:
             stored.load()
             replies = [*replies_of(stored, benchmark(20))]
@@ -380,58 +392,62 @@ def test_journals_in_other_orders_and_a_lost_row_change_no_pair(tmp_path: Path) 
 
 
 def test_an_interval_of_shares_ends_where_their_difference_must(tmp_path: Path) -> None:
-    made = benchmark(12)
-    a, b = run(tmp_path, "a", [0], made), run(tmp_path, "b", range(12), made)
-    found = only(compared(a, b, made=made)).metrics["accuracy"].difference
+    own = benchmark(12)
+    a, b = run(tmp_path, "a", [0], own), run(tmp_path, "b", range(12), own)
+    difference = only(compared(a, b, own=own)).metrics["accuracy"].difference
 
-    assert found.stderr is not None and found.value is not None and found.ci95 is not None
-    assert found.value + 1.96 * found.stderr > 1
-    assert found.ci95[1] == 1
+    assert (
+        difference.stderr is not None
+        and difference.value is not None
+        and difference.ci95 is not None
+    )
+    assert difference.value + 1.96 * difference.stderr > 1
+    assert difference.ci95[1] == 1
 
 
 def test_what_samples_ask_of_a_model_is_compared_as_a_share_of_the_best(tmp_path: Path) -> None:
     asks = Capabilities(tag="kind", leaves={"a": "ocr", "b": "counting"}, source="ours")
-    made = benchmark(40, capabilities=asks)
-    official = made.scorings["official"]
+    own = benchmark(40, capabilities=asks)
+    official = own.scorings["official"]
     scoring = replace(official, score=lambda reading, sample: 4 * right(reading, sample), best=4.0)
-    made = replace(made, scorings={"official": scoring})
-    a, b = run(tmp_path, "a", range(20), made), run(tmp_path, "b", range(0, 40, 2), made)
-    found = only(compared(a, b, made=made)).capabilities
+    own = replace(own, scorings={"official": scoring})
+    a, b = run(tmp_path, "a", range(20), own), run(tmp_path, "b", range(0, 40, 2), own)
+    leaves = only(compared(a, b, own=own)).capabilities
 
     # Of the even ones a has ten of twenty right and b all, of the odd ones a ten and b none.
-    assert {name: one.difference.value for name, one in found.items()} == {
+    assert {name: difference.difference.value for name, difference in leaves.items()} == {
         "ocr": 0.5,
         "counting": -0.5,
     }
-    assert all(one.adjusted is not None for one in found.values())
+    assert all(difference.adjusted is not None for difference in leaves.values())
 
 
 def test_below_ten_clusters_there_is_a_difference_and_no_test(tmp_path: Path) -> None:
-    made = benchmark(6)
-    one = only(compared(run(tmp_path, "a", [0], made), run(tmp_path, "b", [0, 1], made)))
-    found = one.metrics["accuracy"]
+    own = benchmark(6)
+    comparison = only(compared(run(tmp_path, "a", [0], own), run(tmp_path, "b", [0, 1], own)))
+    difference = comparison.metrics["accuracy"]
 
-    assert found.difference.value == pytest.approx(1 / 6)
-    assert found.p is None and found.difference.ci95 is None
-    assert "at least 10" in (found.difference.reason or "")
+    assert difference.difference.value == pytest.approx(1 / 6)
+    assert difference.p is None and difference.difference.ci95 is None
+    assert "at least 10" in (difference.difference.reason or "")
 
 
 def test_the_same_replies_do_not_differ(tmp_path: Path) -> None:
-    found = only(compared(run(tmp_path, "a", A), run(tmp_path, "b", A))).metrics["accuracy"]
+    difference = only(compared(run(tmp_path, "a", A), run(tmp_path, "b", A))).metrics["accuracy"]
 
-    assert (found.difference.value, found.p) == (0, 1)
+    assert (difference.difference.value, difference.p) == (0, 1)
 
 
 def test_settings_in_which_runs_differ_are_named(tmp_path: Path) -> None:
     a = run(tmp_path, "m", A, temperature=0.0)
     b = run(tmp_path, "m", B, temperature=0.7, max_tokens=99)
-    one = only(compared(a, b))
+    comparison = only(compared(a, b))
 
-    assert one.settings == [
+    assert comparison.settings == [
         "generation.max_tokens: 512 against 99",
         "generation.temperature: 0.0 against 0.7",
     ]
-    assert [one.a, one.b] == [
+    assert [comparison.a, comparison.b] == [
         "m (max_tokens=512 temperature=0.0)",
         "m (max_tokens=99 temperature=0.7)",
     ]
@@ -442,15 +458,15 @@ def test_predictions_are_compared_with_a_run_and_with_each_other(
 ) -> None:
     files = []
     for name, which in (("a", A), ("b", B)):
-        said = [{"id": f"s{n}", "reply": "yes" if n in which else "no"} for n in range(20)]
+        rows = [{"id": f"s{n}", "reply": "yes" if n in which else "no"} for n in range(20)]
         files.append(tmp_path / f"{name}.json")
-        files[-1].write_text(json.dumps(said))
+        files[-1].write_text(json.dumps(rows))
 
     for sides in ((files[0], files[1]), (files[0], two[1]), (two[0], files[1])):
-        one = only(compared(*sides, replies_in="reply"))
-        assert one.samples == 20
-        assert one.metrics["accuracy"].difference.value == pytest.approx(0.2)
-        assert one.settings == []
+        comparison = only(compared(*sides, replies_in="reply"))
+        assert comparison.samples == 20
+        assert comparison.metrics["accuracy"].difference.value == pytest.approx(0.2)
+        assert comparison.settings == []
 
 
 def test_predictions_of_part_of_the_questions_are_paired_as_their_rule_says(
@@ -467,7 +483,7 @@ def test_predictions_of_part_of_the_questions_are_paired_as_their_rule_says(
     excluded = only(compared(a, b, replies_in="reply"))
     assert (excluded.samples, excluded.metrics["accuracy"].difference.value) == (15, 0)
     assert [(left.why, left.n) for left in excluded.unpaired] == [("without a reply in b.json", 5)]
-    counted = only(compared(a, b, made=wrong, replies_in="reply"))
+    counted = only(compared(a, b, own=wrong, replies_in="reply"))
     assert counted.metrics["accuracy"].difference.value == pytest.approx(-0.25)
     assert counted.notes == [
         "b.json: 5 samples without a reply count as wrong, as the authors have it"
@@ -475,16 +491,16 @@ def test_predictions_of_part_of_the_questions_are_paired_as_their_rule_says(
 
 
 def test_another_scoring_may_be_named(two: tuple[Path, Path]) -> None:
-    made = benchmark(20)
-    official = made.scorings["official"]
+    own = benchmark(20)
+    official = own.scorings["official"]
     half = replace(official, score=lambda reading, sample: right(reading, sample) / 2, best=0.5)
-    made = replace(made, scorings={"official": official, "half": half})
+    own = replace(own, scorings={"official": official, "half": half})
 
-    one = only(compared(*two, made=made, scoring="half"))
-    assert one.scoring == "half"
-    assert one.metrics["accuracy"].difference.value == pytest.approx(0.1)
+    comparison = only(compared(*two, own=own, scoring="half"))
+    assert comparison.scoring == "half"
+    assert comparison.metrics["accuracy"].difference.value == pytest.approx(0.1)
     with pytest.raises(UsageError, match="no scoring 'other'; it has official, half"):
-        compared(*two, made=made, scoring="other")
+        compared(*two, own=own, scoring="other")
 
 
 def test_runs_are_of_the_options_they_were_asked_with_whatever_files_are_of(
@@ -492,25 +508,25 @@ def test_runs_are_of_the_options_they_were_asked_with_whatever_files_are_of(
 ) -> None:
     for model in ("baseline/silent", "baseline/eager"):
         snellen.evaluate("ovo-bench:mode=proactive", model=model, data="synthetic", out=tmp_path)
-    one = only(compare(tmp_path, benchmark="ovo-bench").comparisons)
-    assert one.scoring == "default"
-    assert next(iter(one.metrics)) == "answered_in_span"
+    comparison = only(compare(tmp_path, benchmark="ovo-bench").comparisons)
+    assert comparison.scoring == "default"
+    assert next(iter(comparison.metrics)) == "answered_in_span"
 
 
 def test_where_one_is_no_full_score_nobody_is_right_or_wrong(two: tuple[Path, Path]) -> None:
-    made = benchmark(20)
-    official = made.scorings["official"]
-    made = replace(made, scorings={"official": replace(official, best=10.0)})
-    assert only(compared(*two, made=made)).flips is None
+    own = benchmark(20)
+    official = own.scorings["official"]
+    own = replace(own, scorings={"official": replace(official, best=10.0)})
+    assert only(compared(*two, own=own)).flips is None
 
 
 def test_a_comparison_prints_itself(two: tuple[Path, Path]) -> None:
-    said = str(snellen.compare(*two, benchmark=benchmark(20)))
+    text = str(snellen.compare(*two, benchmark=benchmark(20)))
 
-    assert "b is 20.00 pp above a in accuracy, [-" in said
-    assert "not significant at 5 %" in said
-    assert "both are right on 5, neither on 1; only b on 9, such as s10, s11" in said
-    assert f"snellen score {two[0]} --explain s10" in said
+    assert "b is 20.00 pp above a in accuracy, [-" in text
+    assert "not significant at 5 %" in text
+    assert "both are right on 5, neither on 1; only b on 9, such as s10, s11" in text
+    assert f"snellen score {two[0]} --explain s10" in text
 
 
 # -- what cannot be compared
@@ -537,10 +553,10 @@ def test_runs_of_different_benchmarks_are_not_compared(
     other.write_text(
         "".join(json.dumps({"id": f"s{n}", "question": "q", "answer": "yes"}) + "\n" for n in "12")
     )
-    said = snellen.evaluate(str(other), model="baseline/first", out=tmp_path / "runs")
-    assert said.run is not None
+    result = snellen.evaluate(str(other), model="baseline/first", out=tmp_path / "runs")
+    assert result.run is not None
     with pytest.raises(UsageError, match="Replies to different questions cannot be compared"):
-        compared(two[0], said.run)
+        compared(two[0], result.run)
 
 
 def test_runs_that_share_no_question_say_why(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_a_metric_without_a_direction_has_no_ranks_and_the_order_of_the_runs(
     (board,) = compared.leaderboards
 
     assert board.direction is None
-    assert [(one.name, one.rank, one.ranks) for one in board.standings] == [
+    assert [(standing.name, standing.rank, standing.ranks) for standing in board.standings] == [
         ("close", None, None),
         ("far", None, None),
         ("mid", None, None),
@@ -102,20 +102,20 @@ def test_of_several_settings_none_is_the_best(tmp_path: Path) -> None:
 
     assert document.best_of == [] and document.rank_flips == []
     known = distances("accuracy")
-    named = tmp_path / "named"
+    folder = tmp_path / "named"
     for limit in (7, 8):
-        run_three(named, known, max_tokens=limit)
-    assert len(api.compare(named, benchmark=known).comparisons.best_of) == 3
+        run_three(folder, known, max_tokens=limit)
+    assert len(api.compare(folder, benchmark=known).comparisons.best_of) == 3
 
 
 def test_a_refused_reply_is_in_no_mean_of_a_distance_and_an_incomplete_run_has_no_bounds(
     tmp_path: Path,
 ) -> None:
     def say(request: Request) -> str | Reply:
-        place = int(request.messages[0].text.split()[-1])
-        if place % 10 == 0:
+        number = int(request.messages[0].text.split()[-1])
+        if number % 10 == 0:
             raise Rejected("no")
-        return Reply(stop="filter") if place % 10 == 1 else "yes"
+        return Reply(stop="filter") if number % 10 == 1 else "yes"
 
     result = tiny.run(tmp_path, tiny.Says(say, "one"), distances()).result
     assert result is not None
@@ -128,7 +128,7 @@ def test_a_refused_reply_is_in_no_mean_of_a_distance_and_an_incomplete_run_has_n
 
     tiny.run(tmp_path, tiny.Says(lambda _: "yet", "two"), distances())
     compared = api.compare(tmp_path, benchmark=distances()).comparisons
-    left_out = {one.why: one.n for one in compared.comparisons[0].unpaired}
+    left_out = {left.why: left.n for left in compared.comparisons[0].unpaired}
     assert left_out == {"failed in one": 6, "withheld by the service in one": 6}
 
     usual = tiny.run(tmp_path / "usual", tiny.Says(say, "one"), tiny.benchmark(N)).result
@@ -139,7 +139,7 @@ def test_a_refused_reply_is_in_no_mean_of_a_distance_and_an_incomplete_run_has_n
 def test_a_metric_that_does_not_follow_from_scores_has_no_bounds(tmp_path: Path) -> None:
     """A share of answers is the same whether what is missing is right or wrong."""
 
-    def said_no(columns: Columns) -> Estimate:
+    def share_of_no(columns: Columns) -> Estimate:
         return Estimate(value=float((columns.answer == "no").mean()), n=columns.n)
 
     def say(request: Request) -> str:
@@ -147,7 +147,7 @@ def test_a_metric_that_does_not_follow_from_scores_has_no_bounds(tmp_path: Path)
             raise Rejected("no")
         return "no" if request.messages[0].text.endswith("1") else "yes"
 
-    own = with_metrics(20, accuracy=mean, recall=said_no)
+    own = with_metrics(20, accuracy=mean, recall=share_of_no)
     result = tiny.run(tmp_path, tiny.Says(say, "one"), own).result
     assert result is not None
     # 2 of 20 are missing, and 2 of the 18 others are wrong.
@@ -162,12 +162,12 @@ def test_lower_is_better_where_that_is_known(tmp_path: Path) -> None:
     (board,) = document.leaderboards
 
     assert board.direction == "lower"
-    assert [(one.name, one.rank, one.ranks) for one in board.standings] == [
+    assert [(standing.name, standing.rank, standing.ranks) for standing in board.standings] == [
         ("close", 1, (1, 1)),
         ("mid", 2, (2, 2)),
         ("far", 3, (3, 3)),
     ]
-    assert [one.group for one in board.standings] == ["a", "b", "c"]
+    assert [standing.group for standing in board.standings] == ["a", "b", "c"]
     assert verdict(document.comparisons[0]).endswith("; lower is better")
     latex = report.compared_latex(document)
     assert r"close & \textbf{11.11\,\%}" in latex and "Lower is better." in latex
@@ -190,10 +190,10 @@ def test_of_several_settings_the_lowest_is_the_best_where_lower_is(tmp_path: Pat
 
 def withheld_or_failed(request: Request) -> str | Reply:
     """Of ten replies one fails, and one is withheld."""
-    place = int(request.messages[0].text.split()[-1])
-    if place % 10 == 0:
+    number = int(request.messages[0].text.split()[-1])
+    if number % 10 == 0:
         raise Rejected("no")
-    return Reply(stop="filter") if place % 10 == 1 else "yet"
+    return Reply(stop="filter") if number % 10 == 1 else "yet"
 
 
 def test_a_withheld_reply_has_no_distance_where_lower_is_better_either(tmp_path: Path) -> None:
@@ -291,11 +291,11 @@ def test_the_viewer_puts_the_lowest_first_where_lower_is_better_and_marks_nothin
             "mid",
             "far",
         ]
-        far = next(one.name for one in pages.runs.all() if one.model == "far")
+        far = next(stored.name for stored in pages.runs.all() if stored.model == "far")
         samples = pages.samples(far, Wanted())
         assert "✗" not in samples and "✓" not in samples
         assert 'title="score 0.6666' in samples and "does not know which score is right" in samples
-        assert "score=wrong" not in pages.one(far)
+        assert "score=wrong" not in pages.run_page(far)
     finally:
         pages.stop()
 
@@ -306,11 +306,11 @@ def test_the_viewer_neither_sorts_nor_marks_what_has_no_direction(tmp_path: Path
     try:
         overview = pages.overview()
         assert re.findall(r"<bdi>(close|far|mid)</bdi>", overview) == ["close", "far", "mid"]
-        far = next(one.name for one in pages.runs.all() if one.model == "far")
+        far = next(stored.name for stored in pages.runs.all() if stored.model == "far")
         samples = pages.samples(far, Wanted())
         assert "✗" not in samples and "✓" not in samples
         assert ">0.67</span>" in samples
-        assert "score=wrong" not in pages.one(far)
+        assert "score=wrong" not in pages.run_page(far)
     finally:
         pages.stop()
 
@@ -322,7 +322,7 @@ def test_untested_sides_share_no_letter_and_none_is_bold(tmp_path: Path) -> None
     document = api.compare(tmp_path, benchmark=own).comparisons
     (board,) = document.leaderboards
 
-    assert [one.group for one in board.standings] == ["", "", ""]
+    assert [standing.group for standing in board.standings] == ["", "", ""]
     (note,) = board.notes
     assert note == (
         "no groups and no rank intervals: some pairs have no test (8 independent clusters: "

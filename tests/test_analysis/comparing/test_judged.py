@@ -13,9 +13,9 @@ from snellen.errors import UsageError
 from tests.test_scoring.test_judge import N, asked, benchmark, opened, openly, plan
 
 
-def run(out: Path, made: Benchmark, name: str, say: Callable[[Request], str] = openly) -> Path:
+def run(out: Path, own: Benchmark, name: str, say: Callable[[Request], str] = openly) -> Path:
     model = opened(say, name)
-    return api.run_plan(api.Plan(benchmarks=[made], models=[model], out=out))[0].run
+    return api.run_plan(api.Plan(benchmarks=[own], models=[model], out=out))[0].run
 
 
 def right(_: Request) -> str:
@@ -27,33 +27,33 @@ def vague(request: Request) -> str:
 
 
 def test_of_several_judges_the_mean_is_compared(tmp_path: Path) -> None:
-    made = benchmark(tmp_path)
-    a, b = run(tmp_path, made, "open"), run(tmp_path, made, "right", right)
+    own = benchmark(tmp_path)
+    a, b = run(tmp_path, own, "open"), run(tmp_path, own, "right", right)
     for judge in (opened(lambda _: "A", "kind"), opened(lambda _: "B", "strict")):
-        api.judge_run(a, plan(judge), benchmark=made)
-    (one,) = api.compare(a, b, benchmark=made).comparisons.comparisons
-    found = one.metrics["accuracy"]
+        api.judge_run(a, plan(judge), benchmark=own)
+    (comparison,) = api.compare(a, b, benchmark=own).comparisons.comparisons
+    difference = comparison.metrics["accuracy"]
 
     # By the kind judge all of a is right, by the strict one half: 0.75. A question differs by 0 or
     # a half, and by a quarter on average.
-    assert (found.a.value, found.b.value) == (0.75, 1.0)
-    assert found.difference.value == pytest.approx(0.25)
-    assert found.difference.stderr == pytest.approx(0.25 / sqrt(N - 1), rel=2e-3)
-    assert one.flips is None
-    assert any("the mean over 2 judges" in note for note in one.notes)
+    assert (difference.a.value, difference.b.value) == (0.75, 1.0)
+    assert difference.difference.value == pytest.approx(0.25)
+    assert difference.difference.stderr == pytest.approx(0.25 / sqrt(N - 1), rel=2e-3)
+    assert comparison.flips is None
+    assert any("the mean over 2 judges" in note for note in comparison.notes)
 
 
 def test_what_no_judge_has_read_is_left_out_and_said(tmp_path: Path) -> None:
-    made = benchmark(tmp_path)
-    a, b = run(tmp_path, made, "open"), run(tmp_path, made, "right", right)
-    (one,) = api.compare(a, b, benchmark=made).comparisons.comparisons
+    own = benchmark(tmp_path)
+    a, b = run(tmp_path, own, "open"), run(tmp_path, own, "right", right)
+    (comparison,) = api.compare(a, b, benchmark=own).comparisons.comparisons
 
-    assert one.samples == N // 2
-    assert [(left.why, left.n) for left in one.unpaired] == [("not judged in open", N // 2)]
+    assert comparison.samples == N // 2
+    assert [(left.why, left.n) for left in comparison.unpaired] == [("not judged in open", N // 2)]
 
 
 def test_runs_that_no_judge_has_read_at_all_need_one_first(tmp_path: Path) -> None:
-    made = benchmark(tmp_path)
-    a, b = (run(tmp_path, made, name, vague) for name in ("one", "other"))
+    own = benchmark(tmp_path)
+    a, b = (run(tmp_path, own, name, vague) for name in ("one", "other"))
     with pytest.raises(UsageError, match=r"40 not judged in .*/one/.*\. Have a judge read them"):
-        api.compare(a, b, benchmark=made)
+        api.compare(a, b, benchmark=own)

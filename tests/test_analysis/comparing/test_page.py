@@ -18,10 +18,10 @@ PAGE = ROOT / "docs/comparisons.md"
 def script() -> ModuleType:
     spec = importlib.util.spec_from_file_location("comparisons", ROOT / "scripts/comparisons.py")
     assert spec is not None and spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules["comparisons"] = made
-    spec.loader.exec_module(made)
-    return made
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["comparisons"] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.mark.slow
@@ -40,16 +40,16 @@ def values(heading: str) -> dict[str, float]:
 
 def test_the_values_on_the_page_are_those_of_the_authors_own_scorers() -> None:
     ovo = json.loads((golden("ovobench") / "expected.json").read_bytes())
-    found = values("OVO-Bench")
+    page_values = values("OVO-Bench")
     # Of GPT-4o the authors' files have ten tasks alone; the other models stand there with all.
-    for model, one in (
+    for model, file_name in (
         ("Gemini", "Gemini"),
         ("QWen2VL_72B", "QWen2VL_72B_"),
         ("LLaVA_Video", "LLaVA_Video"),
         ("QWen2VL_7B", "QWen2VL_7B_"),
         ("InternVL2", "InternVL2"),
     ):
-        assert found[model] == round(ovo[one]["total_avg"], 2)
+        assert page_values[model] == round(ovo[file_name]["total_avg"], 2)
     vision = json.loads((golden("mathvision") / "expected.json").read_bytes())
     for model, value in values("MathVision").items():
         assert value == round(vision[model]["accuracy_percent"], 2)

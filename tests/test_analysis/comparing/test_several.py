@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from snellen.analysis.comparing import Comparisons, Loaded, RankFlip
+from snellen.analysis.comparing import Comparisons, LoadedSide, RankFlip
 from snellen.analysis.comparing.sides import in_order
 from snellen.api import compare
 from snellen.core.benchmark import Benchmark, vary
@@ -25,8 +25,8 @@ GOOD, FAIR, POOR = range(90), range(5, 90), range(30)
 """What three models have right of a hundred samples."""
 
 
-def compared(*sides: Path, made: Benchmark | None = None) -> Comparisons:
-    return compare(*sides, benchmark=made or benchmark(100)).comparisons
+def compared(*sides: Path, own: Benchmark | None = None) -> Comparisons:
+    return compare(*sides, benchmark=own or benchmark(100)).comparisons
 
 
 @pytest.fixture(scope="module")
@@ -43,27 +43,29 @@ def test_all_runs_in_a_folder_are_compared_in_pairs_with_their_p_adjusted_over_a
     document = compared(three)
 
     assert [side.name for side in document.sides] == ["fair", "good", "poor"]
-    assert [(one.a, one.b) for one in document.comparisons] == [
+    assert [(pair.a, pair.b) for pair in document.comparisons] == [
         ("fair", "good"),
         ("fair", "poor"),
         ("good", "poor"),
     ]
     assert document.tests == 3
-    ps = [one.metrics["accuracy"].p or 0.0 for one in document.comparisons]
-    adjusted = [one.metrics["accuracy"].adjusted or 0.0 for one in document.comparisons]
+    ps = [pair.metrics["accuracy"].p or 0.0 for pair in document.comparisons]
+    adjusted = [pair.metrics["accuracy"].adjusted or 0.0 for pair in document.comparisons]
     # Two are far from chance; the third and largest stays as it is.
     assert max(ps) == ps[0] == adjusted[0]
     assert adjusted[1] <= 3 * ps[1] + 1e-12 and adjusted[2] <= 3 * ps[2] + 1e-12
 
 
 def test_without_details_pairs_have_their_first_metric_alone_and_the_same(three: Path) -> None:
-    whole = compared(three)
+    detailed = compared(three)
     quick = compare(three, benchmark=benchmark(100), details=False).comparisons
 
-    assert quick.leaderboards == whole.leaderboards
-    assert [one.metrics for one in quick.comparisons] == [one.metrics for one in whole.comparisons]
-    assert all(one.breakdown for one in whole.comparisons)
-    assert not any(one.breakdown for one in quick.comparisons)
+    assert quick.leaderboards == detailed.leaderboards
+    assert [pair.metrics for pair in quick.comparisons] == [
+        pair.metrics for pair in detailed.comparisons
+    ]
+    assert all(pair.breakdown for pair in detailed.comparisons)
+    assert not any(pair.breakdown for pair in quick.comparisons)
 
 
 def test_a_leaderboard_has_the_best_first_and_letters_for_those_that_do_not_differ(
@@ -72,12 +74,14 @@ def test_a_leaderboard_has_the_best_first_and_letters_for_those_that_do_not_diff
     (board,) = compared(three).leaderboards
 
     # good 90 of 100 and fair 85: of five that differ all are good's, for which t's p is 0.04.
-    assert [(one.name, one.rank, one.value.value) for one in board.standings] == [
+    assert [
+        (standing.name, standing.rank, standing.value.value) for standing in board.standings
+    ] == [
         ("good", 1, 0.9),
         ("fair", 2, 0.85),
         ("poor", 3, 0.3),
     ]
-    assert [one.group for one in board.standings] == ["a", "b", "c"]
+    assert [standing.group for standing in board.standings] == ["a", "b", "c"]
     assert board.standings[2].ranks == (3, 3)
 
 
@@ -86,65 +90,68 @@ def test_sides_that_do_not_differ_share_a_letter_and_equal_values_a_rank(tmp_pat
         run(tmp_path, name, which, benchmark(100))
     (board,) = compared(tmp_path).leaderboards
 
-    assert [(one.name, one.rank) for one in board.standings] == [
+    assert [(standing.name, standing.rank) for standing in board.standings] == [
         ("one", 1),
         ("other", 1),
         ("more", 3),
     ]
-    assert {one.group for one in board.standings} == {"a"}
+    assert {standing.group for standing in board.standings} == {"a"}
 
 
 def test_a_model_that_says_the_same_each_time_ranks_with_itself_asked_once(tmp_path: Path) -> None:
     # Scores of 0.1 and 0.8, of which neither sums nor means are the same to the last digit.
-    made = with_metrics(accuracy=mean)
+    own = with_metrics(accuracy=mean)
     official = replace(
-        made.scorings["official"], score=lambda found, of: 0.1 + 0.7 * right(found, of)
+        own.scorings["official"], score=lambda reading, sample: 0.1 + 0.7 * right(reading, sample)
     )
-    made = replace(made, scorings={"official": official})
+    own = replace(own, scorings={"official": official})
     for folder, which, repeats in (("one", 9, 1), ("another", 20, 1), ("one again", 9, 3)):
-        run(tmp_path / folder, folder.split()[0], range(which), made, repeats=repeats)
+        run(tmp_path / folder, folder.split()[0], range(which), own, repeats=repeats)
     folders = [tmp_path / folder for folder in ("one", "another", "one again")]
-    document = compared(*folders, made=made)
+    document = compared(*folders, own=own)
     (board,) = document.leaderboards
 
     same = document.comparisons[1].metrics["accuracy"]  # the first and the third
     assert (same.difference.value, same.p) == (0, 1)
     assert same.difference.reason == "both have the same in every cluster"
-    assert [(one.rank, one.ranks) for one in board.standings] == [(1, (1, 1)), *[(2, (2, 2))] * 2]
+    assert [(standing.rank, standing.ranks) for standing in board.standings] == [
+        (1, (1, 1)),
+        *[(2, (2, 2))] * 2,
+    ]
     assert board.notes == []
 
 
 @pytest.mark.parametrize(
-    ("tag", "said"),
+    ("tag", "note"),
     [
         ("one", "the ranks could be any: in many resamples a side has no value"),
         ("none", "good has no value: no question of it"),
     ],
 )
 def test_sides_without_a_value_have_no_standing_and_a_reason(
-    tmp_path: Path, tag: str, said: str
+    tmp_path: Path, tag: str, note: str
 ) -> None:
     """In categories of two samples each, and of a metric that has no value."""
 
     def nothing(columns: Columns) -> Estimate:
         return Estimate(value=None, n=0, reason="no question of it")
 
-    made = with_metrics(100, accuracy=macro_average("pair") if tag == "one" else nothing)
-    made = vary(
-        made,
+    own = with_metrics(100, accuracy=macro_average("pair") if tag == "one" else nothing)
+    own = vary(
+        own,
         break_down_by=("pair",),
-        sample=lambda place, row: replace(
-            tiny.sample_of(place, row), tags={"kind": row["kind"], "pair": str(place // 2)}
+        sample=lambda index, row: replace(
+            tiny.sample_of(index, row), tags={"kind": row["kind"], "pair": str(index // 2)}
         ),
     )
-    for name, each in (("good", 5), ("fair", 3), ("poor", 2)):
-        run(tmp_path, name, [n for n in range(100) if n % each], made)
-    found = compare(tmp_path, benchmark=made)
-    (board,) = found.comparisons.leaderboards
+    for name, divisor in (("good", 5), ("fair", 3), ("poor", 2)):
+        run(tmp_path, name, [n for n in range(100) if n % divisor], own)
+    result = compare(tmp_path, benchmark=own)
+    (board,) = result.comparisons.leaderboards
 
-    assert said in board.notes
-    assert {one.ranks for one in board.standings} == ({(1, 3)} if tag == "one" else set())
-    assert "good" in str(found)
+    assert note in board.notes
+    assert {standing.ranks for standing in board.standings} == ({(1, 3)} if tag == "one" else set())
+    assert "good" in str(result)
 
 
 def test_letters_are_by_tests_adjusted_for_all_pairs(tmp_path: Path) -> None:
@@ -154,9 +161,9 @@ def test_letters_are_by_tests_adjusted_for_all_pairs(tmp_path: Path) -> None:
         run(tmp_path, name, [n for n in range(100) if n not in lacks], benchmark(100))
     document = compared(tmp_path)
 
-    ps = [one.metrics["accuracy"].p or 0.0 for one in document.comparisons]
+    ps = [pair.metrics["accuracy"].p or 0.0 for pair in document.comparisons]
     assert ps[0] < 0.05 and ps[1] < 0.05
-    assert [one.group for one in document.leaderboards[0].standings] == ["a", "a", "a"]
+    assert [standing.group for standing in document.leaderboards[0].standings] == ["a", "a", "a"]
 
 
 def test_versions_of_the_data_are_no_settings_of_which_one_is_best(tmp_path: Path) -> None:
@@ -164,7 +171,7 @@ def test_versions_of_the_data_are_no_settings_of_which_one_is_best(tmp_path: Pat
     run(tmp_path, "m", FAIR, changed(benchmark(100), ["s0"], kind="c"))
     document = compared(tmp_path)
 
-    assert [one.samples for one in document.comparisons] == [99]
+    assert [pair.samples for pair in document.comparisons] == [99]
     assert document.best_of == []
 
 
@@ -180,7 +187,7 @@ def test_categories_are_numbered_by_name_whatever_came_first() -> None:
         references=none,
         state=Category(codes=np.zeros(4, dtype=np.int32), names=("answered",)),
     )
-    side = Loaded(
+    side = LoadedSide(
         benchmark=benchmark(4),
         scoring="official",
         model="m",
@@ -193,10 +200,10 @@ def test_categories_are_numbered_by_name_whatever_came_first() -> None:
         rows=[ScoredRows(columns=columns, in_mean=~no, unknown=no, absent=no, refused=no)],
         leaves=None,
     )
-    found = in_order(side).rows[0].columns.tags["kind"]
+    category = in_order(side).rows[0].columns.tags["kind"]
 
-    assert found.names == ("a", "b", "c")
-    assert found.codes.tolist() == [2, 0, 1, 2]
+    assert category.names == ("a", "b", "c")
+    assert category.codes.tolist() == [2, 0, 1, 2]
 
 
 def test_the_first_one_named_comes_first_and_a_run_is_taken_once(three: Path) -> None:
@@ -215,7 +222,7 @@ def test_a_run_of_another_version_of_the_data_is_compared_on_what_is_the_same(
 
     assert board.samples == 98
     assert board.notes == ["2 samples left out: other data under the same id"]
-    assert {one.samples for one in document.comparisons if "other" in (one.a, one.b)} == {98}
+    assert {pair.samples for pair in document.comparisons if "other" in (pair.a, pair.b)} == {98}
 
 
 def test_a_run_that_shares_no_question_is_left_out_and_said(three: Path, tmp_path: Path) -> None:
@@ -235,7 +242,7 @@ def test_a_board_says_when_its_groups_and_the_test_of_a_pair_disagree(tmp_path: 
     (board,) = document.leaderboards
 
     # On the 90 samples that all have a and b are alike; on their own 100 they are not.
-    assert [(one.name, one.group) for one in board.standings] == [
+    assert [(standing.name, standing.group) for standing in board.standings] == [
         ("a", "a"),
         ("b", "a"),
         ("c", "b"),
@@ -264,18 +271,18 @@ def test_sides_of_which_two_share_nothing_have_pairs_and_no_leaderboard(tmp_path
     run(tmp_path, "m", FAIR, changed(benchmark(100), last, kind="c"), temperature=0.7)
     document = compared(tmp_path)
 
-    assert [one.samples for one in document.comparisons] == [50, 50]
+    assert [pair.samples for pair in document.comparisons] == [50, 50]
     assert document.leaderboards == [] and document.best_of == []
-    said = "\n".join(document.notes)
-    assert "share no sample that counts" in said
-    assert "tiny: no leaderboard, since no sample counts on all sides" in said
+    notes = "\n".join(document.notes)
+    assert "share no sample that counts" in notes
+    assert "tiny: no leaderboard, since no sample counts on all sides" in notes
 
 
 def test_two_data_sets_of_one_benchmark_have_a_table_each(three: Path, tmp_path: Path) -> None:
     every = [f"s{n}" for n in range(100)]
-    made = changed(benchmark(100, options={"lang": "cn"}), every, kind="c")
+    own = changed(benchmark(100, options={"lang": "cn"}), every, kind="c")
     for name, which in (("good", POOR), ("poor", GOOD)):
-        run(tmp_path, name, which, made)
+        run(tmp_path, name, which, own)
     document = compared(three, tmp_path)
 
     assert {side.benchmark for side in document.sides} == {"tiny", "tiny:lang=cn"}
@@ -285,9 +292,9 @@ def test_two_data_sets_of_one_benchmark_have_a_table_each(three: Path, tmp_path:
 
 def test_what_is_so_of_two_data_sets_is_said_once(tmp_path: Path) -> None:
     every = [f"s{n}" for n in range(100)]
-    for made in (benchmark(100), changed(benchmark(100), every, kind="c")):
+    for own in (benchmark(100), changed(benchmark(100), every, kind="c")):
         for name, which in (("good", GOOD), ("poor", POOR)):
-            run(tmp_path, name, which, made, limit=50)
+            run(tmp_path, name, which, own, limit=50)
     document = compared(tmp_path)
     assert len(document.leaderboards) == 2
     # `changed` is no part of the benchmark that scores: it makes the rows of the second set.
@@ -300,7 +307,11 @@ def test_a_run_that_failed_throughout_is_left_out_and_said(three: Path, tmp_path
     dead = run(tmp_path, "dead", (), benchmark(100), fails=range(100))
     document = compared(three, dead)
 
-    assert [one.name for one in document.leaderboards[0].standings] == ["good", "fair", "poor"]
+    assert [standing.name for standing in document.leaderboards[0].standings] == [
+        "good",
+        "fair",
+        "poor",
+    ]
     assert f"{dead} is in no comparison: none of its 100 samples counts" in document.notes
 
 
@@ -333,13 +344,13 @@ def test_the_best_of_several_settings_stands_beside_what_choosing_it_gives(
     for n in range(4):
         run(tmp_path, "m", range(n, n + 50), benchmark(100), temperature=n / 10)
     document = compared(tmp_path)
-    (one,) = document.best_of
+    (best,) = document.best_of
 
     # Each has 50 of 100, so the best is no better than any, and neither is choosing it.
-    assert one.model == "m" and len(one.values) == 4
-    assert {found.value for found in one.values.values()} == {0.5}
-    assert one.spread == 0
-    assert one.held_out.value is not None and one.held_out.value < 0.5
+    assert best.model == "m" and len(best.values) == 4
+    assert {metric.value for metric in best.values.values()} == {0.5}
+    assert best.spread == 0
+    assert best.held_out.value is not None and best.held_out.value < 0.5
     assert "best of 4 settings" in str(compare(tmp_path, benchmark=benchmark(100)))
 
 
@@ -375,5 +386,5 @@ def test_a_folder_whose_name_is_no_utf8_can_be_written_down(three: Path, tmp_pat
     shutil.copytree(three, odd)
     document = compare(odd, benchmark=benchmark(100))
 
-    assert b"ru?ns" in document.json()
+    assert "ru?ns" in document.json()
     assert len(document.comparisons.sides) == 3

@@ -17,13 +17,13 @@ from tests.scenes import CHANGES, jpeg, png, scene
 N = 40
 
 
-def greys(files: list[bytes]) -> NDArray[np.uint8]:
+def grays(files: list[bytes]) -> NDArray[np.uint8]:
     return np.stack([images.gray(Image(file), SIDE) for file in files])
 
 
 @pytest.fixture(scope="module")
 def index() -> PictureIndex:
-    return PictureIndex(greys([jpeg(scene(seed)) for seed in range(N)]))
+    return PictureIndex(grays([jpeg(scene(seed)) for seed in range(N)]))
 
 
 # Of those that lose nothing; brightening cuts off what is bright, a frame adds an edge.
@@ -36,15 +36,15 @@ LEAST = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_changed_picture_is_found_and_no_other(index: PictureIndex, name: str) -> None:
-    changed = greys([CHANGES[name](scene(seed)) for seed in range(N)])
-    found = {(one, other) for one, other, _ in index.near(changed)}
-    assert all(one == other for one, other in found)
-    assert len(found) >= LEAST[name] * N
+    changed = grays([CHANGES[name](scene(seed)) for seed in range(N)])
+    pairs = {(number, other) for number, other, _ in index.near(changed)}
+    assert all(number == other for number, other in pairs)
+    assert len(pairs) >= LEAST[name] * N
 
 
 @pytest.mark.parametrize("name", ["10 % cropped", "mirrored"])
 def test_what_is_said_not_to_be_found_is_not(index: PictureIndex, name: str) -> None:
-    changed = greys([CHANGES[name](scene(seed)) for seed in range(N)])
+    changed = grays([CHANGES[name](scene(seed)) for seed in range(N)])
     assert len(list(index.near(changed))) <= 0.1 * N
 
 
@@ -54,21 +54,21 @@ def test_different_pictures_are_not_alike(index: PictureIndex) -> None:
 
 def test_flat_pictures_are_never_near_one_another() -> None:
     flat = [png(PIL.Image.new("RGB", (50, 50), (g, g, g))) for g in (0, 128, 255, 255)]
-    found = PictureIndex(greys(flat))
-    assert list(found.pairs()) == []
-    assert list(found.near(greys(flat))) == []
+    flat_index = PictureIndex(grays(flat))
+    assert list(flat_index.pairs()) == []
+    assert list(flat_index.near(grays(flat))) == []
 
 
 def test_an_index_of_nothing_finds_nothing() -> None:
     nothing = np.zeros((0, SIDE, SIDE), np.uint8)
     assert list(PictureIndex(nothing).pairs()) == []
-    assert list(PictureIndex(nothing).near(greys([jpeg(scene(1))]))) == []
+    assert list(PictureIndex(nothing).near(grays([jpeg(scene(1))]))) == []
 
 
 def test_only_the_same_file_is_wholly_alike(index: PictureIndex) -> None:
-    again = greys([jpeg(scene(3))])
-    [(one, other, how)] = index.near(again)
-    assert (one, other) == (0, 3)
+    again = grays([jpeg(scene(3))])
+    [(query, match, how)] = index.near(again)
+    assert (query, match) == (0, 3)
     assert 0.99 < how < 1
 
 
@@ -94,22 +94,22 @@ def test_candidates_are_those_of_every_pair_compared() -> None:
 def test_no_end_of_look_alikes_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_pictures, "MOST_CANDIDATES", 50)
     monkeypatch.setattr(_pictures, "EXPANDED", 64)
-    same = PictureIndex(np.repeat(greys([jpeg(scene(1))]), 30, axis=0))
+    same = PictureIndex(np.repeat(grays([jpeg(scene(1))]), 30, axis=0))
     list(same.pairs())
     assert same.cut
 
 
 def test_hashes_do_not_depend_on_what_else_is_hashed() -> None:
-    pictures = greys([jpeg(scene(seed)) for seed in range(5)])
+    pictures = grays([jpeg(scene(seed)) for seed in range(5)])
     assert (hashes(pictures)[2:3] == hashes(pictures[2:3])).all()
 
 
 def test_grey_is_upright_and_on_white() -> None:
-    whole = scene(2)
+    picture = scene(2)
     exif = PIL.Image.Exif()
     exif[0x112] = 6  # to be turned right by 90 degrees to be seen as it is
-    turned = whole.rotate(90, expand=True)
-    plain = images.gray(Image(jpeg(whole, 95)), 16)
+    turned = picture.rotate(90, expand=True)
+    plain = images.gray(Image(jpeg(picture, 95)), 16)
     for mode, kind in (("RGB", "JPEG"), ("RGB", "PNG"), ("RGBA", "PNG"), ("LA", "PNG")):
         out = BytesIO()
         turned.convert(mode).save(out, kind, quality=95, exif=exif)

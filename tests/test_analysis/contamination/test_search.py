@@ -72,12 +72,12 @@ def test_a_question_that_is_there_twice_is_found_with_its_other_answer(tmp_path:
         {"scene": 1, "question": "How many circles are there?", "answer": "2"},
         {"scene": 2, "question": "What colour is the circle?", "answer": "red"},
     ]
-    [found] = shared(benchmark(tmp_path, rows)).overlaps
-    assert (found.questions, found.conflicting, found.samples) == (1, 1, 2)
-    assert (found.same_pictures, found.near_pictures) == (0, 0)
-    assert found.same_words == 2  # the first and the last
-    [one] = found.examples
-    assert (one.a[1], one.b[1], one.answers) == ("0", "1", ("red", "green"))
+    [overlap] = shared(benchmark(tmp_path, rows)).overlaps
+    assert (overlap.questions, overlap.conflicting, overlap.samples) == (1, 1, 2)
+    assert (overlap.same_pictures, overlap.near_pictures) == (0, 0)
+    assert overlap.same_words == 2  # the first and the last
+    [example] = overlap.examples
+    assert (example.a[1], example.b[1], example.answers) == ("0", "1", ("red", "green"))
 
 
 def test_choices_in_another_order_are_the_same_and_others_are_not(tmp_path: Path) -> None:
@@ -87,8 +87,8 @@ def test_choices_in_another_order_are_the_same_and_others_are_not(tmp_path: Path
         {**ask, "A": "dog", "B": "cat", "answer": "B"},
         {**ask, "A": "dog", "B": "cow", "answer": "B"},
     ]
-    [found] = shared(benchmark(tmp_path, rows)).overlaps
-    assert (found.questions, found.conflicting) == (1, 0)  # a cat is right in both
+    [overlap] = shared(benchmark(tmp_path, rows)).overlaps
+    assert (overlap.questions, overlap.conflicting) == (1, 0)  # a cat is right in both
 
 
 def test_two_benchmarks_share_a_file_and_a_smaller_copy(tmp_path: Path) -> None:
@@ -123,22 +123,22 @@ def test_questions_without_pictures_are_compared_by_their_words(tmp_path: Path) 
         {"question": "Something else?", "answer": "1"},
         {"question": "something else", "answer": "2"},
     ]
-    [found] = shared(benchmark(tmp_path, rows)).overlaps
-    assert (found.questions, found.conflicting) == (2, 1)
+    [overlap] = shared(benchmark(tmp_path, rows)).overlaps
+    assert (overlap.questions, overlap.conflicting) == (2, 1)
 
 
 def test_the_passes_of_one_question_are_no_duplicates() -> None:
-    made = registry.benchmark("mmbench", data=Path(registry.SYNTHETIC))
-    assert made.procedure.together is not None
-    passes = [made.procedure.together(made.read(row)) for row in made.data]
+    own = registry.benchmark("mmbench", data=Path(registry.SYNTHETIC))
+    assert own.procedure.together is not None
+    passes = [own.procedure.together(own.read(row)) for row in own.data]
     assert len(set(passes)) < len(passes)
-    [found] = shared(made).overlaps
-    assert found.questions == 0
+    [overlap] = shared(own).overlaps
+    assert overlap.questions == 0
 
 
 def test_pictures_that_are_drawn_for_the_prompt_are_compared_too() -> None:
-    made = registry.benchmark("eyechart:n=54")
-    report = shared(made)
+    own = registry.benchmark("eyechart:n=54")
+    report = shared(own)
     assert report.benchmarks[0].pictures == 54
 
 
@@ -156,8 +156,8 @@ def test_a_missing_picture_is_said_and_the_rest_compared(tmp_path: Path) -> None
 def test_mathvision_has_one_question_twice() -> None:
     # Seen with one's own eyes: the picture of 773 is that of 1050 in another size.
     folder = golden("mathvision")
-    made = registry.benchmark("mathvision:split=testmini", data=folder)
-    report, rows = contamination([made])
+    own = registry.benchmark("mathvision:split=testmini", data=folder)
+    report, rows = contamination([own])
     assert [(row.a[1], row.b[1]) for row in rows if isinstance(row, Duplicate) and row.text] == [
         ("773", "1050")
     ]
@@ -185,7 +185,7 @@ def messages(folder: Path, image: str, question: str, answer: str) -> None:
         file.write(json.dumps({"messages": turns}) + "\n")
 
 
-def one_text(folder: Path, image: str, question: str, answer: str) -> None:
+def single_text(folder: Path, image: str, question: str, answer: str) -> None:
     row = {"images": [image], "text": f"Q: {question} A: {answer}"}
     (folder / "x.jsonl").write_text(json.dumps(row))
 
@@ -204,103 +204,103 @@ def parquet(folder: Path, image: str, question: str, answer: str) -> None:
     pq.write_table(pa.table({"images": [[picture]], "texts": [turns]}), folder / "x.parquet")
 
 
-@pytest.mark.parametrize("layout", [llava, messages, one_text, base64_tsv, parquet])
+@pytest.mark.parametrize("layout", [llava, messages, single_text, base64_tsv, parquet])
 def test_a_row_with_picture_and_question_is_found_in_any_layout(
     tmp_path: Path, layout: Layout
 ) -> None:
-    made = three(tmp_path / "mine")
+    own = three(tmp_path / "mine")
     folder = tmp_path / "corpus"
     folder.mkdir()
     (folder / "p.jpg").write_bytes(jpeg(scaled(scene(1), 0.7), 70))
     layout(folder, "p.jpg", *QUESTIONS[1])
-    report, rows = contamination([made], corpus=[folder / next(folder.glob("x.*")).name])
+    report, rows = contamination([own], corpus=[folder / next(folder.glob("x.*")).name])
     assert report.corpus is not None
-    [found] = report.corpus.found
-    assert counts(found)[:5] == (1, 0, 0, 1, 1)
+    [matches] = report.corpus.found
+    assert counts(matches)[:5] == (1, 0, 0, 1, 1)
     # Where all is one text nothing stands beside the question.
-    assert found.answered.n == (layout is not one_text)
+    assert matches.answered.n == (layout is not single_text)
     [hit] = [row for row in rows if isinstance(row, Hit)]
     assert (hit.sample, hit.text) == ("1", 1.0)
     assert hit.picture is not None and 0.9 < hit.picture < 1
 
 
-def counts(found: FoundIn) -> tuple[int, ...]:
+def counts(matches: FoundIn) -> tuple[int, ...]:
     parts = (
-        *(found.text_same, found.text_near, found.picture_same, found.picture_near),
-        *(found.both, found.answered),
+        *(matches.text_same, matches.text_near, matches.picture_same, matches.picture_near),
+        *(matches.both, matches.answered),
     )
     return tuple(part.n for part in parts)
 
 
-def in_corpus(made: Benchmark, *paths: Path) -> FoundIn:
-    report, _ = contamination([made], corpus=paths)
+def in_corpus(own: Benchmark, *paths: Path) -> FoundIn:
+    report, _ = contamination([own], corpus=paths)
     assert report.corpus is not None
     return report.corpus.found[0]
 
 
 def test_plain_text_is_read_by_paragraphs(tmp_path: Path) -> None:
-    made = three(tmp_path / "mine")
+    own = three(tmp_path / "mine")
     first, second, _ = (question for question, _ in QUESTIONS)
     broken = first.replace(" the ", "\nthe ")
     path = tmp_path / "blog.txt"
     path.write_text(f"A blog.\n\n{broken}\n\n{' '.join(second.split()[:-2])}.")
-    found = in_corpus(made, path)
-    assert counts(found) == (1, 1, 0, 0, 0, 0)
+    matches = in_corpus(own, path)
+    assert counts(matches) == (1, 1, 0, 0, 0, 0)
 
 
 def test_a_folder_of_pictures_is_a_corpus(tmp_path: Path) -> None:
-    made = three(tmp_path / "mine")
+    own = three(tmp_path / "mine")
     folder = tmp_path / "pictures"
     (folder / "deep").mkdir(parents=True)
     (folder / "deep" / "same.jpg").write_bytes(jpeg(scene(0)))
     (folder / "near.jpg").write_bytes(jpeg(scene(2), 30))
     (folder / "other.jpg").write_bytes(jpeg(scene(9)))
-    assert counts(in_corpus(made, folder)) == (0, 0, 1, 1, 0, 0)
+    assert counts(in_corpus(own, folder)) == (0, 0, 1, 1, 0, 0)
 
 
 @pytest.mark.parametrize("question", [QUESTIONS[0][0], "How many dots?"])
 def test_the_choices_must_be_there_too_for_the_whole_question(
     tmp_path: Path, question: str
 ) -> None:
-    made = benchmark(
+    own = benchmark(
         tmp_path / "mine",
         [{"scene": 1, "question": question, "A": "one dot", "B": "two dots", "answer": "A"}],
     )
     path = tmp_path / "c.jsonl"
     path.write_text(json.dumps({"q": question}))
-    assert counts(in_corpus(made, path))[:2] == (0, 1)
+    assert counts(in_corpus(own, path))[:2] == (0, 1)
     path.write_text(json.dumps({"q": question, "options": "(A) one dot (B) two dots"}))
-    assert counts(in_corpus(made, path))[:2] == (1, 0)
+    assert counts(in_corpus(own, path))[:2] == (1, 0)
     # With its picture an open question is what to look at first, as training data ask most.
     (tmp_path / "1.jpg").write_bytes(jpeg(scene(1)))
     path.write_text(json.dumps({"q": question, "image": "1.jpg"}))
-    assert in_corpus(made, path).both.n == 1
+    assert in_corpus(own, path).both.n == 1
 
 
 def test_a_question_that_many_samples_ask_counts_only_with_its_picture(tmp_path: Path) -> None:
-    made = benchmark(
+    own = benchmark(
         tmp_path / "mine",
         [{"scene": n, "question": "What is this?", "answer": "a thing"} for n in range(12)],
     )
     text, both = tmp_path / "t.jsonl", tmp_path / "b.jsonl"
     text.write_text(json.dumps({"q": "What is this?"}))
-    assert counts(in_corpus(made, text)) == (0, 0, 0, 0, 0, 0)
+    assert counts(in_corpus(own, text)) == (0, 0, 0, 0, 0, 0)
     both.write_text(json.dumps({"q": "What is this?", "a": "A thing.", "image": "mine/3.jpg"}))
-    assert counts(in_corpus(made, both)) == (0, 0, 1, 0, 1, 1)
+    assert counts(in_corpus(own, both)) == (0, 0, 1, 0, 1, 1)
 
 
 def test_yes_in_a_sentence_is_not_the_answer_yes(tmp_path: Path) -> None:
     question = "Is there a shape that no other one of these shapes touches?"
-    made = benchmark(tmp_path / "mine", [{"scene": 1, "question": question, "answer": "yes"}])
+    own = benchmark(tmp_path / "mine", [{"scene": 1, "question": question, "answer": "yes"}])
     path = tmp_path / "c.jsonl"
     path.write_text(json.dumps([question, "I would not say yes."]).join(['{"t": ', "}"]))
-    assert in_corpus(made, path).answered.n == 0
+    assert in_corpus(own, path).answered.n == 0
     path.write_text(json.dumps([question, "Yes, there is."]).join(['{"t": ', "}"]))
-    assert in_corpus(made, path).answered.n == 1
+    assert in_corpus(own, path).answered.n == 1
 
 
 def test_what_cannot_be_read_is_named_and_the_search_goes_on(tmp_path: Path) -> None:
-    made = three(tmp_path / "mine")
+    own = three(tmp_path / "mine")
     folder = tmp_path / "corpus"
     folder.mkdir()
     (folder / "a.json").write_bytes('[{"text": "x"}]'.encode("utf-16"))
@@ -329,7 +329,7 @@ def test_what_cannot_be_read_is_named_and_the_search_goes_on(tmp_path: Path) -> 
         json.dumps({"t": QUESTIONS[0][0]}).encode(),
     ]
     (folder / "z.jsonl").write_bytes(b"\n".join(lines))
-    report, _ = contamination([made], corpus=[folder])
+    report, _ = contamination([own], corpus=[folder])
     assert report.corpus is not None
     assert counts(report.corpus.found[0])[0] == 1
     notes = "\n".join(report.notes)
@@ -356,21 +356,21 @@ def test_what_cannot_be_read_is_named_and_the_search_goes_on(tmp_path: Path) -> 
 def test_a_corpus_of_which_nothing_is_read_is_not_called_clean(
     name: str, content: bytes | None, why: str, tmp_path: Path
 ) -> None:
-    made = three(tmp_path / "mine")
+    own = three(tmp_path / "mine")
     path = tmp_path / name
     if content is None:
         path.mkdir()
     else:
         path.write_bytes(content)
     with pytest.raises(DataError, match=why):
-        contamination([made], corpus=[path])
+        contamination([own], corpus=[path])
 
 
 def test_one_of_several_corpora_of_which_nothing_is_read_is_named(tmp_path: Path) -> None:
-    made = three(tmp_path / "mine")
+    own = three(tmp_path / "mine")
     (tmp_path / "a.txt").write_text("Something else.")
     (tmp_path / "b").mkdir()
-    report, _ = contamination([made], corpus=[tmp_path / "a.txt", tmp_path / "b"])
+    report, _ = contamination([own], corpus=[tmp_path / "a.txt", tmp_path / "b"])
     assert f"corpora with nothing to read: 1, such as {tmp_path / 'b'}" in report.notes
 
 
@@ -378,20 +378,20 @@ def test_a_line_that_is_too_long_is_said_to_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_corpus, "MAX_ROW_BYTES", 1_000_000)
-    made = three(tmp_path / "mine")
+    own = three(tmp_path / "mine")
     path = tmp_path / "long.jsonl"
     lines = [{"t": "x" * 2_500_000}, {"t": QUESTIONS[0][0]}]
     path.write_text("\n".join(map(json.dumps, lines)))
-    report, _ = contamination([made], corpus=[path])
+    report, _ = contamination([own], corpus=[path])
     assert report.corpus is not None
     assert counts(report.corpus.found[0])[0] == 1
     assert f"lines of 1 MB or more: 1, such as {path} line 1" in report.notes
 
 
 def test_pictures_may_lie_in_a_folder_of_their_own(tmp_path: Path) -> None:
-    made = three(tmp_path / "mine")
+    own = three(tmp_path / "mine")
     (tmp_path / "c.jsonl").write_text(json.dumps({"image": "0.jpg"}))
-    report, _ = contamination([made], corpus=[tmp_path / "c.jsonl"], pictures_in=tmp_path / "mine")
+    report, _ = contamination([own], corpus=[tmp_path / "c.jsonl"], pictures_in=tmp_path / "mine")
     assert report.corpus is not None
     assert report.corpus.found[0].picture_same.n == 1
 
@@ -402,7 +402,7 @@ def test_a_corpus_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 
 def test_all_of_a_benchmark_is_in_its_own_file(tmp_path: Path) -> None:
-    made = benchmark(
+    own = benchmark(
         tmp_path,
         [
             {
@@ -415,14 +415,14 @@ def test_all_of_a_benchmark_is_in_its_own_file(tmp_path: Path) -> None:
             for n in range(5)
         ],
     )
-    assert counts(in_corpus(made, tmp_path / "mine.jsonl")) == (5, 0, 5, 0, 5, 5)
+    assert counts(in_corpus(own, tmp_path / "mine.jsonl")) == (5, 0, 5, 0, 5, 5)
 
 
 def test_all_of_mathvision_is_in_its_own_file() -> None:
     folder = golden("mathvision")
-    made = registry.benchmark("mathvision:split=testmini", data=folder)
-    found = in_corpus(made, folder / "testmini.jsonl")
-    assert counts(found)[:5] == (304, 0, 304, 0, 304)
+    own = registry.benchmark("mathvision:split=testmini", data=folder)
+    matches = in_corpus(own, folder / "testmini.jsonl")
+    assert counts(matches)[:5] == (304, 0, 304, 0, 304)
 
 
 @pytest.mark.parametrize(
@@ -433,20 +433,20 @@ def test_a_letter_is_the_answer_alone_or_with_its_choice(
 ) -> None:
     question = "What is the only thing that is drawn in this picture?"
     row = {"scene": 1, "question": question, "A": "a dot", "B": "a line", "answer": "B"}
-    made = benchmark(tmp_path / "mine", [row])
+    own = benchmark(tmp_path / "mine", [row])
     path = tmp_path / "c.jsonl"
     path.write_text(json.dumps({"t": [f"{question}\nA. a dot\nB. a line", says]}))
-    assert in_corpus(made, path).answered.n == is_right
+    assert in_corpus(own, path).answered.n == is_right
 
 
 def test_a_sample_without_words_is_found_by_its_picture_alone(tmp_path: Path) -> None:
     rows = [{"scene": n, "question": "?", "answer": "a dot"} for n in range(3)]
-    made = benchmark(tmp_path / "mine", rows)
+    own = benchmark(tmp_path / "mine", rows)
     path = tmp_path / "c.jsonl"
     path.write_text(
         "\n".join(json.dumps({"image": f"mine/{n}.jpg", "t": "..."}) for n in (1, 1, 2))
     )
-    assert counts(in_corpus(made, path)) == (0, 0, 2, 0, 0, 0)
+    assert counts(in_corpus(own, path)) == (0, 0, 2, 0, 0, 0)
 
 
 def test_pictures_that_rows_share_are_found_though_little_is_remembered(
@@ -454,10 +454,10 @@ def test_pictures_that_rows_share_are_found_though_little_is_remembered(
 ) -> None:
     monkeypatch.setattr(search, "ROWS", 1)
     monkeypatch.setattr(search, "REMEMBERED", 1)
-    made = three(tmp_path / "mine")
+    own = three(tmp_path / "mine")
     path = tmp_path / "c.jsonl"
     path.write_text("\n".join(json.dumps({"image": f"mine/{n}.jpg"}) for n in (0, 1, 0, 1, 2)))
-    report, rows = contamination([made], corpus=[path])
+    report, rows = contamination([own], corpus=[path])
     assert report.corpus is not None
     assert report.corpus.found[0].picture_same.n == 3
     assert len([row for row in rows if isinstance(row, Hit)]) == 5

@@ -6,7 +6,7 @@ from snellen.analysis.contamination.texts import Grams, alike, has, words
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("a", "b"),
     [
         ("What color is the cat?", "what color is the cat"),
         ("What colour is the bus?", "What color is the bus?"),
@@ -15,12 +15,12 @@ from snellen.analysis.contamination.texts import Grams, alike, has, words
         ("\uff21\uff22\uff23 is 3?", "abc is 3"),  # of full width
     ],
 )
-def test_these_ask_the_same(one: str, other: str) -> None:
-    assert alike(words(one), words(other)) > 0
+def test_these_ask_the_same(a: str, b: str) -> None:
+    assert alike(words(a), words(b)) > 0
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("a", "b"),
     [
         ("Is there a cat in the image?", "Is there a bat in the image?"),
         ("Is the cat left of the dog?", "Is the dog left of the cat at all?"),
@@ -34,8 +34,8 @@ def test_these_ask_the_same(one: str, other: str) -> None:
         ("Five cards lie in the order 1, 3, 5, 4, 2", "Five cards lie in the order 5, 1, 4, 3, 2"),
     ],
 )
-def test_these_do_not(one: str, other: str) -> None:
-    assert alike(words(one), words(other)) == 0
+def test_these_do_not(a: str, b: str) -> None:
+    assert alike(words(a), words(b)) == 0
 
 
 def test_of_a_long_text_a_tenth_may_differ_but_no_number() -> None:

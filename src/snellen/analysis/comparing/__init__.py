@@ -18,15 +18,15 @@ from snellen.analysis.comparing._names import benchmark_names, side_names
 from snellen.analysis.comparing._words import (
     adjustments,
     best,
-    flipped,
     lines,
     notes_of,
     p_value,
+    rank_flip_text,
     significant,
     verdict,
 )
 from snellen.analysis.comparing._words import shown as shown_difference
-from snellen.analysis.comparing.sides import Loaded, load
+from snellen.analysis.comparing.sides import LoadedSide, load
 
 __all__ = [
     "BestOf",
@@ -35,7 +35,7 @@ __all__ = [
     "Comparisons",
     "Flips",
     "Leaderboard",
-    "Loaded",
+    "LoadedSide",
     "MetricDifference",
     "RankFlip",
     "Side",
@@ -45,11 +45,11 @@ __all__ = [
     "benchmark_names",
     "best",
     "compare",
-    "flipped",
     "lines",
     "load",
     "notes_of",
     "p_value",
+    "rank_flip_text",
     "shown_difference",
     "side_names",
     "significant",

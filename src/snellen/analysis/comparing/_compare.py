@@ -16,21 +16,21 @@ from snellen.analysis.comparing._document import (
     RankFlip,
     Side,
 )
-from snellen.analysis.comparing._measured import Views, adjusted
+from snellen.analysis.comparing._measured import Views, with_adjusted_p
 from snellen.analysis.comparing._names import benchmark_names, side_names
 from snellen.analysis.comparing._pair import Pair, comparison
-from snellen.analysis.comparing._pairing import paired, share
-from snellen.analysis.comparing._probes import probe_of, ranked, under_one_scoring
+from snellen.analysis.comparing._pairing import pair_samples, share
+from snellen.analysis.comparing._probes import probe_of, rankable, with_same_scoring
 from snellen.analysis.comparing._reasons import why_none, why_unpaired
 from snellen.analysis.comparing._standings import best_of, leaderboard, rank_flips
 from snellen.analysis.comparing._words import notes_of, significant
-from snellen.analysis.comparing.sides import COUNTS, Loaded
+from snellen.analysis.comparing.sides import COUNTS, LoadedSide
 from snellen.errors import UsageError
 from snellen.store import FORMAT
 
 
 def compare(
-    sides: Sequence[Loaded], notes: Sequence[str] = (), *, details: bool = True
+    sides: Sequence[LoadedSide], notes: Sequence[str] = (), *, details: bool = True
 ) -> Comparisons:
     """Every two sides of one benchmark that share samples; of three or more the leaderboard too.
     Without `details` several pairs have their first metric alone, one pair has everything anyway.
@@ -81,28 +81,28 @@ class _Draft:
     notes_by_benchmark: dict[str, list[str]] = field(default_factory=dict)
     """The notes of each benchmark's sides."""
 
-    def add_sides(self, benchmark: str, group: Sequence[Loaded], names: Sequence[str]) -> None:
+    def add_sides(self, benchmark: str, group: Sequence[LoadedSide], names: Sequence[str]) -> None:
         """Add the sides of a benchmark, with their notes."""
         sides = [_side(side, name, benchmark) for side, name in zip(group, names, strict=True)]
         self.sides += sides
         self.notes_by_benchmark[benchmark] = [*notes_of(sides)]
 
-    def add_pairs(self, benchmark: str, group: Sequence[Loaded], names: Sequence[str]) -> None:
+    def add_pairs(self, benchmark: str, group: Sequence[LoadedSide], names: Sequence[str]) -> None:
         """Compare every two sides of a benchmark."""
         for (a, name_a), (b, name_b) in combinations(zip(group, names, strict=True), 2):
-            together = paired((a, b), (name_a, name_b))
-            if not together.n:
+            pairing = pair_samples((a, b), (name_a, name_b))
+            if not pairing.n:
                 self.notes.append(f"{benchmark}: {name_a} and {name_b} share no sample that counts")
                 continue
-            both = under_one_scoring((a, b), (name_a, name_b))
-            pair = Pair(both, (name_a, name_b), together, self.views.of(both, together))
+            both = with_same_scoring((a, b), (name_a, name_b))
+            pair = Pair(both, (name_a, name_b), pairing, self.views.of(both, pairing))
             self.comparisons.append(comparison(benchmark, pair, details=self.details))
 
     def add_leaderboard(
-        self, benchmark: str, group: Sequence[Loaded], names: Sequence[str]
+        self, benchmark: str, group: Sequence[LoadedSide], names: Sequence[str]
     ) -> None:
         """Rank the sides of a benchmark that can be ranked together."""
-        standing = ranked(group)
+        standing = rankable(group)
         self.notes += _off_the_board(group, names, standing)
         ranked_sides, ranked_names = [group[n] for n in standing], [names[n] for n in standing]
         board = leaderboard(benchmark, ranked_sides, ranked_names, self.views)
@@ -133,7 +133,9 @@ class _Draft:
 
 
 def _left_out(
-    sides: Sequence[Loaded], counting: Sequence[Loaded], groups: Sequence[Sequence[Loaded]]
+    sides: Sequence[LoadedSide],
+    counting: Sequence[LoadedSide],
+    groups: Sequence[Sequence[LoadedSide]],
 ) -> Iterator[str]:
     """Which sides are in no comparison, and why: those that are alone in their group of `groups`,
     and those of whose samples none counts."""
@@ -158,48 +160,49 @@ def _merged(notes: Mapping[str, Sequence[str]]) -> Iterator[str]:
             yield note if everywhere else f"{benchmark}: {note}"
 
 
-def _groups(sides: Sequence[Loaded]) -> list[list[Loaded]]:
+def _groups(sides: Sequence[LoadedSide]) -> list[list[LoadedSide]]:
     """Sides of one benchmark that share samples with another of them, in the order given."""
-    groups: list[list[Loaded]] = []
+    groups: list[list[LoadedSide]] = []
     for side in sides:
-        mine: list[list[Loaded]] = []
-        rest: list[list[Loaded]] = []
+        mine: list[list[LoadedSide]] = []
+        rest: list[list[LoadedSide]] = []
         for group in groups:
             same = any(
-                one.benchmark.name == side.benchmark.name and share(one, side) for one in group
+                member.benchmark.name == side.benchmark.name and share(member, side)
+                for member in group
             )
             (mine if same else rest).append(group)
-        joined = sorted((one for group in mine for one in group), key=sides.index)
+        joined = sorted((member for group in mine for member in group), key=sides.index)
         groups = [*rest, [*joined, side]]
     return sorted(groups, key=lambda group: sides.index(group[0]))
 
 
-def _headline_p(one: Comparison) -> float | None:
-    return next(iter(one.metrics.values())).p
+def _headline_p(pair: Comparison) -> float | None:
+    return next(iter(pair.metrics.values())).p
 
 
-def _over_all(found: Sequence[Comparison]) -> list[Comparison]:
+def _over_all(pairs: Sequence[Comparison]) -> list[Comparison]:
     """With the first metric's p values adjusted over all pairs and benchmarks."""
-    heads = adjusted(
-        {str(n): next(iter(one.metrics.values())) for n, one in enumerate(found)},
+    heads = with_adjusted_p(
+        {str(n): next(iter(pair.metrics.values())) for n, pair in enumerate(pairs)},
     )
     return [
-        replace(one, metrics={**one.metrics, next(iter(one.metrics)): heads[str(n)]})
-        for n, one in enumerate(found)
+        replace(pair, metrics={**pair.metrics, next(iter(pair.metrics)): heads[str(n)]})
+        for n, pair in enumerate(pairs)
     ]
 
 
 def _other_verdicts(board: Leaderboard, pairs: Sequence[Comparison], tests: int) -> Iterator[str]:
     """A note if the letters of a leaderboard and the tests of its pairs disagree: they are on other
     samples, or adjusted over other pairs."""
-    letters = {one.name: {*one.group} for one in board.standings if one.group}
+    letters = {standing.name: {*standing.group} for standing in board.standings if standing.group}
     opposed = []
-    for one in pairs:
-        if one.benchmark != board.benchmark or not {one.a, one.b} <= letters.keys():
+    for pair in pairs:
+        if pair.benchmark != board.benchmark or not {pair.a, pair.b} <= letters.keys():
             continue
-        shares_letter = bool(letters[one.a] & letters[one.b])
-        if significant(next(iter(one.metrics.values()))) == shares_letter:
-            opposed.append(one)
+        shares_letter = bool(letters[pair.a] & letters[pair.b])
+        if significant(next(iter(pair.metrics.values()))) == shares_letter:
+            opposed.append(pair)
     if opposed:
         which = f"{opposed[0].a} and {opposed[0].b}"
         if len(opposed) > 1:
@@ -211,7 +214,7 @@ def _other_verdicts(board: Leaderboard, pairs: Sequence[Comparison], tests: int)
         )
 
 
-def _side(side: Loaded, name: str, benchmark: str) -> Side:
+def _side(side: LoadedSide, name: str, benchmark: str) -> Side:
     return Side(
         name=name,
         benchmark=benchmark,
@@ -225,7 +228,7 @@ def _side(side: Loaded, name: str, benchmark: str) -> Side:
 
 
 def _off_the_board(
-    sides: Sequence[Loaded], names: Sequence[str], standing: Sequence[int]
+    sides: Sequence[LoadedSide], names: Sequence[str], standing: Sequence[int]
 ) -> Iterator[str]:
     """Who of the sides has no standing, and why."""
     for number, (side, name) in enumerate(zip(sides, names, strict=True)):
@@ -236,6 +239,6 @@ def _off_the_board(
             )
 
 
-def _as_probe(side: Loaded) -> str:
-    said = ", ".join(f"{name}={value}" for name, value in probe_of(side).items())
-    return f", as they were asked ({said})" if said else ""
+def _as_probe(side: LoadedSide) -> str:
+    settings = ", ".join(f"{name}={value}" for name, value in probe_of(side).items())
+    return f", as they were asked ({settings})" if settings else ""

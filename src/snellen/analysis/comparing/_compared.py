@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from html import escape
+from typing import Any
+
 import msgspec
 
 from snellen.analysis.comparing._document import Comparison, Comparisons
@@ -19,9 +22,18 @@ class ComparisonResult:
         """The first two sides, compared."""
         return self.comparisons.comparisons[0]
 
-    def json(self) -> bytes:
+    def json(self) -> str:
         """The document as JSON."""
-        return msgspec.json.encode(self.comparisons)
+        return msgspec.json.encode(self.comparisons).decode()
+
+    def asdict(self) -> dict[str, Any]:
+        """The document as a dictionary of plain Python types, as in `json`."""
+        document: dict[str, Any] = msgspec.json.decode(self.json())
+        return document
+
+    def _repr_html_(self) -> str:
+        """The comparison in sentences, for notebooks."""
+        return f"<pre>{escape(summary(self.comparisons))}</pre>"
 
     def __str__(self) -> str:
         return summary(self.comparisons)

@@ -13,8 +13,8 @@ from msgspec.structs import replace as with_fields
 
 from snellen import stats
 from snellen.analysis.comparing._document import MetricDifference
-from snellen.analysis.comparing._pairing import Paired
-from snellen.analysis.comparing.sides import Loaded
+from snellen.analysis.comparing._pairing import Pairing
+from snellen.analysis.comparing.sides import LoadedSide
 from snellen.metrics import Columns, Direction
 from snellen.scoring import MetricReport, averaged, metric_report
 from snellen.stats import Estimate, Sums
@@ -27,7 +27,7 @@ NO_SUMS = "no paired interval: this metric is no function of sums over clusters"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class MetricValue:
     """A metric of one side's paired rows, and how it follows from clusters, where it does."""
 
     report: MetricReport
@@ -37,17 +37,17 @@ class Measured:
 class View:
     """One side's paired rows: what every metric of its scoring is of them, each found once."""
 
-    def __init__(self, side: Loaded, paired: Paired, number: int) -> None:
+    def __init__(self, side: LoadedSide, pairing: Pairing, number: int) -> None:
         self._side = side
         self._scoring = side.benchmark.scorings[side.scoring]
-        self._mask = paired.rows[number]
+        self._mask = pairing.rows[number]
         self._slots = [
             _columns(
-                replace(one.columns, cluster=paired.cluster[number]),
+                replace(rows.columns, cluster=pairing.cluster[number]),
                 self._mask,
-                paired.unscored[number],
+                pairing.unscored[number],
             )
-            for one in side.rows
+            for rows in side.rows
         ]
 
     @property
@@ -61,48 +61,52 @@ class View:
         return self._scoring.better
 
     @cached_property
-    def headline(self) -> Measured:
+    def headline(self) -> MetricValue:
         """The first metric of all rows."""
-        return _measured([self._scoring.metrics[self.first](one) for one in self._slots])
+        return _metric_value(
+            [self._scoring.metrics[self.first](columns) for columns in self._slots]
+        )
 
     @cached_property
-    def whole(self) -> Mapping[str, Measured]:
+    def metrics(self) -> Mapping[str, MetricValue]:
         """Every metric of all rows."""
-        found = {self.first: self.headline}
+        values = {self.first: self.headline}
         for name, metric in self._scoring.metrics.items():
             if name != self.first:
-                found[name] = _measured([metric(one) for one in self._slots])
+                values[name] = _metric_value([metric(columns) for columns in self._slots])
         if self._scoring.extra_metrics is not None:
             every = [self._scoring.extra_metrics(columns) for columns in self._slots]
             for name in every[0]:
-                found[name] = _measured([one[name] for one in every if name in one])
-        return found
+                values[name] = _metric_value(
+                    [estimates[name] for estimates in every if name in estimates]
+                )
+        return values
 
     @cached_property
-    def breakdown(self) -> Mapping[str, Mapping[str, Measured]]:
+    def breakdown(self) -> Mapping[str, Mapping[str, MetricValue]]:
         """The first metric for each category of each tag; what it is not about is left out."""
         return {
             tag: dict(self._categories(tag))
             for tag in self._side.benchmark.presentation.break_down_by
         }
 
-    def _categories(self, tag: str) -> Iterator[tuple[str, Measured]]:
+    def _categories(self, tag: str) -> Iterator[tuple[str, MetricValue]]:
         metric = self._scoring.metrics[self.first]
         for name in sorted(filter(None, self._slots[0].tags[tag].names)):
             parts = [columns.tagged(tag, (name,)) for columns in self._slots]
             estimates = [metric(part) for part in parts if part.n]
             if estimates and estimates[0].n:
-                yield name, _measured(estimates)
+                yield name, _metric_value(estimates)
 
     @cached_property
-    def capabilities(self) -> Mapping[str, Measured]:
+    def capabilities(self) -> Mapping[str, MetricValue]:
         """The mean score for each leaf, as a share of the best."""
         leaves, best = self._side.leaves, self._scoring.best
         if leaves is None or self._slots[0].score is None:
             return {}
         codes = leaves.codes[self._mask]
         return {
-            leaf: _measured([_share(one, codes == code, best) for one in self._slots])
+            leaf: _metric_value([_share(columns, codes == code, best) for columns in self._slots])
             for code, leaf in enumerate(leaves.names)
             if (codes == code).any()
         }
@@ -126,18 +130,18 @@ class Views:
     """The views of sides that were made so far: two pairs often have the same rows of a side."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[int, bytes], View] = {}
+        self._views: dict[tuple[int, bytes], View] = {}
 
-    def of(self, sides: Sequence[Loaded], paired: Paired) -> list[View]:
+    def of(self, sides: Sequence[LoadedSide], pairing: Pairing) -> list[View]:
         """Each side's view of the samples that are paired."""
-        found = []
+        views = []
         for number, side in enumerate(sides):
-            rows = (paired.rows[number], paired.unscored[number], paired.cluster[number])
-            key = id(side), blake2b(b"".join(one.tobytes() for one in rows)).digest()
-            if key not in self._made:
-                self._made[key] = View(side, paired, number)
-            found.append(self._made[key])
-        return found
+            rows = (pairing.rows[number], pairing.unscored[number], pairing.cluster[number])
+            key = id(side), blake2b(b"".join(array.tobytes() for array in rows)).digest()
+            if key not in self._views:
+                self._views[key] = View(side, pairing, number)
+            views.append(self._views[key])
+        return views
 
 
 def _share(columns: Columns, of: NDArray[np.bool_], best: float) -> Estimate:
@@ -147,62 +151,62 @@ def _share(columns: Columns, of: NDArray[np.bool_], best: float) -> Estimate:
 
 
 def _columns(every: Columns, counted: NDArray[np.bool_], unscored: NDArray[np.bool_]) -> Columns:
-    found = every if counted.all() else every.where(counted)
-    return replace(found, unscored=every.where(unscored)) if unscored.any() else found
+    columns = every if counted.all() else every.where(counted)
+    return replace(columns, unscored=every.where(unscored)) if unscored.any() else columns
 
 
-def _measured(slots: Sequence[Estimate]) -> Measured:
+def _metric_value(estimates: Sequence[Estimate]) -> MetricValue:
     """A metric, of several judges' verdicts the mean of what it is by each alone."""
-    report = averaged([{"": metric_report(one)} for one in slots])[""]
-    sums = [one.sums for one in slots if one.sums is not None]
-    if len(sums) < len(slots):
-        return Measured(report=report, sums=None)
-    return Measured(report=report, sums=sums[0] if len(sums) == 1 else _mean_of(sums))
+    report = averaged([{"": metric_report(estimate)} for estimate in estimates])[""]
+    sums = [estimate.sums for estimate in estimates if estimate.sums is not None]
+    if len(sums) < len(estimates):
+        return MetricValue(report=report, sums=None)
+    return MetricValue(report=report, sums=sums[0] if len(sums) == 1 else _mean_of(sums))
 
 
-def _mean_of(every: Sequence[Sums]) -> Sums:
+def _mean_of(parts: Sequence[Sums]) -> Sums:
     """The mean of several metrics of the same clusters."""
     import numpy as np
 
-    clusters = np.unique(np.concatenate([one.cluster for one in every]))
-    sums = [np.zeros((len(clusters), one.sums.shape[1])) for one in every]
-    for of, one in zip(sums, every, strict=True):
-        of[np.searchsorted(clusters, one.cluster)] = one.sums
-    ends = [0, *np.cumsum([one.shape[1] for one in sums]).tolist()]
+    clusters = np.unique(np.concatenate([part.cluster for part in parts]))
+    sums = [np.zeros((len(clusters), part.sums.shape[1])) for part in parts]
+    for array, part in zip(sums, parts, strict=True):
+        array[np.searchsorted(clusters, part.cluster)] = part.sums
+    ends = [0, *np.cumsum([array.shape[1] for array in sums]).tolist()]
 
     def aggregate(totals: NDArray[np.float64]) -> NDArray[np.float64]:
         values = [
-            one.aggregate(totals[:, start:end])
-            for one, (start, end) in zip(every, pairwise(ends), strict=True)
+            part.aggregate(totals[:, start:end])
+            for part, (start, end) in zip(parts, pairwise(ends), strict=True)
         ]
-        found: NDArray[np.float64] = np.mean(values, axis=0)
-        return found
+        mean: NDArray[np.float64] = np.mean(values, axis=0)
+        return mean
 
     return Sums(cluster=clusters, sums=np.concatenate(sums, axis=1), aggregate=aggregate)
 
 
-def differ(a: Measured, b: Measured) -> MetricDifference:
+def differ(a: MetricValue, b: MetricValue) -> MetricDifference:
     """b less a, with its interval and p where they can be had."""
     import numpy as np
 
     unit, n = a.report.unit, min(a.report.n, b.report.n)
     without = partial(MetricReport, unit=unit, n=n, stderr=None, ci95=None)
-    made = partial(MetricDifference, a=a.report, b=b.report)
-    one, other = a.report.value, b.report.value
-    if one is None or other is None:
-        reason = a.report.reason if one is None else b.report.reason
-        return made(difference=without(value=None, reason=reason), method="none")
+    result = partial(MetricDifference, a=a.report, b=b.report)
+    value_a, value_b = a.report.value, b.report.value
+    if value_a is None or value_b is None:
+        reason = a.report.reason if value_a is None else b.report.reason
+        return result(difference=without(value=None, reason=reason), method="none")
     if a.sums is None or b.sums is None:
-        return made(difference=without(value=other - one, reason=NO_SUMS), method="none")
+        return result(difference=without(value=value_b - value_a, reason=NO_SUMS), method="none")
     if not np.isin(a.sums.cluster, b.sums.cluster).any():
         reason = "no paired interval: it is of other samples on each side"
-        return made(difference=without(value=other - one, reason=reason), method="none")
-    found = stats.difference(a.sums, b.sums, n=n, unit=unit)
-    error = found.estimate.stderr
-    return made(
-        difference=_within(metric_report(found.estimate)),
-        method=found.method,
-        p=found.p,
+        return result(difference=without(value=value_b - value_a, reason=reason), method="none")
+    difference = stats.difference(a.sums, b.sums, n=n, unit=unit)
+    error = difference.estimate.stderr
+    return result(
+        difference=_within(metric_report(difference.estimate)),
+        method=difference.method,
+        p=difference.p,
         detectable=None if error is None else stats.detectable(error),
     )
 
@@ -215,13 +219,15 @@ def _within(difference: MetricReport) -> MetricReport:
     return with_fields(difference, ci95=(max(low, -1.0), min(high, 1.0)))
 
 
-def adjusted(found: dict[str, MetricDifference]) -> dict[str, MetricDifference]:
+def with_adjusted_p(differences: dict[str, MetricDifference]) -> dict[str, MetricDifference]:
     """The same with p values by Holm over all of them; as they are where there is one alone."""
-    tested = {name: one.p for name, one in found.items() if one.p is not None}
+    tested = {
+        name: difference.p for name, difference in differences.items() if difference.p is not None
+    }
     if len(tested) < 2:
-        return found
+        return differences
     ps = dict(zip(tested, stats.holm([*tested.values()]), strict=True))
     return {
-        name: with_fields(one, adjusted=ps[name]) if name in ps else one
-        for name, one in found.items()
+        name: with_fields(difference, adjusted=ps[name]) if name in ps else difference
+        for name, difference in differences.items()
     }

@@ -34,15 +34,15 @@ class SideIdentity(Protocol):
 def settings(a: SideIdentity, b: SideIdentity) -> list[str]:
     """The settings in which two sides differ: `media.frames: uniform:64 against fps:1`"""
     return [
-        f"{name}: {_said(one, name)} against {_said(other, name)}"
-        for name, one, other in _fields(a, b)
+        f"{name}: {_value_text(value_a, name)} against {_value_text(value_b, name)}"
+        for name, value_a, value_b in _fields(a, b)
     ]
 
 
 def setting_names(sides: Sequence[SideIdentity]) -> list[str]:
     """For each side what it has in the settings in which runs of one model differ:
     `prompt=cot temperature=0.7`; "" where none does, or what it has of them is not set."""
-    fields = _telling([sides])
+    fields = _distinguishing_fields([sides])
     return [_setting(side, fields) for side in sides]
 
 
@@ -50,94 +50,94 @@ def side_names(groups: Sequence[Sequence[SideIdentity]]) -> list[list[str]]:
     """A name for each side, its own in its group: the model, the settings that tell its runs apart,
     and what its folder or file is called where these do not. A model has the same name in all
     groups for the same settings."""
-    fields = _telling(groups)
+    fields = _distinguishing_fields(groups)
     several = {
         model
         for group in groups
         for model, n in Counter(side.model for side in group).items()
         if n > 1
     }
-    found = []
+    names_by_group = []
     for group in groups:
-        named = []
+        names = []
         for side in group:
             setting = _setting(side, fields) if side.model in several else ""
-            named.append(f"{side.model} ({setting})" if setting else side.model)
-        uses = Counter(named)
-        doubled = [n for n, name in enumerate(named) if uses[name] > 1]
+            names.append(f"{side.model} ({setting})" if setting else side.model)
+        uses = Counter(names)
+        doubled = [n for n, name in enumerate(names) if uses[name] > 1]
         for n, tail in zip(doubled, _tails([group[n].where for n in doubled]), strict=True):
-            named[n] = f"{named[n]} ({tail})"
-        found.append(named)
-    return found
+            names[n] = f"{names[n]} ({tail})"
+        names_by_group.append(names)
+    return names_by_group
 
 
 def benchmark_names(groups: Sequence[Sequence[SideIdentity]], names: Sequence[str]) -> list[str]:
     """What each group of sides is asked: the benchmark, with the options in which groups of that
     name differ from each other and from what is usual (`mmbench:lang=cn`), and the probe or the
     data where these tell none apart (`eyechart (permute_options=4)`)."""
-    found = []
+    full_names = []
     for group, name in zip(groups, names, strict=True):
-        among = [other[0] for other, its in zip(groups, names, strict=True) if its == name]
+        namesakes = [other[0] for other, its in zip(groups, names, strict=True) if its == name]
         unlike = {
             option: value
             for option, value in _options(group[0]).items()
-            if any(_options(other).get(option) != value for other in among)
+            if any(_options(other).get(option) != value for other in namesakes)
         }
         usual = _defaults(group[0]) if unlike else {}
         options = [
-            f"{option}={_said(value)}"
+            f"{option}={_value_text(value)}"
             for option, value in unlike.items()
             if option not in usual or usual[option] != value
         ]
-        found.append(f"{name}:{','.join(options)}" if options else name)
-    found = _added(found, [_probe(group) for group in groups])
-    found = _added(found, [_digest(group[0]) for group in groups])
-    return _numbered(found)
+        full_names.append(f"{name}:{','.join(options)}" if options else name)
+    full_names = _with_details(full_names, [_probe(group) for group in groups])
+    full_names = _with_details(full_names, [_digest(group[0]) for group in groups])
+    return _with_numbers(full_names)
 
 
-def _added(names: Sequence[str], more: Sequence[str]) -> list[str]:
+def _with_details(names: Sequence[str], details: Sequence[str]) -> list[str]:
     """Names that several have, with what more there is to say of each."""
     uses = Counter(names)
     return [
-        f"{name} ({said})" if said and uses[name] > 1 else name
-        for name, said in zip(names, more, strict=True)
+        f"{name} ({detail})" if detail and uses[name] > 1 else name
+        for name, detail in zip(names, details, strict=True)
     ]
 
 
-def _numbered(names: Sequence[str]) -> list[str]:
+def _with_numbers(names: Sequence[str]) -> list[str]:
     uses, seen = Counter(names), Counter[str]()
-    found = []
+    unique_names = []
     for name in names:
         seen[name] += 1
-        found.append(f"{name} ({seen[name]})" if uses[name] > 1 else name)
-    return found
+        unique_names.append(f"{name} ({seen[name]})" if uses[name] > 1 else name)
+    return unique_names
 
 
 def _probe(group: Sequence[SideIdentity]) -> str:
     """`permute_options=4`, of a group that is all of one probe."""
-    said = {
+    texts = {
         ", ".join(
-            f"{name}={_said(value)}"
+            f"{name}={_value_text(value)}"
             for name, value in (side.identity.get("probe") or {}).items()
             if name != "seed"
         )
         for side in group
     }
-    return said.pop() if len(said) == 1 else ""
+    return texts.pop() if len(texts) == 1 else ""
 
 
 def _digest(side: SideIdentity) -> str:
     digest = (side.identity.get("data") or {}).get("digest")
-    return f"data {_said(digest, 'data.digest')}" if digest else ""
+    return f"data {_value_text(digest, 'data.digest')}" if digest else ""
 
 
-def _telling(groups: Sequence[Sequence[SideIdentity]]) -> list[str]:
+def _distinguishing_fields(groups: Sequence[Sequence[SideIdentity]]) -> list[str]:
     """The fields in which runs of one model differ that stand in one group."""
     fields: dict[str, None] = {}
     for group in groups:
-        for one, other in permutations(group, 2):
-            if one.model == other.model:
-                fields.update(dict.fromkeys(name for name, _, _ in _fields(one, other)))
+        for first, second in permutations(group, 2):
+            if first.model == second.model:
+                fields.update(dict.fromkeys(name for name, _, _ in _fields(first, second)))
     return [*fields]
 
 
@@ -149,7 +149,7 @@ def _setting(side: SideIdentity, fields: Sequence[str]) -> str:
         short = name.rpartition(".")[2]
         value = _value(side.identity, name)
         if value is not None:  # "blind=none" is how a side was asked, not that it was not
-            parts.append(f"{short if shorts[short] == 1 else name}={_said(value, name)}")
+            parts.append(f"{short if shorts[short] == 1 else name}={_value_text(value, name)}")
     return " ".join(parts)
 
 
@@ -162,24 +162,28 @@ def _defaults(side: SideIdentity) -> Mapping[str, Any]:
     """What a benchmark's options are where nobody says; empty for one that is not in the
     catalogue."""
     try:
-        found = registry.listed_options(str(side.identity.get("benchmark")))
+        options = registry.listed_options(str(side.identity.get("benchmark")))
     except CatalogError:
         return {}
-    return {option: one["default"] for option, one in found.items()}
+    return {name: option["default"] for name, option in options.items()}
 
 
 def _fields(a: SideIdentity, b: SideIdentity) -> Iterator[tuple[str, Any, Any]]:
     """Where two identities differ; of predictions it is not known how they were asked for."""
-    one, other = a.identity, b.identity
-    common = {*one, *other} if "model" in one and "model" in other else {*one} & {*other}
-    found = [
+    identity_a, identity_b = a.identity, b.identity
+    common = (
+        {*identity_a, *identity_b}
+        if "model" in identity_a and "model" in identity_b
+        else {*identity_a} & {*identity_b}
+    )
+    differences = [
         *differing(
-            {name: one.get(name) for name in common - {*NAMES}},
-            {name: other.get(name) for name in common - {*NAMES}},
+            {name: identity_a.get(name) for name in common - {*NAMES}},
+            {name: identity_b.get(name) for name in common - {*NAMES}},
         )
     ]
-    echoes = {ECHOES[start] for name, _, _ in found if (start := _start(name)) in ECHOES}
-    return (field for field in found if field[0] not in echoes)
+    echoes = {ECHOES[start] for name, _, _ in differences if (start := _start(name)) in ECHOES}
+    return (field for field in differences if field[0] not in echoes)
 
 
 def _start(name: str) -> str:
@@ -194,22 +198,22 @@ def _value(identity: Mapping[str, Any], name: str) -> Any:
     return value
 
 
-def _said(value: Any, name: str = "") -> str:
+def _value_text(value: Any, name: str = "") -> str:
     match value:
         case None:
             return "not set"
         case dict():
-            return ",".join(f"{name}={_said(one)}" for name, one in value.items())
+            return ",".join(f"{name}={_value_text(part)}" for name, part in value.items())
     return str(value)[:8] if name == "data.digest" else str(value)
 
 
-def _tails(places: Sequence[str]) -> list[str]:
+def _tails(paths: Sequence[str]) -> list[str]:
     """As many of the last parts of paths as tell all of them apart; numbers where none do."""
-    if len(set(places)) < len(places):
-        return [*map(str, range(1, len(places) + 1))]
-    parts = [PurePath(place).parts or (place,) for place in places]
-    for n in range(1, max(map(len, parts), default=1) + 1):
-        tails = ["/".join(one[-n:]) for one in parts]
+    if len(set(paths)) < len(paths):
+        return [*map(str, range(1, len(paths) + 1))]
+    parts_by_path = [PurePath(path).parts or (path,) for path in paths]
+    for n in range(1, max(map(len, parts_by_path), default=1) + 1):
+        tails = ["/".join(parts[-n:]) for parts in parts_by_path]
         if len(set(tails)) == len(tails):
             break
-    return tails if parts else []
+    return tails if parts_by_path else []

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from snellen import stats
 from snellen.analysis.comparing._document import Comparison, Flips, MetricDifference
-from snellen.analysis.comparing._measured import Measured, View, adjusted, differ
+from snellen.analysis.comparing._measured import MetricValue, View, differ, with_adjusted_p
 from snellen.analysis.comparing._names import settings
-from snellen.analysis.comparing._pairing import EXAMPLES, Paired
-from snellen.analysis.comparing._probes import said_of_probes
-from snellen.analysis.comparing.sides import Loaded, has_state
+from snellen.analysis.comparing._pairing import EXAMPLES, Pairing
+from snellen.analysis.comparing._probes import probe_notes
+from snellen.analysis.comparing.sides import LoadedSide, has_state
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,80 +21,82 @@ if TYPE_CHECKING:
 class Pair(NamedTuple):
     """Two sides, what they are called, what of them is paired, and their views of it."""
 
-    sides: tuple[Loaded, Loaded]
+    sides: tuple[LoadedSide, LoadedSide]
     names: tuple[str, str]
-    together: Paired
+    pairing: Pairing
     views: Sequence[View]
 
 
 def comparison(benchmark: str, pair: Pair, *, details: bool) -> Comparison:
     """Two sides compared; with every metric, category and capability if `details` are wanted."""
-    (a, b), (one, other) = pair.sides, pair.views
+    (a, b), (view_a, view_b) = pair.sides, pair.views
     if details:
-        metrics = _differences(one.whole, other.whole)
+        metrics = _differences(view_a.metrics, view_b.metrics)
     else:
-        metrics = {one.first: differ(one.headline, other.headline)}
+        metrics = {view_a.first: differ(view_a.headline, view_b.headline)}
     return Comparison(
         benchmark=benchmark,
         scoring=" and ".join(dict.fromkeys((a.scoring, b.scoring))),
         a=pair.names[0],
         b=pair.names[1],
-        samples=pair.together.n,
-        clusters=pair.together.clusters,
-        unpaired=[*pair.together.unpaired],
+        samples=pair.pairing.n,
+        clusters=pair.pairing.clusters,
+        unpaired=[*pair.pairing.unpaired],
         settings=settings(a, b),
         metrics=metrics,
         breakdown={
-            tag: adjusted(_differences(found, other.breakdown[tag]))
-            for tag, found in (one.breakdown.items() if details else ())
+            tag: with_adjusted_p(_differences(values, view_b.breakdown[tag]))
+            for tag, values in (view_a.breakdown.items() if details else ())
         },
-        capabilities=adjusted(_differences(one.capabilities, other.capabilities))
+        capabilities=with_adjusted_p(_differences(view_a.capabilities, view_b.capabilities))
         if details
         else {},
         flips=_flips(pair),
         notes=[
-            *(said_of_probes(pair.sides, pair.names) if one.direction == "higher" else ()),
+            *(probe_notes(pair.sides, pair.names) if view_a.direction == "higher" else ()),
             *(
                 note
                 for number, name in enumerate(pair.names)
-                for note in _said_of(
+                for note in _notes_on(
                     pair.sides[number],
                     name,
-                    pair.together,
+                    pair.pairing,
                     number,
-                    zero_is_wrong=one.direction == "higher",
+                    zero_is_wrong=view_a.direction == "higher",
                 )
             ),
         ],
-        direction=one.direction,
+        direction=view_a.direction,
     )
 
 
 def _differences(
-    one: Mapping[str, Measured], other: Mapping[str, Measured]
+    values_a: Mapping[str, MetricValue], values_b: Mapping[str, MetricValue]
 ) -> dict[str, MetricDifference]:
-    return {name: differ(found, other[name]) for name, found in one.items() if name in other}
+    return {
+        name: differ(value, values_b[name]) for name, value in values_a.items() if name in values_b
+    }
 
 
 def _flips(pair: Pair) -> Flips | None:
     """Who is right where, of scores of 0 and 1 with one reply each."""
     import numpy as np
 
-    (a, b), together = pair.sides, pair.together
-    found = [view.single() for view in pair.views]
-    if found[0] is None or found[1] is None:
+    (a, b), pairing = pair.sides, pair.pairing
+    singles = [view.single() for view in pair.views]
+    if singles[0] is None or singles[1] is None:
         return None
-    (right_a, samples_a), (right_b, samples_b) = found[0], found[1]
+    (right_a, samples_a), (right_b, samples_b) = singles[0], singles[1]
     of_b = np.zeros(len(b.ids))
     of_b[samples_b] = right_b
     right_a = right_a == 1
-    right_b = of_b[[b.place[a.ids[n]] for n in samples_a]] == 1
+    right_b = of_b[[b.number_of[a.ids[n]] for n in samples_a]] == 1
 
     def such_as(which: NDArray[np.bool_]) -> list[str]:
         return [a.ids[n] for n in samples_a[which][:EXAMPLES]]
 
     only_a, only_b = right_a & ~right_b, right_b & ~right_a
-    alone = together.clusters == together.n
+    alone = pairing.clusters == pairing.n
     return Flips(
         both=int((right_a & right_b).sum()),
         only_a=int(only_a.sum()),
@@ -106,11 +108,11 @@ def _flips(pair: Pair) -> Flips | None:
     )
 
 
-def _said_of(
-    side: Loaded, name: str, together: Paired, number: int, *, zero_is_wrong: bool
+def _notes_on(
+    side: LoadedSide, name: str, pairing: Pairing, number: int, *, zero_is_wrong: bool
 ) -> Iterator[str]:
     """Notes on one side's paired rows. A score of 0 is called wrong only if `zero_is_wrong`."""
-    rows = together.rows[number]
+    rows = pairing.rows[number]
     count = "count as wrong" if zero_is_wrong else "score 0"
     if absent := int((side.rows[0].absent & rows).sum()):
         yield f"{name}: {absent:,} samples without a reply {count}, as the authors have it"
@@ -121,8 +123,8 @@ def _said_of(
     if silent := int(unread.sum()):
         ending = ", which count as wrong" if zero_is_wrong else ""
         yield f"{name}: no answer was found in {silent:,} of {int(rows.sum()):,} replies{ending}"
-    if int(rows.sum()) > together.n:
-        yield f"{name}: {int(rows.sum()):,} replies to {together.n:,} samples, all of which count"
+    if int(rows.sum()) > pairing.n:
+        yield f"{name}: {int(rows.sum()):,} replies to {pairing.n:,} samples, all of which count"
     if len(side.rows) > 1:
         yield (
             f"{name}: the mean over {len(side.rows)} judges or times that one was asked; how far "

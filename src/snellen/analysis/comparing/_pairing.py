@@ -15,7 +15,7 @@ from snellen.analysis.comparing.sides import (
     NO_SCORE,
     NOT_JUDGED,
     REFUSED,
-    Loaded,
+    LoadedSide,
 )
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ WORDS = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Paired:
+class Pairing:
     """The `n` samples that count on all sides, and those that are in no difference.
 
     For each side: `rows` (n,), those of samples that count everywhere; `unscored` (n,), those of
@@ -54,38 +54,38 @@ class Paired:
         return len(np.unique(self.cluster[0][self.rows[0]]))
 
 
-def share(one: Loaded, other: Loaded) -> bool:
+def share(a: LoadedSide, b: LoadedSide) -> bool:
     """Whether any sample is of the same row of data on both sides."""
     return any(
-        other.digests[place] == digest
-        for name, digest in zip(one.ids, one.digests, strict=True)
-        if (place := other.place.get(name)) is not None
+        b.digests[number] == digest
+        for name, digest in zip(a.ids, a.digests, strict=True)
+        if (number := b.number_of.get(name)) is not None
     )
 
 
-def paired(sides: Sequence[Loaded], names: Sequence[str]) -> Paired:
+def pair_samples(sides: Sequence[LoadedSide], names: Sequence[str]) -> Pairing:
     """The samples of several sides, each with the same row of data; `names` are the sides', for
     what is said of samples that are left out."""
     import numpy as np
 
     first = sides[0]
     # (S, k): the number that each of the first's samples has on each side, -1 where it is not.
-    at = np.array([[side.place.get(name, -1) for name in first.ids] for side in sides])
+    at = np.array([[side.number_of.get(name, -1) for name in first.ids] for side in sides])
     alike = [
         [
-            place >= 0 and side.digests[place] == digest
-            for place, digest in zip(places.tolist(), first.digests, strict=True)
+            number >= 0 and side.digests[number] == digest
+            for number, digest in zip(numbers.tolist(), first.digests, strict=True)
         ]
-        for side, places in zip(sides, at, strict=True)
+        for side, numbers in zip(sides, at, strict=True)
     ]
     same: NDArray[np.bool_] = np.logical_and.reduce(np.array(alike))
-    states = np.stack([side.state[places] for side, places in zip(sides, at, strict=True)])
+    states = np.stack([side.state[numbers] for side, numbers in zip(sides, at, strict=True)])
     counts = same & (states == COUNTS).all(axis=0)
     hidden = (states == HIDDEN).any(axis=0)
 
-    def left_out() -> Iterator[tuple[str, Sequence[str]]]:
+    def exclusions() -> Iterator[tuple[str, Sequence[str]]]:
         """Why samples do not count, each by the first reason that there is."""
-        more = [name for side in sides[1:] for name in side.ids if name not in first.place]
+        more = [name for side in sides[1:] for name in side.ids if name not in first.number_of]
         yield f"not in {names[0]}", [*dict.fromkeys(more)]
         reasons = [(f"not in {name}", at[n] < 0) for n, name in enumerate(names) if n]
         reasons += [("other data under the same id", ~same), ("the right answer is hidden", hidden)]
@@ -96,35 +96,37 @@ def paired(sides: Sequence[Loaded], names: Sequence[str]) -> Paired:
         ]
         rest = ~counts
         for why, which in reasons:
-            yield why, [first.ids[place] for place in (which & rest).nonzero()[0]]
+            yield why, [first.ids[number] for number in (which & rest).nonzero()[0]]
             rest = rest & ~which
 
     every = [*zip(sides, at, strict=True)]
-    return Paired(
-        rows=[side.in_mean & _among(side, places[counts]) for side, places in every],
-        unscored=[_among(side, places[same & ~counts & ~hidden]) for side, places in every],
-        cluster=[_clusters(first, side, same.nonzero()[0], places[same]) for side, places in every],
+    return Pairing(
+        rows=[side.in_mean & _mask_of(side, numbers[counts]) for side, numbers in every],
+        unscored=[_mask_of(side, numbers[same & ~counts & ~hidden]) for side, numbers in every],
+        cluster=[
+            _clusters(first, side, same.nonzero()[0], numbers[same]) for side, numbers in every
+        ],
         n=int(counts.sum()),
         unpaired=[
-            Unpaired(why=why, n=len(found), examples=[*found[:EXAMPLES]])
-            for why, found in left_out()
-            if found
+            Unpaired(why=why, n=len(ids), examples=[*ids[:EXAMPLES]])
+            for why, ids in exclusions()
+            if ids
         ],
     )
 
 
-def _among(side: Loaded, samples: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _mask_of(side: LoadedSide, samples: NDArray[np.intp]) -> NDArray[np.bool_]:
     """A mask (n,) of the rows that are of these samples."""
     import numpy as np
 
     chosen = np.zeros(len(side.ids), dtype=np.bool_)
     chosen[samples] = True
-    found: NDArray[np.bool_] = chosen[side.sample]
-    return found
+    mask: NDArray[np.bool_] = chosen[side.sample]
+    return mask
 
 
 def _clusters(
-    first: Loaded, side: Loaded, theirs: NDArray[np.intp], ours: NDArray[np.intp]
+    first: LoadedSide, side: LoadedSide, theirs: NDArray[np.intp], ours: NDArray[np.intp]
 ) -> NDArray[np.int32]:
     """The clusters (n,) of a side's rows by the first side's numbers, new ones where it has none;
     samples `ours` are the first's `theirs`."""
@@ -134,14 +136,14 @@ def _clusters(
     known = first.rows[0].columns.cluster
     common = np.arange(own.max() + 1, dtype=np.int32) + known.max() + 1
     common[_by_sample(side)[ours]] = _by_sample(first)[theirs]
-    found: NDArray[np.int32] = common[own]
-    return found
+    clusters: NDArray[np.int32] = common[own]
+    return clusters
 
 
-def _by_sample(side: Loaded) -> NDArray[np.int32]:
+def _by_sample(side: LoadedSide) -> NDArray[np.int32]:
     """The side's own number of each sample's cluster."""
     import numpy as np
 
-    found = np.zeros(len(side.ids), dtype=np.int32)
-    found[side.sample] = side.rows[0].columns.cluster
-    return found
+    clusters = np.zeros(len(side.ids), dtype=np.int32)
+    clusters[side.sample] = side.rows[0].columns.cluster
+    return clusters

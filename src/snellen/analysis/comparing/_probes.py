@@ -6,45 +6,45 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from snellen.analysis.comparing.sides import Loaded
+from snellen.analysis.comparing.sides import LoadedSide
 from snellen.errors import UsageError
 from snellen.metrics import mean
 from snellen.transforms.probes import CHANGES
 
 
-def probe_of(side: Loaded) -> Mapping[str, Any]:
+def probe_of(side: LoadedSide) -> Mapping[str, Any]:
     """How a side was asked, where that is not as the benchmark asks."""
     probe: Mapping[str, Any] = side.identity.get("probe", {})
     return probe
 
 
-def said_of_probes(sides: Sequence[Loaded], names: Sequence[str]) -> Iterator[str]:
+def probe_notes(sides: Sequence[LoadedSide], names: Sequence[str]) -> Iterator[str]:
     """What the difference of two sides of a model means where one is a probe of the other."""
-    asked = [probe_of(side) for side in sides]
-    if sum(map(bool, asked)) != 1 or len({side.model for side in sides}) > 1:
+    probes = [probe_of(side) for side in sides]
+    if sum(map(bool, probes)) != 1 or len({side.model for side in sides}) > 1:
         return
-    probed = 0 if asked[0] else 1
-    plain, one = names[1 - probed], names[probed]
-    if "blind" in asked[probed]:
-        how = CHANGES.get(asked[probed]["blind"], "without its pictures")
-        yield f"{one} was asked {how}: what {plain} has above it is what seeing gives"
-    elif "open_ended" in asked[probed]:
+    probed = 0 if probes[0] else 1
+    plain_name, probe_name = names[1 - probed], names[probed]
+    if "blind" in probes[probed]:
+        how = CHANGES.get(probes[probed]["blind"], "without its pictures")
+        yield f"{probe_name} was asked {how}: what {plain_name} has above it is what seeing gives"
+    elif "open_ended" in probes[probed]:
         yield (
-            f"{one} was asked without options, and is right where it says the right one's text: "
-            f"what {plain} has above it comes of choosing, not of knowing, or of words"
+            f"{probe_name} was asked without options, and is right where it says the right one's "
+            f"text: what {plain_name} has above it comes of choosing, not of knowing, or of words"
         )
 
 
-def ranked(sides: Sequence[Loaded]) -> list[int]:
+def rankable(sides: Sequence[LoadedSide]) -> list[int]:
     """The sides that can be ranked together: what was asked without options has a scoring of its
     own, which ranks nothing else."""
-    first = next((one for one in sides if "open_ended" not in probe_of(one)), sides[0])
+    first = next((side for side in sides if "open_ended" not in probe_of(side)), sides[0])
     return [number for number, side in enumerate(sides) if side.scoring == first.scoring]
 
 
-def under_one_scoring(
-    sides: tuple[Loaded, Loaded], names: tuple[str, str]
-) -> tuple[Loaded, Loaded]:
+def with_same_scoring(
+    sides: tuple[LoadedSide, LoadedSide], names: tuple[str, str]
+) -> tuple[LoadedSide, LoadedSide]:
     """The sides, so that their metrics can be compared: of what was asked without options, and has
     a scoring of its own, and what was not, each by the one metric that both can have.
 
@@ -56,7 +56,7 @@ def under_one_scoring(
         return sides
     without_options = any("open_ended" in probe_of(side) for side in sides)
     if without_options and all(
-        one.columns.score is not None for side in sides for one in side.rows
+        rows.columns.score is not None for side in sides for rows in side.rows
     ):
         return _with_mean(a), _with_mean(b)
     raise UsageError(
@@ -65,7 +65,7 @@ def under_one_scoring(
     )
 
 
-def _with_mean(side: Loaded) -> Loaded:
+def _with_mean(side: LoadedSide) -> LoadedSide:
     scoring = side.benchmark.scorings[side.scoring]
     alone = replace(scoring, metrics={"accuracy": mean}, extra_metrics=None)
     return replace(side, benchmark=replace(side.benchmark, scorings={side.scoring: alone}))

@@ -6,24 +6,24 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from snellen.analysis.comparing._names import settings
-from snellen.analysis.comparing._pairing import paired
-from snellen.analysis.comparing.sides import NOT_JUDGED, Loaded
+from snellen.analysis.comparing._pairing import pair_samples
+from snellen.analysis.comparing.sides import NOT_JUDGED, LoadedSide
 
 
-def why_none(sides: Sequence[Loaded]) -> str:
+def why_none(sides: Sequence[LoadedSide]) -> str:
     """Why no two sides share a sample."""
     if len(sides) < 2:
         only = f", and there is only {sides[0].where}" if sides else ""
         return f"Comparing takes two sets of replies{only}: name another run, folder or file."
     benchmarks = {side.benchmark.name: side.where for side in sides}
     if len(benchmarks) == len(sides):
-        asked = ", ".join(f"{where} is of {name}" for name, where in benchmarks.items())
-        return f"Replies to different questions cannot be compared: {asked}."
+        sources = ", ".join(f"{where} is of {name}" for name, where in benchmarks.items())
+        return f"Replies to different questions cannot be compared: {sources}."
     a, b = next(
         pair for pair in combinations(sides, 2) if pair[0].benchmark.name == pair[1].benchmark.name
     )
     what = f"{a.where} and {b.where} share no question of {a.benchmark.name}"
-    known = [name for name in a.ids if name in b.place]
+    known = [name for name in a.ids if name in b.number_of]
     if known:
         return (
             f"{what}: {len(known):,} ids are on both sides, such as {known[0]!r}, each with other "
@@ -36,16 +36,18 @@ def why_none(sides: Sequence[Loaded]) -> str:
     )
 
 
-def _differ_in(a: Loaded, b: Loaded) -> str:
-    found = settings(a, b)
-    return f" They differ in {'; '.join(found)}." if found else ""
+def _differ_in(a: LoadedSide, b: LoadedSide) -> str:
+    differences = settings(a, b)
+    return f" They differ in {'; '.join(differences)}." if differences else ""
 
 
-def why_unpaired(groups: Sequence[Sequence[Loaded]]) -> str:
+def why_unpaired(groups: Sequence[Sequence[LoadedSide]]) -> str:
     """Why no shared sample counts on both sides."""
     group = groups[0][:2]
     names = [side.where for side in group]
-    reasons = [f"{one.n:,} {one.why}" for one in paired(group, names).unpaired]
+    reasons = [
+        f"{exclusion.n:,} {exclusion.why}" for exclusion in pair_samples(group, names).unpaired
+    ]
     waiting = any((side.state == NOT_JUDGED).any() for side in group)
     judge = " Have a judge read them first: snellen judge RUN --judge MODEL." if waiting else ""
     return (

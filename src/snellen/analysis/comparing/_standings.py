@@ -9,11 +9,11 @@ from statistics import stdev
 
 from snellen import stats
 from snellen.analysis.comparing._document import BestOf, Leaderboard, RankFlip, Standing
-from snellen.analysis.comparing._measured import NO_SUMS, Measured, View, Views, differ
+from snellen.analysis.comparing._measured import NO_SUMS, MetricValue, View, Views, differ
 from snellen.analysis.comparing._names import setting_names
-from snellen.analysis.comparing._pairing import Paired, paired
+from snellen.analysis.comparing._pairing import Pairing, pair_samples
 from snellen.analysis.comparing._words import LEVEL
-from snellen.analysis.comparing.sides import Loaded, in_order
+from snellen.analysis.comparing.sides import LoadedSide, in_order
 from snellen.metrics import Direction
 from snellen.scoring import MetricReport, metric_report
 from snellen.stats import Estimate
@@ -25,24 +25,24 @@ UNDEFINED = "the ranks could be any: in many resamples a side has no value"
 
 
 def leaderboard(
-    benchmark: str, sides: Sequence[Loaded], names: Sequence[str], made: Views
+    benchmark: str, sides: Sequence[LoadedSide], names: Sequence[str], view_cache: Views
 ) -> Leaderboard | None:
     """All sides by the first metric, on the samples that all have; None where they have none."""
-    together = paired(sides, names)
-    if not together.n:
+    pairing = pair_samples(sides, names)
+    if not pairing.n:
         return None
-    notes = [f"{one.n:,} samples left out: {one.why}" for one in together.unpaired]
-    views = made.of(sides, together)
-    measured = {name: view.headline for name, view in zip(names, views, strict=True)}
+    notes = [f"{left.n:,} samples left out: {left.why}" for left in pairing.unpaired]
+    views = view_cache.of(sides, pairing)
+    metrics = {name: view.headline for name, view in zip(names, views, strict=True)}
     # To so many digits: what rounding leaves between equals is no rank.
     values = {
-        name: float(f"{one.report.value:.12g}")
-        for name, one in measured.items()
-        if one.report.value is not None
+        name: float(f"{metric.report.value:.12g}")
+        for name, metric in metrics.items()
+        if metric.report.value is not None
     }
     notes += [
-        f"{name} has no value: {one.report.reason}"
-        for name, one in measured.items()
+        f"{name} has no value: {metric.report.reason}"
+        for name, metric in metrics.items()
         if name not in values
     ]
     direction = views[0].direction
@@ -51,7 +51,7 @@ def leaderboard(
     worth = {name: sign * value for name, value in values.items()}
     # The sort is stable: equals stay in the order in which they were given.
     order = sorted(values, key=lambda name: -worth[name])
-    ranks, groups, unknown = _standings([measured[name] for name in order], direction)
+    ranks, groups, unknown = _standings([metrics[name] for name in order], direction)
     if direction is None:
         notes.append(UNRANKED.format(views[0].first))
     if unknown is not None:
@@ -60,17 +60,19 @@ def leaderboard(
         benchmark=benchmark,
         scoring=sides[0].scoring,
         metric=views[0].first,
-        samples=together.n,
-        clusters=together.clusters,
+        samples=pairing.n,
+        clusters=pairing.clusters,
         standings=[
             Standing(
                 name=name,
-                value=measured[name].report,
-                rank=1 + sum(one > worth[name] for one in worth.values()) if direction else None,
-                ranks=(ranks[place] if ranks else (1, len(order))) if direction else None,
-                group=groups[place],
+                value=metrics[name].report,
+                rank=1 + sum(other > worth[name] for other in worth.values())
+                if direction
+                else None,
+                ranks=(ranks[index] if ranks else (1, len(order))) if direction else None,
+                group=groups[index],
             )
-            for place, name in enumerate(order)
+            for index, name in enumerate(order)
         ],
         notes=notes,
         direction=direction,
@@ -78,7 +80,7 @@ def leaderboard(
 
 
 def _standings(
-    sides: Sequence[Measured], direction: Direction | None
+    sides: Sequence[MetricValue], direction: Direction | None
 ) -> tuple[list[tuple[int, int]] | None, list[str], str | None]:
     """The rank interval of each side, its letters, and the reason if either is unknown.
 
@@ -87,10 +89,14 @@ def _standings(
     """
     pairs = [*combinations(range(len(sides)), 2)]
     differences = {pair: differ(*(sides[n] for n in pair)) for pair in pairs}
-    tested = {pair: one.p for pair, one in differences.items() if one.p is not None}
+    tested = {
+        pair: difference.p for pair, difference in differences.items() if difference.p is not None
+    }
     if len(tested) < len(pairs):
-        untested = [one for one in differences.values() if one.p is None]
-        reasons = filter(None, dict.fromkeys(one.difference.reason for one in untested))
+        untested = [difference for difference in differences.values() if difference.p is None]
+        reasons = filter(
+            None, dict.fromkeys(difference.difference.reason for difference in untested)
+        )
         return None, [""] * len(sides), f"{UNTESTED} ({'; '.join(reasons)})"
     adjusted = dict(zip(tested, stats.holm([*tested.values()]), strict=True))
     groups = stats.letters(len(sides), lambda i, j: adjusted[i, j] >= LEVEL)
@@ -98,96 +104,100 @@ def _standings(
         return [(1, 1) for _ in sides], groups, None
     if direction is None:
         return None, groups, None
-    sums = [one.sums for one in sides if one.sums is not None]
+    sums = [side.sums for side in sides if side.sums is not None]
     ranks = stats.ranks(sums, lower_is_better=direction == "lower")
     return ranks, groups, UNDEFINED if ranks is None else None
 
 
 def best_of(
-    benchmark: str, sides: Sequence[Loaded], names: Sequence[str], made: Views
+    benchmark: str, sides: Sequence[LoadedSide], names: Sequence[str], view_cache: Views
 ) -> list[BestOf]:
     """What choosing the best setting is worth, for each model with several settings. Empty if the
     metric's direction is unknown."""
     models: dict[tuple[str, str], list[int]] = {}
     for number, side in enumerate(sides):
         # Other data, or a probe, is no setting that somebody could choose.
-        asked = repr([side.identity.get(field) for field in ("data", "probe")])
-        models.setdefault((side.model, asked), []).append(number)
-    found = []
+        conditions = repr([side.identity.get(field) for field in ("data", "probe")])
+        models.setdefault((side.model, conditions), []).append(number)
+    results = []
     for (model, _), numbers in models.items():
         chosen = [sides[n] for n in numbers]
         if len({setting for setting in setting_names(chosen)}) < 2:
             continue  # one setting, or nobody knows which
-        together = paired(chosen, [names[n] for n in numbers])
-        if not together.n:
+        pairing = pair_samples(chosen, [names[n] for n in numbers])
+        if not pairing.n:
             continue
-        views = made.of(chosen, together)
-        measured = {names[n]: view.headline for n, view in zip(numbers, views, strict=True)}
-        values = {name: one.report.value for name, one in measured.items()}
+        views = view_cache.of(chosen, pairing)
+        metrics = {names[n]: view.headline for n, view in zip(numbers, views, strict=True)}
+        values = {name: metric.report.value for name, metric in metrics.items()}
         known = {name: value for name, value in values.items() if value is not None}
         direction = views[0].direction
         if len(known) < 2 or direction is None:
             continue
         choose = max if direction == "higher" else min
-        found.append(
+        results.append(
             BestOf(
                 benchmark=benchmark,
                 scoring=chosen[0].scoring,
                 metric=views[0].first,
                 model=model,
-                values={name: one.report for name, one in measured.items()},
+                values={name: metric.report for name, metric in metrics.items()},
                 best=choose(known, key=known.__getitem__),
-                held_out=_held_out(chosen, together, direction),
+                held_out=_held_out(chosen, pairing, direction),
                 spread=stdev(known.values()),
-                notes=[f"{together.n:,} samples that all settings have"],
+                notes=[f"{pairing.n:,} samples that all settings have"],
             )
         )
-    return found
+    return results
 
 
-def _held_out(settings: Sequence[Loaded], together: Paired, direction: Direction) -> MetricReport:
+def _held_out(
+    settings: Sequence[LoadedSide], pairing: Pairing, direction: Direction
+) -> MetricReport:
     """What choosing gives, of sums that mean the same for all settings."""
-    views = [View(in_order(side), together, n) for n, side in enumerate(settings)]
-    measured = [view.headline for view in views]
-    unit, n = measured[0].report.unit, together.n
-    sums = [one.sums for one in measured if one.sums is not None]
-    if len(sums) < len(measured) or len({one.sums.shape[1] for one in sums}) > 1:
+    views = [View(in_order(side), pairing, n) for n, side in enumerate(settings)]
+    metrics = [view.headline for view in views]
+    unit, n = metrics[0].report.unit, pairing.n
+    sums = [metric.sums for metric in metrics if metric.sums is not None]
+    if len(sums) < len(metrics) or len({part.sums.shape[1] for part in sums}) > 1:
         return metric_report(Estimate(value=None, unit=unit, n=n, reason=NO_SUMS))
     return metric_report(stats.held_out(sums, n=n, unit=unit, lower_is_better=direction == "lower"))
 
 
-def rank_flips(board: Leaderboard, sides: Sequence[Loaded], names: Sequence[str]) -> list[RankFlip]:
+def rank_flips(
+    board: Leaderboard, sides: Sequence[LoadedSide], names: Sequence[str]
+) -> list[RankFlip]:
     """The pairs of models of which each is above the other in some setting."""
-    standing = {one.name: one for one in board.standings}
+    standings = {standing.name: standing for standing in board.standings}
     by_model: dict[str, dict[str, Standing]] = {}
     for side, name, setting in zip(sides, names, setting_names(sides), strict=True):
-        if name in standing:
-            by_model.setdefault(side.model, {})[setting or PLAIN] = standing[name]
-    found = []
-    for one, other in combinations(by_model, 2):
+        if name in standings:
+            by_model.setdefault(side.model, {})[setting or PLAIN] = standings[name]
+    flips = []
+    for model_a, model_b in combinations(by_model, 2):
         above: list[tuple[str, Standing, Standing]] = []
         below: list[tuple[str, Standing, Standing]] = []
-        for setting in by_model[one]:
-            if setting in by_model[other]:
-                pair = by_model[one][setting], by_model[other][setting]
+        for setting in by_model[model_a]:
+            if setting in by_model[model_b]:
+                pair = by_model[model_a][setting], by_model[model_b][setting]
                 first, second = pair[0].rank, pair[1].rank
                 if first is not None and second is not None and first != second:
                     (above if first < second else below).append((setting, *pair))
         if above and below:
-            found.append(
+            flips.append(
                 RankFlip(
                     benchmark=board.benchmark,
-                    models=(one, other),
+                    models=(model_a, model_b),
                     first_above=[setting for setting, _, _ in above],
                     second_above=[setting for setting, _, _ in below],
                     significant=all(
-                        any(_apart(*pair) for _, *pair in way) for way in (above, below)
+                        any(_are_distinct(*pair) for _, *pair in way) for way in (above, below)
                     ),
                 )
             )
-    return found
+    return flips
 
 
-def _apart(one: Standing, other: Standing) -> bool:
+def _are_distinct(first: Standing, second: Standing) -> bool:
     """Whether two standings are known to differ: both have letters, and share none."""
-    return bool(one.group and other.group) and not {*one.group} & {*other.group}
+    return bool(first.group and second.group) and not {*first.group} & {*second.group}

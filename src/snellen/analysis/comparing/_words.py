@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from snellen.analysis.comparing._document import (
     BestOf,
@@ -16,8 +16,10 @@ from snellen.analysis.comparing._document import (
 )
 from snellen.analysis.result import MetricText, plain
 from snellen.analysis.result import shown as shown_value
+from snellen.errors import StoreError
 from snellen.metrics import Direction
 from snellen.scoring import MetricReport
+from snellen.store import Run
 
 LEVEL = 0.05
 
@@ -130,8 +132,16 @@ def _flips(comparison: Comparison, flips: Flips, sides: Sequence[Side]) -> Itera
         ),
         "",
     )
-    if example is not None and run:
-        yield f"explain a sample: snellen score {shlex.quote(run)} --explain {shlex.quote(example)}"
+    if example is not None and run and (command := _explain_command(run, example)):
+        yield f"explain a sample: {command}"
+
+
+def _explain_command(run: str, sample: str) -> str | None:
+    """The command that explains a sample of a run; None if the run folder no longer exists."""
+    try:
+        return Run(Path(run)).command("score", "--explain", sample)
+    except StoreError:
+        return None
 
 
 def notes_of(sides: Sequence[Side]) -> Iterator[str]:
@@ -160,7 +170,7 @@ def best(best_of: BestOf) -> str:
     )
 
 
-def flipped(rank_flip: RankFlip) -> str:
+def rank_flip_text(rank_flip: RankFlip) -> str:
     """The settings between which the ranks of two models change."""
     sure = (
         "both differences are significant" if rank_flip.significant else "not both are significant"
@@ -218,7 +228,7 @@ def summary(document: Comparisons) -> str:
         lines_of_text.append(f"  {verdict(pair)}")
         lines_of_text += [f"  {line}" for line in lines(pair, document.sides)]
     lines_of_text += [f"  {best(standing)}" for standing in document.best_of]
-    lines_of_text += [f"  {flipped(standing)}" for standing in document.rank_flips]
+    lines_of_text += [f"  {rank_flip_text(standing)}" for standing in document.rank_flips]
     lines_of_text += [f"note: {note}" for note in (*adjustments(document), *document.notes)]
     return "\n".join(map(plain, lines_of_text))
 

@@ -23,7 +23,7 @@ COUNTS, HIDDEN, FAILED, NOT_JUDGED, ABSENT, REFUSED, NO_SCORE = range(7)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Loaded:
+class LoadedSide:
     """A side. `ids` are its samples', with the `digests` of their rows of data (None where nobody
     asked for them); `sample` (n,) says which of them each row is of.
 
@@ -50,17 +50,17 @@ class Loaded:
         return len(self.sample)
 
     @cached_property
-    def place(self) -> Mapping[str, int]:
+    def number_of(self) -> Mapping[str, int]:
         """The number of each sample by its id."""
-        return {name: place for place, name in enumerate(self.ids)}
+        return {name: number_of for number_of, name in enumerate(self.ids)}
 
     @cached_property
     def in_mean(self) -> NDArray[np.bool_]:
         """The rows (n,) that are in the mean, by all judges."""
         import numpy as np
 
-        found: NDArray[np.bool_] = np.logical_and.reduce([one.in_mean for one in self.rows])
-        return found
+        mask: NDArray[np.bool_] = np.logical_and.reduce([rows.in_mean for rows in self.rows])
+        return mask
 
     @cached_property
     def state(self) -> NDArray[np.int8]:
@@ -68,7 +68,7 @@ class Loaded:
         import numpy as np
 
         first = self.rows[0]
-        unjudged = np.logical_or.reduce([has_state(one, "not-judged") for one in self.rows])
+        unjudged = np.logical_or.reduce([has_state(rows, "not-judged") for rows in self.rows])
         why = np.full(self.n, NO_SCORE, dtype=np.int8)
         why[first.unknown] = FAILED
         why[first.refused] = REFUSED
@@ -76,14 +76,14 @@ class Loaded:
         why[unjudged] = NOT_JUDGED
         why[has_state(first, "no-target")] = HIDDEN
         why[self.in_mean] = COUNTS
-        found = np.full(len(self.ids), NO_SCORE, dtype=np.int8)
-        np.minimum.at(found, self.sample, why)
-        return found
+        states = np.full(len(self.ids), NO_SCORE, dtype=np.int8)
+        np.minimum.at(states, self.sample, why)
+        return states
 
 
 def has_state(rows: ScoredRows, state: ReadingState) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = rows.columns.state.codes == READING_STATES.index(state)
-    return found
+    mask: NDArray[np.bool_] = rows.columns.state.codes == READING_STATES.index(state)
+    return mask
 
 
 def load(
@@ -98,7 +98,7 @@ def load(
     verdicts_first: bool = False,
     of: int = 0,
     notes: Sequence[str] = (),
-) -> Loaded:
+) -> LoadedSide:
     """Score replies; by the headline scoring unless another is named. `replies` gives all of them,
     each time that it is called.
 
@@ -128,8 +128,11 @@ def load(
     rows = tally.rows_by(chosen)
     how = benchmark.scorings[chosen]
     if how.extra_metrics is None and all(map(is_mean, how.metrics.values())):
-        rows = [replace(one, columns=_without_objects(one.columns)) for one in rows]
-    return Loaded(
+        rows = [
+            replace(scored_rows, columns=_without_objects(scored_rows.columns))
+            for scored_rows in rows
+        ]
+    return LoadedSide(
         benchmark=benchmark,
         scoring=chosen,
         model=model,
@@ -172,7 +175,7 @@ class _Samples:
         return np.array(self._of_rows, dtype=np.int32)
 
 
-def in_order(side: Loaded) -> Loaded:
+def in_order(side: LoadedSide) -> LoadedSide:
     """The side with its categories numbered by their names, and not by who came first, so that sums
     over categories may be added to another side's."""
     import numpy as np
@@ -184,9 +187,9 @@ def in_order(side: Loaded) -> Loaded:
         return Category(codes=number[tag.codes], names=tuple(tag.names[n] for n in order))
 
     rows = []
-    for one in side.rows:
-        tags = {name: by_name(tag) for name, tag in one.columns.tags.items()}
-        rows.append(replace(one, columns=replace(one.columns, tags=tags)))
+    for scored_rows in side.rows:
+        tags = {name: by_name(tag) for name, tag in scored_rows.columns.tags.items()}
+        rows.append(replace(scored_rows, columns=replace(scored_rows.columns, tags=tags)))
     return replace(side, rows=rows)
 
 

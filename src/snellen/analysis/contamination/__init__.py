@@ -71,7 +71,7 @@ def contamination(
     troubles, pictures = Troubles(), Pictures()
     reads = [read(benchmark, pictures, troubles, limit, say) for benchmark in benchmarks]
     say(f"comparing {len(pictures.numbers):,} pictures")
-    index = PictureIndex(pictures.greys())
+    index = PictureIndex(pictures.grays())
     shared, duplicates = overlaps(reads, index)
     notes = _notes(benchmarks, reads, index)
     matches: Corpus | None = None
@@ -82,8 +82,8 @@ def contamination(
         matches = search.run(corpus, pictures_in)
         hits = [hit for sample_hits in search.hits.values() for hit in sample_hits]
         if run is not None:
-            by_place = {place: match for (_, place), match in search.found.items()}
-            differences, more = effects(Run(run), benchmarks[0], reads[0], by_place)
+            by_number = {number: match for (_, number), match in search.matches.items()}
+            differences, more = effects(Run(run), benchmarks[0], reads[0], by_number)
             notes += more
     report = Contamination(
         format=FORMAT,
@@ -120,11 +120,11 @@ def _counts(content: BenchmarkContent) -> BenchmarkCounts:
 def _check(run: Run, benchmark: Benchmark) -> None:
     """A run of another benchmark is refused before hours are spent."""
     manifest = run.manifest()
-    asked = manifest["identity"]["benchmark"]
-    if asked != benchmark.name:
-        raise UsageError(f"{run.path} is a run of {asked}, not of {benchmark.name}.")
+    name = manifest["identity"]["benchmark"]
+    if name != benchmark.name:
+        raise UsageError(f"{run.path} is a run of {name}, not of {benchmark.name}.")
     if benchmark.provenance.from_catalog and is_object_run(manifest):
         raise UsageError(
-            f"{run.path} is a run of a Python object called {asked}, not of the catalog's {asked}. "
+            f"{run.path} is a run of a Python object called {name}, not of the catalog's {name}. "
             "Pass that object to `snellen.analysis.contamination.contamination`."
         )

@@ -34,7 +34,7 @@ PARAGRAPH = 200
 DEEPEST = 12
 MOST_TEXTS, MOST_PICTURES = 10_000, 1_000
 """Of a row."""
-MOST_BESIDE = 50
+MAX_NEIGHBORS = 50
 IMAGE_FIELDS = ("image", "images", "img", "image_path", "image_paths", "picture", "pictures")
 BASE64 = 500
 """A cell for pictures with so many characters and no blank is a picture, not a path."""
@@ -46,7 +46,7 @@ class Passage:
     """A text, and those in which an answer to it may stand: of a conversation the next one."""
 
     text: str
-    beside: tuple[str, ...] = ()
+    neighbors: tuple[str, ...] = ()
 
 
 @dataclass
@@ -70,7 +70,7 @@ def rows(
     for path in dict.fromkeys(paths):
         if not path.is_dir() and not path.is_file():
             raise UsageError(f"{path}: there is no such file or folder of a corpus.")
-        named: set[Path] = set()
+        picture_paths: set[Path] = set()
         below = list(_below(path, troubles)) if path.is_dir() else [path]
         roots = [folder] if folder else [path if path.is_dir() else path.parent]
         empty = True
@@ -79,8 +79,10 @@ def rows(
                 base = roots if folder or file.parent in roots else [file.parent, *roots]
                 try:
                     for row in _of_file(file, base, troubles):
-                        named.update(
-                            one.source for one in row.pictures if isinstance(one.source, Path)
+                        picture_paths.update(
+                            picture.source
+                            for picture in row.pictures
+                            if isinstance(picture.source, Path)
                         )
                         empty = False
                         yield row
@@ -90,8 +92,8 @@ def rows(
         for file in below:
             if _kind(file) in IMAGES:
                 empty = False
-                if file not in named:
-                    yield CorpusRow(writable(str(file)), pictures=[Image(file, place=str(file))])
+                if file not in picture_paths:
+                    yield CorpusRow(writable(str(file)), pictures=[Image(file, label=str(file))])
                     yield None
             elif _kind(file) not in (*ROWS, *TEXTS):
                 troubles.add("files of no kind that is read", str(file))
@@ -128,15 +130,17 @@ def _of_file(path: Path, folders: Sequence[Path], troubles: Troubles) -> Iterato
         case ".txt" | ".md":
             values = _paragraphs(path)
         case kind:
-            values = ((f"{path} row {row.place + 1}", row) for row in READERS[kind](path))
+            values = ((f"{path} row {row.position + 1}", row) for row in READERS[kind](path))
     for where, value in values:
         row = CorpusRow(writable(where))
         for passage in islice(_passages(value), MOST_TEXTS):
-            row.passages.append(Passage(passage.text[:LONGEST_TEXT], passage.beside))
-        for found in islice(_pictures(value), MOST_PICTURES):
-            image = _image(found, where, folders)
+            row.passages.append(Passage(passage.text[:LONGEST_TEXT], passage.neighbors))
+        for picture in islice(_pictures(value), MOST_PICTURES):
+            image = _image(picture, where, folders)
             if image is None:
-                troubles.add("addresses of pictures, which are not fetched", f"{where}: {found!r}")
+                troubles.add(
+                    "addresses of pictures, which are not fetched", f"{where}: {picture!r}"
+                )
             else:
                 row.pictures.append(image)
         yield row
@@ -197,19 +201,21 @@ def _passages(value: object, name: str = "", depth: int = 0) -> Iterator[Passage
         return
     if isinstance(value, Mapping):
         texts = [
-            one for key, one in value.items() if isinstance(one, str) and not _names(one, str(key))
+            item
+            for key, item in value.items()
+            if isinstance(item, str) and not _names(item, str(key))
         ]
         for text in texts:
             others = (other for other in texts if other is not text)
-            yield Passage(text, tuple(islice(others, MOST_BESIDE)))
-        for key, one in value.items():
-            if not isinstance(one, str):
-                yield from _passages(one, str(key), depth + 1)
+            yield Passage(text, tuple(islice(others, MAX_NEIGHBORS)))
+        for key, item in value.items():
+            if not isinstance(item, str):
+                yield from _passages(item, str(key), depth + 1)
     elif isinstance(value, list | tuple):
-        turns = [*(_turn(one, name) for one in value), None]
-        for one, (turn, after) in zip(value, pairwise(turns), strict=True):
+        turns = [*(_turn(item, name) for item in value), None]
+        for item, (turn, after) in zip(value, pairwise(turns), strict=True):
             if turn is None:
-                yield from _passages(one, name, depth + 1)
+                yield from _passages(item, name, depth + 1)
             else:
                 yield Passage(turn, () if after is None else (after,))
     elif isinstance(value, str) and not _names(value, name):
@@ -223,11 +229,11 @@ def _turn(value: object, name: str) -> str | None:
         return None if _names(value, name) else value
     if not isinstance(value, Mapping):
         return None
-    said = value.get("value", value.get("content"))
-    if isinstance(said, list | tuple):
-        parts = [part.get("text") for part in said if isinstance(part, Mapping)]
-        said = "\n".join(part for part in parts if isinstance(part, str))
-    return said if isinstance(said, str) and said else None
+    text = value.get("value", value.get("content"))
+    if isinstance(text, list | tuple):
+        parts = [part.get("text") for part in text if isinstance(part, Mapping)]
+        text = "\n".join(part for part in parts if isinstance(part, str))
+    return text if isinstance(text, str) and text else None
 
 
 def _pictures(value: object, name: str = "", depth: int = 0) -> Iterator[Image | str | bytes]:
@@ -237,11 +243,11 @@ def _pictures(value: object, name: str = "", depth: int = 0) -> Iterator[Image |
     if isinstance(value, Image | bytes):
         yield value
     elif isinstance(value, Mapping):
-        for key, one in value.items():
-            yield from _pictures(one, str(key), depth + 1)
+        for key, item in value.items():
+            yield from _pictures(item, str(key), depth + 1)
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _pictures(one, name, depth + 1)
+        for item in value:
+            yield from _pictures(item, name, depth + 1)
     elif isinstance(value, str) and _names(value, name):
         yield value
 
@@ -255,19 +261,19 @@ def _names(text: str, field_name: str) -> bool:
     return text.lower().endswith(IMAGES) and "\n" not in text
 
 
-def _image(found: Image | str | bytes, where: str, folders: Sequence[Path]) -> Image | None:
+def _image(picture: Image | str | bytes, where: str, folders: Sequence[Path]) -> Image | None:
     """The picture to open; None for an address, which is not fetched."""
-    if isinstance(found, Image):
-        return found
-    if isinstance(found, bytes):
-        return Image(found, place=f"a picture of {where}")
-    if found.startswith(ADDRESSES):
+    if isinstance(picture, Image):
+        return picture
+    if isinstance(picture, bytes):
+        return Image(picture, label=f"a picture of {where}")
+    if picture.startswith(ADDRESSES):
         return None
-    if len(found) > BASE64 or found.startswith("data:"):
-        return Image(found.encode("utf-8", "replace"), place=f"a picture of {where}")
-    places = [(folder, folder / found) for folder in folders]
-    folder, path = next(((a, b) for a, b in places if _is_file(b)), places[0])
-    return Image(path, place=found, within=folder)
+    if len(picture) > BASE64 or picture.startswith("data:"):
+        return Image(picture.encode("utf-8", "replace"), label=f"a picture of {where}")
+    candidates = [(folder, folder / picture) for folder in folders]
+    folder, path = next(((a, b) for a, b in candidates if _is_file(b)), candidates[0])
+    return Image(path, label=picture, within=folder)
 
 
 def _is_file(path: Path) -> bool:

@@ -27,21 +27,21 @@ def overlaps(
     samples show one pair of samples."""
     showing: dict[int, list[At]] = defaultdict(list)
     for number, read in enumerate(reads):
-        for place, sample in enumerate(read.samples):
+        for sample_number, sample in enumerate(read.samples):
             for picture in sample.pictures:
-                showing[picture].append((number, place))
-    found = _Found(reads)
+                showing[picture].append((number, sample_number))
+    counter = _OverlapCounter(reads)
     for p in showing:
-        found.compare(showing[p], showing[p], 1.0, same=True)
+        counter.compare(showing[p], showing[p], 1.0, same=True)
     for p, q, how in index.pairs():
-        found.compare(showing[p], showing[q], how, same=False)
-    for one, other, how in _without_pictures(reads):
-        found.question(one, other, None, how)
-    return found.overlaps(), found.duplicates
+        counter.compare(showing[p], showing[q], how, same=False)
+    for first, second, how in _without_pictures(reads):
+        counter.question(first, second, None, how)
+    return counter.overlaps(), counter.duplicates
 
 
 @dataclass
-class _Found:
+class _OverlapCounter:
     """Duplicates, and what is counted of each two benchmarks."""
 
     reads: Sequence[BenchmarkContent]
@@ -53,48 +53,48 @@ class _Found:
 
     def compare(self, ours: Sequence[At], theirs: Sequence[At], how: float, *, same: bool) -> None:
         """All samples that show one picture with all that show another, or the same."""
-        told: set[tuple[int, int]] = set()
-        for one, other in self._candidates(ours, theirs):
-            if one == other:
+        counted: set[tuple[int, int]] = set()
+        for first, second in self._candidates(ours, theirs):
+            if first == second:
                 continue
-            one, other = sorted((one, other))
-            a, b = self._sample(one), self._sample(other)
-            benchmarks = one[0], other[0]
-            if a.together is not None and one[0] == other[0] and a.together == b.together:
+            first, second = sorted((first, second))
+            a, b = self._sample(first), self._sample(second)
+            benchmarks = first[0], second[0]
+            if a.together is not None and first[0] == second[0] and a.together == b.together:
                 continue
             if text := _same_question(a, b):
-                self.question(one, other, how, text)
-            if same and one[0] == other[0]:
+                self.question(first, second, how, text)
+            if same and first[0] == second[0]:
                 continue  # many ask several questions about one file
-            self._showing.setdefault(benchmarks, set()).update((one, other))
-            if benchmarks not in told:
-                told.add(benchmarks)
+            self._showing.setdefault(benchmarks, set()).update((first, second))
+            if benchmarks not in counted:
+                counted.add(benchmarks)
                 self._pictures.setdefault(benchmarks, Counter())[same] += 1
                 if not text:
-                    self._tell(benchmarks, self._duplicate("picture", one, other, how, None))
+                    self._add(benchmarks, self._duplicate("picture", first, second, how, None))
 
-    def question(self, one: At, other: At, picture: float | None, text: float) -> None:
+    def question(self, first: At, second: At, picture: float | None, text: float) -> None:
         """Take two samples that ask the same into account, once."""
-        benchmarks = one[0], other[0]
+        benchmarks = first[0], second[0]
         pairs = self._questions.setdefault(benchmarks, {})
-        if (one, other) in pairs:
+        if (first, second) in pairs:
             return
-        pairs[one, other] = self._duplicate("question", one, other, picture, text)
-        self._tell(benchmarks, pairs[one, other])
+        pairs[first, second] = self._duplicate("question", first, second, picture, text)
+        self._add(benchmarks, pairs[first, second])
 
-    def _tell(self, benchmarks: tuple[int, int], duplicate: Duplicate) -> None:
+    def _add(self, benchmarks: tuple[int, int], duplicate: Duplicate) -> None:
         self.duplicates.append(duplicate)
         self._examples.setdefault(benchmarks, []).append(duplicate)
 
     def _duplicate(
-        self, kind: str, one: At, other: At, picture: float | None, text: float | None
+        self, kind: str, first: At, second: At, picture: float | None, text: float | None
     ) -> Duplicate:
-        a, b = self._sample(one), self._sample(other)
+        a, b = self._sample(first), self._sample(second)
         conflicting = kind == "question" and a.answer and b.answer and a.answer != b.answer
         return Duplicate(
             kind="question" if kind == "question" else "picture",
-            a=(self.reads[one[0]].name, a.id),
-            b=(self.reads[other[0]].name, b.id),
+            a=(self.reads[first[0]].name, a.id),
+            b=(self.reads[second[0]].name, b.id),
             picture=picture if picture is None else round(picture, 4),
             text=text if text is None else round(text, 4),
             answers=(" ".join(a.answer), " ".join(b.answer)) if conflicting else None,
@@ -136,13 +136,17 @@ class _Found:
         # Conflicts first, the surest of them before all: somebody should look at them.
         examples = sorted(
             examples,
-            key=lambda one: (one.answers is None, one.kind == "picture", -(one.picture or 1)),
+            key=lambda duplicate: (
+                duplicate.answers is None,
+                duplicate.kind == "picture",
+                -(duplicate.picture or 1),
+            ),
         )
         return Overlap(
             a=self.reads[i].name,
             b=self.reads[j].name,
             questions=len(pairs),
-            conflicting=sum(one.answers is not None for one in pairs.values()),
+            conflicting=sum(duplicate.answers is not None for duplicate in pairs.values()),
             samples=len({at for pair in pairs for at in pair if at[0] == i}),
             same_pictures=files[True],
             near_pictures=files[False],
@@ -165,29 +169,29 @@ def _same_question(a: SampleContent, b: SampleContent) -> float:
 
 def _without_pictures(reads: Sequence[BenchmarkContent]) -> Iterator[tuple[At, At, float]]:
     """The samples that show nothing and ask the same: by the same words, or by most n-grams."""
-    places = [
-        (number, place)
+    positions = [
+        (number, sample_number)
         for number, read in enumerate(reads)
-        for place, sample in enumerate(read.samples)
+        for sample_number, sample in enumerate(read.samples)
         if not sample.shows and sample.question
     ]
-    samples = [reads[number].samples[place] for number, place in places]
+    samples = [reads[number].samples[sample_number] for number, sample_number in positions]
     by_words: dict[Words, list[int]] = defaultdict(list)
     candidates: set[tuple[int, int]] = set()
     for at, sample in enumerate(samples):
         earlier = by_words[sample.question]
-        candidates.update((one, at) for one in earlier[:EXAMPLES])
+        candidates.update((first, at) for first in earlier[:EXAMPLES])
         earlier.append(at)
     texts = [sample.question for sample in samples]
     candidates.update(
-        (min(text, other), max(text, other))
-        for text, other, _ in Grams(texts).near(texts)
-        if text != other
+        (min(text, second), max(text, second))
+        for text, second, _ in Grams(texts).near(texts)
+        if text != second
     )
-    for one, other in sorted(candidates):
-        a, b = samples[one], samples[other]
-        same_place = places[one][0] == places[other][0]
-        if same_place and a.together is not None and a.together == b.together:
+    for first, second in sorted(candidates):
+        a, b = samples[first], samples[second]
+        same_benchmark = positions[first][0] == positions[second][0]
+        if same_benchmark and a.together is not None and a.together == b.together:
             continue
         if how := _same_question(a, b):
-            yield places[one], places[other], how
+            yield positions[first], positions[second], how

@@ -88,39 +88,39 @@ class Pictures:
     """Every picture once, by the digest of its bytes."""
 
     numbers: dict[str, int] = field(default_factory=dict)
-    _greys: list[NDArray[np.uint8]] = field(default_factory=list)
+    _grays: list[NDArray[np.uint8]] = field(default_factory=list)
 
-    def add(self, digest: str, grey: NDArray[np.uint8]) -> int:
+    def add(self, digest: str, gray: NDArray[np.uint8]) -> int:
         number = self.numbers.setdefault(digest, len(self.numbers))
-        if number == len(self._greys):
-            self._greys.append(grey)
+        if number == len(self._grays):
+            self._grays.append(gray)
         return number
 
-    def greys(self) -> NDArray[np.uint8]:
+    def grays(self) -> NDArray[np.uint8]:
         """(n, SIDE, SIDE)"""
         import numpy as np
 
-        return np.stack(self._greys) if self._greys else np.zeros((0, SIDE, SIDE), np.uint8)
+        return np.stack(self._grays) if self._grays else np.zeros((0, SIDE, SIDE), np.uint8)
 
 
 Thumbnail = tuple[str, "NDArray[np.uint8]"]
-"""A picture's digest, and its pixels in grey, (SIDE, SIDE)."""
+"""A picture's digest, and its pixels in gray, (SIDE, SIDE)."""
 
 
-def seen(pictures: Iterable[Image], troubles: Troubles) -> Iterator[Thumbnail | None]:
+def thumbnails(pictures: Iterable[Image], troubles: Troubles) -> Iterator[Thumbnail | None]:
     """What is compared of each picture; None for one that cannot be read. In their order."""
     with ThreadPoolExecutor(THREADS) as pool:
         left = iter(pictures)
         while block := list(islice(left, AT_ONCE)):
-            for found in pool.map(_seen, block):
-                if isinstance(found, MediaError):
-                    troubles.add("pictures that cannot be read", str(found))
+            for thumbnail in pool.map(_thumbnail, block):
+                if isinstance(thumbnail, MediaError):
+                    troubles.add("pictures that cannot be read", str(thumbnail))
                     yield None
                 else:
-                    yield found
+                    yield thumbnail
 
 
-def _seen(image: Image) -> Thumbnail | MediaError:
+def _thumbnail(image: Image) -> Thumbnail | MediaError:
     try:
         loaded = images.load(image)
         assert loaded.digest is not None
@@ -147,20 +147,20 @@ def read(
     rows = map(benchmark.read, islice(iter(benchmark.data), limit))
     while block := [(sample, _media(benchmark, sample)) for sample in islice(rows, AT_ONCE)]:
         new = {
-            _reference(one): one
+            _reference(item): item
             for _, media in block
-            for one in media
-            if isinstance(one, Image) and _reference(one) not in known
+            for item in media
+            if isinstance(item, Image) and _reference(item) not in known
         }
-        for reference, found in zip(new, seen(new.values(), troubles), strict=True):
-            known[reference] = None if found is None else pictures.add(*found)
+        for reference, thumbnail in zip(new, thumbnails(new.values(), troubles), strict=True):
+            known[reference] = None if thumbnail is None else pictures.add(*thumbnail)
         for sample, media in block:
-            numbers = (known[_reference(one)] for one in media if isinstance(one, Image))
-            videos += any(not isinstance(one, Image) for one in media)
+            numbers = (known[_reference(item)] for item in media if isinstance(item, Image))
+            videos += any(not isinstance(item, Image) for item in media)
             shown = tuple(dict.fromkeys(n for n in numbers if n is not None))
-            samples.append(_asked(benchmark, sample, shown, shows=bool(media)))
+            samples.append(_content_of(benchmark, sample, shown, shows=bool(media)))
         say(f"reading {benchmark.name}: {len(samples):,} samples")
-        for reference in [one for one in new if isinstance(one, bytes)]:
+        for reference in [key for key in new if isinstance(key, bytes)]:
             del known[reference]  # bytes are not kept: the next equal ones have an equal digest
     if not samples:
         raise DataError(f"{benchmark.name}: {benchmark.data.where} has no rows.")
@@ -179,7 +179,7 @@ def _media(benchmark: Benchmark, sample: Sample) -> tuple[Image | Video, ...]:
     return tuple(image for message in benchmark.messages(sample) for image in message.images)
 
 
-def _asked(
+def _content_of(
     benchmark: Benchmark, sample: Sample, pictures: tuple[int, ...], *, shows: bool
 ) -> SampleContent:
     answer, letter = _answer(sample)
@@ -201,7 +201,7 @@ def _answer(sample: Sample) -> tuple[Words, Words]:
     right = common_answer(sample.target, sample.references)
     if right is None:
         return (), ()
-    place = ascii_uppercase.find(right) if len(right) == 1 else -1
-    if right not in sample.choices and 0 <= place < len(sample.choices):
-        return words(sample.choices[place]), words(right)
+    index = ascii_uppercase.find(right) if len(right) == 1 else -1
+    if right not in sample.choices and 0 <= index < len(sample.choices):
+        return words(sample.choices[index]), words(right)
     return words(right), ()

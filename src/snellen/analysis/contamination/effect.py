@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 By = Literal["text", "picture", "both"]
-FOUND: Mapping[By, Callable[[SampleMatch], bool]] = {
-    "text": lambda seen: seen.text > 0,
-    "picture": lambda seen: seen.picture > 0,
-    "both": lambda seen: seen.both,
+CRITERIA: Mapping[By, Callable[[SampleMatch], bool]] = {
+    "text": lambda match: match.text > 0,
+    "picture": lambda match: match.picture > 0,
+    "both": lambda match: match.both,
 }
 
 
 def effects(
-    run: Run, benchmark: Benchmark, read: BenchmarkContent, found: Mapping[int, SampleMatch]
+    run: Run, benchmark: Benchmark, read: BenchmarkContent, matches: Mapping[int, SampleMatch]
 ) -> tuple[list[Effect], list[str]]:
     """The run's headline scores on the samples that were `found` (by their place) and on all
     others, by what of them was found; and what must be said beside them.
@@ -39,7 +39,7 @@ def effects(
     """
     import numpy as np
 
-    places = {sample.id: place for place, sample in enumerate(read.samples)}
+    indices = {sample.id: index for index, sample in enumerate(read.samples)}
     scores: list[float] = []
     of: list[int] = []
     others = 0
@@ -48,13 +48,13 @@ def effects(
     for row in run.scores():
         if row.scoring != benchmark.headline or row.score is None:
             continue
-        place = places.get(row.sample)
-        if place is None:
+        index = indices.get(row.sample)
+        if index is None:
             others += 1
             continue
         versions.add(row.version)
         scores.append(row.score / benchmark.scorings[row.scoring].best)
-        of.append(place)
+        of.append(index)
     if not scores:
         raise UsageError(
             f"{run.path} has no {benchmark.headline} score of a sample of {read.name}. Is it a run "
@@ -74,31 +74,31 @@ def effects(
     cluster_of = [names.setdefault(sample.cluster, len(names)) for sample in read.samples]
     score, sample_indices = np.array(scores), np.array(of)
     cluster = np.array(cluster_of)[sample_indices]
-    made = []
-    for by, is_found in FOUND.items():
+    results = []
+    for by, criterion in CRITERIA.items():
         which = np.zeros(len(read.samples), np.bool_)
-        which[[place for place, seen in found.items() if is_found(seen)]] = True
-        made.append(_effect(by, score, cluster, which[sample_indices]))
-    return made, notes
+        which[[index for index, match in matches.items() if criterion(match)]] = True
+        results.append(_effect(by, score, cluster, which[sample_indices]))
+    return results, notes
 
 
 def _effect(
     by: By,
     score: NDArray[np.float64],
     cluster: NDArray[np.int64],
-    found: NDArray[np.bool_],
+    is_match: NDArray[np.bool_],
 ) -> Effect:
     """Of arrays (n,)."""
-    ours, theirs = (stats.mean(score[which], cluster[which]) for which in (found, ~found))
+    ours, theirs = (stats.mean(score[which], cluster[which]) for which in (is_match, ~is_match))
     return Effect(
         by=by,
         found=metric_report(ours),
         clean=metric_report(theirs),
-        difference=metric_report(less(ours, theirs)),
+        difference=metric_report(mean_difference(ours, theirs)),
     )
 
 
-def less(found: Estimate, clean: Estimate) -> Estimate:
+def mean_difference(matched: Estimate, clean: Estimate) -> Estimate:
     """The first mean less the second, of other samples, with Newcombe's interval: from the ends l
     and u of both, as found is often all right, of which a standard error would make certainty.
 
@@ -107,20 +107,20 @@ def less(found: Estimate, clean: Estimate) -> Estimate:
     Newcombe 1998, Statistics in Medicine 17, method 10; of any two intervals Zou and Donner 2008,
     Statistics in Medicine 27. A cluster with samples on both sides makes it wider than need be.
     """
-    n = found.n + clean.n
-    if found.value is None or clean.value is None:
-        side = "found" if found.value is None else "clean"
+    n = matched.n + clean.n
+    if matched.value is None or clean.value is None:
+        side = "found" if matched.value is None else "clean"
         return Estimate(value=None, n=n, reason=f"no sample is {side}")
-    value = found.value - clean.value
-    if found.ci95 is None or clean.ci95 is None:
-        return Estimate(value=value, n=n, reason=found.reason or clean.reason)
-    (low_f, high_f), (low_c, high_c) = found.ci95, clean.ci95
+    value = matched.value - clean.value
+    if matched.ci95 is None or clean.ci95 is None:
+        return Estimate(value=value, n=n, reason=matched.reason or clean.reason)
+    (low_f, high_f), (low_c, high_c) = matched.ci95, clean.ci95
     return Estimate(
         value=value,
         n=n,
-        stderr=found.stderr and clean.stderr and math.hypot(found.stderr, clean.stderr),
+        stderr=matched.stderr and clean.stderr and math.hypot(matched.stderr, clean.stderr),
         ci95=(
-            value - math.hypot(found.value - low_f, high_c - clean.value),
-            value + math.hypot(high_f - found.value, clean.value - low_c),
+            value - math.hypot(matched.value - low_f, high_c - clean.value),
+            value + math.hypot(high_f - matched.value, clean.value - low_c),
         ),
     )

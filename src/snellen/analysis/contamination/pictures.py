@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SIDE = 64
-"""Pictures are compared in grey, squeezed into squares of so many pixels."""
+"""Pictures are compared in gray, squeezed into squares of so many pixels."""
 FLAT = 2.0
 """Below this standard deviation (of 0 to 255) a picture shows nothing: its hash is noise."""
 MOST_BITS = 11
@@ -42,8 +42,8 @@ COARSE = 8
 LEAST_COARSE = 0.5
 
 
-def hashes(greys: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Two 64-bit hashes of each picture: greys are (n, SIDE, SIDE), hashes (n, 2).
+def hashes(grays: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Two 64-bit hashes of each picture: grays are (n, SIDE, SIDE), hashes (n, 2).
 
     The first is pHash (Zauner 2010): which of the 8 x 8 lowest frequencies of the cosine transform
     are above their median. The second is dHash: which of 9 x 8 pixels are brighter than the one
@@ -51,7 +51,7 @@ def hashes(greys: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """
     import numpy as np
 
-    half = greys.reshape(-1, SIDE // 2, 2, SIDE // 2, 2).mean((2, 4), dtype=np.float32)
+    half = grays.reshape(-1, SIDE // 2, 2, SIDE // 2, 2).mean((2, 4), dtype=np.float32)
     low = _cosines() @ half @ _cosines().T
     low = low.reshape(-1, 64)
     by_frequency = low > np.median(low[:, 1:], axis=1, keepdims=True)
@@ -68,8 +68,8 @@ def _cosines() -> NDArray[np.float32]:
 
     n = SIDE // 2
     k, x = np.arange(8)[:, None], np.arange(n)[None]
-    made: NDArray[np.float32] = np.cos(np.pi * (2 * x + 1) * k / (2 * n)).astype(np.float32)
-    return made
+    cosines: NDArray[np.float32] = np.cos(np.pi * (2 * x + 1) * k / (2 * n)).astype(np.float32)
+    return cosines
 
 
 @cache
@@ -82,42 +82,42 @@ def _means(parts: int) -> NDArray[np.float32]:
     covered = np.minimum(edges[1:, None], np.arange(1, n + 1)) - np.maximum(
         edges[:-1, None], np.arange(n)
     )
-    made: NDArray[np.float32] = (np.maximum(covered, 0) / (n / parts)).astype(np.float32)
-    return made
+    means: NDArray[np.float32] = (np.maximum(covered, 0) / (n / parts)).astype(np.float32)
+    return means
 
 
-def flat(greys: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def flat(grays: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Which pictures show nothing: (n,)."""
-    found: NDArray[np.bool_] = greys.reshape(len(greys), -1).std(axis=1) < FLAT
-    return found
+    mask: NDArray[np.bool_] = grays.reshape(len(grays), -1).std(axis=1) < FLAT
+    return mask
 
 
 class PictureIndex:
-    """Pictures to look others up in; greys are (n, SIDE, SIDE). Flat ones are never found."""
+    """Pictures to look others up in; grays are (n, SIDE, SIDE). Flat ones are never found."""
 
-    def __init__(self, greys: NDArray[np.uint8]) -> None:
+    def __init__(self, grays: NDArray[np.uint8]) -> None:
         import numpy as np
 
-        self._greys = greys
-        (self._places,) = np.nonzero(~flat(greys)) if len(greys) else (np.zeros(0, np.intp),)
-        self._hashes = hashes(greys[self._places])
+        self._grays = grays
+        (self._places,) = np.nonzero(~flat(grays)) if len(grays) else (np.zeros(0, np.intp),)
+        self._hashes = hashes(grays[self._places])
         self.cut = False
         """Whether there were more candidates than are compared."""
         self._bands = [
             [_Band(self._hashes[:, kind], band) for band in range(BANDS)] for kind in (0, 1)
         ]
 
-    def near(self, greys: NDArray[np.uint8]) -> Iterator[tuple[int, int, float]]:
+    def near(self, grays: NDArray[np.uint8]) -> Iterator[tuple[int, int, float]]:
         """(number of the picture, number in the index, correlation of their pixels) of each pair
         that is nearly the same."""
         import numpy as np
 
-        (places,) = np.nonzero(~flat(greys)) if len(greys) else (np.zeros(0, np.intp),)
+        (places,) = np.nonzero(~flat(grays)) if len(grays) else (np.zeros(0, np.intp),)
         if not len(places) or not len(self._places):
             return
-        ours, theirs = self.candidates(hashes(greys[places]))
+        ours, theirs = self.candidates(hashes(grays[places]))
         ours, theirs = places[ours], self._places[theirs]
-        yield from _verified(greys, self._greys, ours, theirs)
+        yield from _verified(grays, self._grays, ours, theirs)
 
     def pairs(self) -> Iterator[tuple[int, int, float]]:
         """The pairs in the index itself, the lower number first."""
@@ -126,21 +126,19 @@ class PictureIndex:
         ours, theirs = self.candidates(self._hashes)
         once = ours < theirs
         ours, theirs = self._places[ours[once]], self._places[theirs[once]]
-        yield from _verified(self._greys, self._greys, ours, theirs)
+        yield from _verified(self._grays, self._grays, ours, theirs)
 
-    def candidates(
-        self, looked_up: NDArray[np.uint64]
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def candidates(self, queries: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Pairs one of whose hashes differ by MOST_BITS at most: numbers among those looked up
         (m, 2), and among those of the index that are not flat."""
         import numpy as np
 
         n = len(self._hashes)
-        found = np.zeros(0, np.intp)
+        codes = np.zeros(0, np.intp)
         for kind, bands in enumerate(self._bands):
-            theirs, ours = looked_up[:, kind], self._hashes[:, kind]
+            theirs, ours = queries[:, kind], self._hashes[:, kind]
             for band in bands:
-                parts = [found]
+                parts = [codes]
                 for i, j in band.within(theirs):
                     close = np.bitwise_count(theirs[i] ^ ours[j]) <= MOST_BITS
                     parts.append(i[close] * n + j[close])
@@ -148,10 +146,10 @@ class PictureIndex:
                         parts = [np.unique(np.concatenate(parts))]
                         if len(parts[0]) > MOST_CANDIDATES:
                             self.cut = True
-                            found = parts[0][:MOST_CANDIDATES]
-                            return found // n, found % n
-                found = np.unique(np.concatenate(parts))
-        return found // n, found % n
+                            codes = parts[0][:MOST_CANDIDATES]
+                            return codes // n, codes % n
+                codes = np.unique(np.concatenate(parts))
+        return codes // n, codes % n
 
 
 class _Band:
@@ -171,12 +169,12 @@ class _Band:
         return ((of >> self._shift) & np.uint64((1 << BITS) - 1)).astype(np.int64)
 
     def within(
-        self, looked_up: NDArray[np.uint64]
+        self, queries: NDArray[np.uint64]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Pairs whose keys differ in IN_BAND bits at most, a difference after the other."""
         import numpy as np
 
-        keys = self._keys(looked_up)
+        keys = self._keys(queries)
         for mask in _masks():
             other = keys ^ mask
             first = self._starts[other]
@@ -212,15 +210,15 @@ def _verified(
         a, b = first[i].astype(np.float32), second[j].astype(np.float32)
         likely = _correlation(_coarse(a), _coarse(b)) >= LEAST_COARSE
         i, j = i[likely], j[likely]
-        for one, other, alike in zip(i, j, similarity(a[likely], b[likely]), strict=True):
+        for number, other, alike in zip(i, j, similarity(a[likely], b[likely]), strict=True):
             if alike:
-                yield int(one), int(other), float(alike)
+                yield int(number), int(other), float(alike)
 
 
-def _coarse(greys: NDArray[np.float32]) -> NDArray[np.float32]:
+def _coarse(grays: NDArray[np.float32]) -> NDArray[np.float32]:
     size = SIDE // COARSE
-    found: NDArray[np.float32] = greys.reshape(-1, COARSE, size, COARSE, size).mean((2, 4))
-    return found
+    means: NDArray[np.float32] = grays.reshape(-1, COARSE, size, COARSE, size).mean((2, 4))
+    return means
 
 
 def similarity(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -236,14 +234,14 @@ def similarity(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.flo
     rows, columns = _best(a.mean(2), b.mean(2)), _best(a.mean(1), b.mean(1))
     over = np.matmul(np.matmul(_warps()[rows], a), _warps()[columns].transpose(0, 2, 1))
     a, b = _standard(over), _standard(b)
-    whole = (a * b).mean((1, 2))
+    correlation = (a * b).mean((1, 2))
     a, b = _blocks(a), _blocks(b)
     spread_a, spread_b = np.sqrt((a * a).mean(2)), np.sqrt((b * b).mean(2))
     shows = np.maximum(spread_a, spread_b) > CONTENT
     alike = (a * b).mean(2) > BLOCK_ALIKE * np.maximum(spread_a * spread_b, 1e-6)
     share = (alike & shows).sum(1) / np.maximum(1, shows.sum(1))
-    near = (whole >= LEAST_CORRELATION) & (share >= LEAST_BLOCKS)
-    return np.where(near, np.minimum(whole, NEARLY), 0)
+    near = (correlation >= LEAST_CORRELATION) & (share >= LEAST_BLOCKS)
+    return np.where(near, np.minimum(correlation, NEARLY), 0)
 
 
 @cache
@@ -252,14 +250,14 @@ def _warps() -> NDArray[np.float32]:
     import numpy as np
 
     moves = np.arange(-SHIFT, SHIFT + STEP / 2, STEP)
-    made = np.zeros((len(moves) ** 2, SIDE, SIDE), np.float32)
+    warps = np.zeros((len(moves) ** 2, SIDE, SIDE), np.float32)
     pixel = np.arange(SIDE)
     for number, (left, right) in enumerate((a, b) for a in moves for b in moves):
         at = np.clip(np.linspace(left, SIDE - 1 - right, SIDE), 0, SIDE - 1)
         below = np.minimum(at.astype(int), SIDE - 2)
-        made[number, pixel, below] = 1 - (at - below)
-        made[number, pixel, below + 1] = at - below
-    return made
+        warps[number, pixel, below] = 1 - (at - below)
+        warps[number, pixel, below + 1] = at - below
+    return warps
 
 
 def _best(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.intp]:
@@ -275,24 +273,24 @@ def _best(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.intp]:
     return best
 
 
-def _standard(greys: NDArray[np.float32]) -> NDArray[np.float32]:
+def _standard(grays: NDArray[np.float32]) -> NDArray[np.float32]:
     """With mean 0 and standard deviation 1 each: brightness and contrast do not count."""
     import numpy as np
 
-    centred = greys - greys.mean((1, 2), keepdims=True)
-    spread = np.sqrt((centred * centred).mean((1, 2), keepdims=True))
-    made: NDArray[np.float32] = centred / np.maximum(spread, 1e-6)
-    return made
+    centered = grays - grays.mean((1, 2), keepdims=True)
+    spread = np.sqrt((centered * centered).mean((1, 2), keepdims=True))
+    standard: NDArray[np.float32] = centered / np.maximum(spread, 1e-6)
+    return standard
 
 
 def _correlation(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.float32]:
-    found: NDArray[np.float32] = (_standard(a) * _standard(b)).mean((1, 2))
-    return found
+    correlation: NDArray[np.float32] = (_standard(a) * _standard(b)).mean((1, 2))
+    return correlation
 
 
-def _blocks(greys: NDArray[np.float32]) -> NDArray[np.float32]:
+def _blocks(grays: NDArray[np.float32]) -> NDArray[np.float32]:
     """(n, blocks, pixels of a block), each block with mean 0."""
     n = SIDE // BLOCK
-    parts = greys.reshape(-1, n, BLOCK, n, BLOCK).swapaxes(2, 3).reshape(-1, n * n, BLOCK * BLOCK)
-    made: NDArray[np.float32] = parts - parts.mean(2, keepdims=True)
-    return made
+    parts = grays.reshape(-1, n, BLOCK, n, BLOCK).swapaxes(2, 3).reshape(-1, n * n, BLOCK * BLOCK)
+    blocks: NDArray[np.float32] = parts - parts.mean(2, keepdims=True)
+    return blocks

@@ -14,7 +14,7 @@ from snellen.analysis.contamination._read import (
     Pictures,
     SampleContent,
     Troubles,
-    seen,
+    thumbnails,
 )
 from snellen.analysis.contamination.pictures import PictureIndex
 from snellen.analysis.contamination.texts import NEARLY, TEMPLATE, Grams, Words, has, words
@@ -52,7 +52,7 @@ class Search:
     index: PictureIndex
     troubles: Troubles
     say: Callable[[str], None]
-    found: dict[tuple[int, int], SampleMatch] = field(default_factory=dict)
+    matches: dict[tuple[int, int], SampleMatch] = field(default_factory=dict)
     hits: dict[tuple[int, int], list[Hit]] = field(default_factory=dict)
     files: int = 0
     rows: int = 0
@@ -60,16 +60,16 @@ class Search:
     n_pictures: int = 0
 
     def __post_init__(self) -> None:
-        self._places = [
-            (number, place)
+        self._positions = [
+            (number, sample_number)
             for number, read in enumerate(self.reads)
-            for place in range(len(read.samples))
+            for sample_number in range(len(read.samples))
         ]
         self._by_words: dict[Words, list[int]] = {}
         self._showing: dict[int, list[int]] = {}
         questions = []
-        for at, (number, place) in enumerate(self._places):
-            sample = self.reads[number].samples[place]
+        for at, (number, sample_number) in enumerate(self._positions):
+            sample = self.reads[number].samples[sample_number]
             questions.append(sample.question)
             if sample.question:
                 self._by_words.setdefault(sample.question, []).append(at)
@@ -95,7 +95,7 @@ class Search:
             self.rows += 1
             held.append(row)
             self.texts += len(row.passages)
-            size += sum(len(one.text) for one in row.passages) // 5
+            size += sum(len(passage.text) for passage in row.passages) // 5
             shown += len(row.pictures)
             if len(held) >= ROWS or size >= WORDS or shown >= PICTURES:
                 self._look_up(held)
@@ -112,7 +112,7 @@ class Search:
             files=self.files,
             rows=self.rows,
             pictures=self.n_pictures,
-            found=[self._found_in(number) for number in range(len(self.reads))],
+            found=[self._matches_in(number) for number in range(len(self.reads))],
         )
 
     def _look_up(self, held: Sequence[CorpusRow]) -> None:
@@ -135,18 +135,18 @@ class Search:
     ) -> None:
         """Take one row into account: `shown` is how alike its pictures are to samples', `near` the
         share of samples' n-grams in it, with the passage."""
-        whole = self._whole(row, texts)
+        questions = self._full_questions(row, texts)
         everything: Words | None = None
         # What many samples ask proves nothing without their picture.
-        asking = [at for question in whole for at in self._asking(question, shown)]
+        asking = [at for question in questions for at in self._asking(question, shown)]
         for at in dict.fromkeys((*asking, *near, *shown)):
             sample = self._sample(at)
             text, passage = near.get(at, (0.0, 0))
-            if sample.question in whole:
-                passage = whole[sample.question]
-            if sample.question in whole or (text and has(texts[passage], sample.question)):
+            if sample.question in questions:
+                passage = questions[sample.question]
+            if sample.question in questions or (text and has(texts[passage], sample.question)):
                 if everything is None:
-                    everything = tuple(word for one in texts for word in one)
+                    everything = tuple(word for passage_words in texts for word in passage_words)
                 there = all(has(everything, choice) for choice in sample.choices)
                 text = 1.0 if there else NEARLY
             picture = shown.get(at, 0.0)
@@ -154,17 +154,17 @@ class Search:
                 answered = bool(text) and _answered(sample, row.passages[passage])
                 self._take(at, row.where, text, picture, answered)
 
-    def _whole(self, row: CorpusRow, texts: Sequence[Words]) -> dict[Words, int]:
+    def _full_questions(self, row: CorpusRow, texts: Sequence[Words]) -> dict[Words, int]:
         """The questions that stand in a row as a text or as a line of one, with the passage."""
-        found: dict[Words, int] = {}
+        questions: dict[Words, int] = {}
         for number, (passage, text) in enumerate(zip(row.passages, texts, strict=True)):
             if text in self._by_words:
-                found[text] = number
+                questions[text] = number
             if "\n" in passage.text:
                 for line in passage.text.splitlines():
                     if (part := words(line)) in self._by_words:
-                        found[part] = number
-        return found
+                        questions[part] = number
+        return questions
 
     def _asking(self, question: Words, shown: dict[int, float]) -> Iterator[int]:
         every = self._by_words[question]
@@ -174,19 +174,19 @@ class Search:
             yield from (at for at in shown if self._sample(at).question == question)
 
     def _take(self, at: int, where: str, text: float, picture: float, answered: bool) -> None:
-        place = self._places[at]
-        seen = self.found.setdefault(place, SampleMatch())
-        seen.both |= bool(text and picture)
-        seen.picture = max(seen.picture, picture)
+        position = self._positions[at]
+        match = self.matches.setdefault(position, SampleMatch())
+        match.both |= bool(text and picture)
+        match.picture = max(match.picture, picture)
         alone = len(self._by_words.get(self._sample(at).question, ())) <= TEMPLATE
         if alone or picture:
-            seen.text = max(seen.text, text if alone else 0.0)
-            seen.answered |= answered
-        hits = self.hits.setdefault(place, [])
+            match.text = max(match.text, text if alone else 0.0)
+            match.answered |= answered
+        hits = self.hits.setdefault(position, [])
         if len(hits) < HITS:
             hits.append(
                 Hit(
-                    benchmark=self.reads[place[0]].name,
+                    benchmark=self.reads[position[0]].name,
                     sample=self._sample(at).id,
                     where=where,
                     text=round(text, 4) or None,
@@ -203,49 +203,51 @@ class Search:
             self._known.clear()
         new: dict[object, Image] = {}
         for row in held:
-            for one in row.pictures:
-                if not (isinstance(one.source, Path) and one.source in self._known):
-                    new.setdefault(_key(one), one)
+            for image in row.pictures:
+                if not (isinstance(image.source, Path) and image.source in self._known):
+                    new.setdefault(_key(image), image)
         looked_up: dict[object, tuple[tuple[int, float], ...]] = {}
-        keys, greys = [], []
-        for key, found in zip(new, seen(new.values(), self.troubles), strict=True):
+        keys, grays = [], []
+        for key, thumbnail in zip(new, thumbnails(new.values(), self.troubles), strict=True):
             looked_up[key] = ()
-            if found is not None:
+            if thumbnail is not None:
                 self.n_pictures += 1
-                same = self.pictures.numbers.get(found[0])
+                same = self.pictures.numbers.get(thumbnail[0])
                 if same is not None:
                     looked_up[key] = ((same, 1.0),)
                 keys.append(key)
-                greys.append(found[1])
-        if greys:
-            for number, picture, how in self.index.near(np.stack(greys)):
+                grays.append(thumbnail[1])
+        if grays:
+            for number, picture, how in self.index.near(np.stack(grays)):
                 known = dict(looked_up[keys[number]])
                 known.setdefault(picture, how)
                 looked_up[keys[number]] = tuple(known.items())
-        self._known.update((key, one) for key, one in looked_up.items() if isinstance(key, Path))
+        self._known.update(
+            (key, similar) for key, similar in looked_up.items() if isinstance(key, Path)
+        )
         return [self._samples_of(row, looked_up) for row in held]
 
     def _samples_of(
         self, row: CorpusRow, looked_up: dict[object, tuple[tuple[int, float], ...]]
     ) -> dict[int, float]:
-        found: dict[int, float] = {}
-        for one in row.pictures:
-            key = _key(one)
+        similarities: dict[int, float] = {}
+        for image in row.pictures:
+            key = _key(image)
             known = looked_up.get(key, ())
             if not known and isinstance(key, Path):
                 known = self._known.get(key, ())
             for picture, how in known:
                 for at in self._showing[picture]:
-                    found[at] = max(found.get(at, 0.0), how)
-        return found
+                    similarities[at] = max(similarities.get(at, 0.0), how)
+        return similarities
 
     def _sample(self, at: int) -> SampleContent:
-        number, place = self._places[at]
-        return self.reads[number].samples[place]
+        number, sample_number = self._positions[at]
+        return self.reads[number].samples[sample_number]
 
-    def _found_in(self, number: int) -> FoundIn:
+    def _matches_in(self, number: int) -> FoundIn:
         read = self.reads[number]
-        found = [seen for (of, _), seen in self.found.items() if of == number]
+        matches = [match for (of, _), match in self.matches.items() if of == number]
 
         def share(n: int) -> Share:
             return Share(n=n, share=n / len(read.samples))
@@ -253,12 +255,12 @@ class Search:
         return FoundIn(
             benchmark=read.name,
             samples=len(read.samples),
-            text_same=share(sum(seen.text == 1 for seen in found)),
-            text_near=share(sum(0 < seen.text < 1 for seen in found)),
-            picture_same=share(sum(seen.picture == 1 for seen in found)),
-            picture_near=share(sum(0 < seen.picture < 1 for seen in found)),
-            both=share(sum(seen.both for seen in found)),
-            answered=share(sum(seen.answered for seen in found)),
+            text_same=share(sum(match.text == 1 for match in matches)),
+            text_near=share(sum(0 < match.text < 1 for match in matches)),
+            picture_same=share(sum(match.picture == 1 for match in matches)),
+            picture_near=share(sum(0 < match.picture < 1 for match in matches)),
+            both=share(sum(match.both for match in matches)),
+            answered=share(sum(match.answered for match in matches)),
         )
 
 
@@ -271,12 +273,12 @@ def _answered(sample: SampleContent, passage: Passage) -> bool:
     first there, since `yes` stands in many a sentence; a letter must be all, or before its choice's
     words."""
     answer, letter = sample.answer, sample.letter
-    for text in passage.beside if answer else ():
-        said = words(text)
-        if letter and said[:1] == letter:
-            said = said[1:]
-            if not said:
+    for text in passage.neighbors if answer else ():
+        text_words = words(text)
+        if letter and text_words[:1] == letter:
+            text_words = text_words[1:]
+            if not text_words:
                 return True
-        if said[: len(answer)] == answer or (len(answer) > 2 and has(said, answer)):
+        if text_words[: len(answer)] == answer or (len(answer) > 2 and has(text_words, answer)):
             return True
     return False

@@ -154,10 +154,10 @@ class Grams:
         hit = self._kinds[kind] == hashed
         if not hit.any():
             return
-        found = np.unique(np.stack([of[hit], kind[hit]]), axis=1)
+        pairs = np.unique(np.stack([of[hit], kind[hit]]), axis=1)
         shared: Counter[tuple[int, int]] = Counter()
-        for text, one in found.T.tolist():
-            for question in self._of[self._starts[one] : self._ends[one]].tolist():
+        for text, kind_number in pairs.T.tolist():
+            for question in self._of[self._starts[kind_number] : self._ends[kind_number]].tolist():
                 shared[text, question] += 1
         for (text, question), n in shared.items():
             share = n / int(self._n[question])
@@ -182,10 +182,10 @@ def _grams(texts: Sequence[Words]) -> tuple[NDArray[np.uint64], NDArray[np.int64
         return np.zeros(0, np.uint64), np.zeros(0, np.int64)
     word = hashed.view(np.uint64)
     size = total - N + 1
-    made = np.zeros(size, np.uint64)
-    for place in range(N):
-        made = made * np.uint64(_FACTOR) + word[place : place + size]
+    grams = np.zeros(size, np.uint64)
+    for offset in range(N):
+        grams = grams * np.uint64(_FACTOR) + word[offset : offset + size]
     # The last multiplication spreads what single words differ by over the upper bits.
-    made = (made ^ (made >> np.uint64(32))) * np.uint64(_FACTOR)
-    whole = of[:size] == of[N - 1 :]
-    return made[whole], of[:size][whole]
+    grams = (grams ^ (grams >> np.uint64(32))) * np.uint64(_FACTOR)
+    within_text = of[:size] == of[N - 1 :]
+    return grams[within_text], of[:size][within_text]

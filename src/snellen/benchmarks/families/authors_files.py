@@ -78,7 +78,7 @@ def picture(row: Row) -> Image:
     if isinstance(image, tuple):
         (image,) = image
     if isinstance(image, bytes):
-        image = Image(image, f"row {row.place + 1}, image")
+        image = Image(image, f"row {row.position + 1}, image")
     if not isinstance(image, Image):
         raise ValueError("no picture in it")
     return image
@@ -89,4 +89,4 @@ def picture_key(image: Image) -> str:
     offset in a TSV, or its file's name."""
     if isinstance(image.source, bytes):
         return blake2b(image.source, digest_size=16).hexdigest()
-    return str(image.source.offset) if isinstance(image.source, Slice) else image.place
+    return str(image.source.offset) if isinstance(image.source, Slice) else image.label

@@ -59,7 +59,7 @@ def first_rows(path: Path, column_map: Mapping[str, str]) -> list[dict[str, Any]
     head = []
     size = 0
     for row in islice(rows_of(path), LOOKED_AT):
-        turns = turn_rows(row, spelled, f"row {row.place + 1} of {path.name}")
+        turns = turn_rows(row, spelled, f"row {row.position + 1} of {path.name}")
         blank = {name: None for name in row}  # turns and answers are columns too
         for turn in turns or [row]:
             head.append({**blank, **{name: _cut(value) for name, value in turn.items()}})

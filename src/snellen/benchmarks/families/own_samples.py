@@ -103,7 +103,7 @@ class RowReader:
         if cells:
             data["image"] = ", ".join(map(image_key, cells))
         if film is not None:
-            data["video"] = film.place
+            data["video"] = film.label
         question_text = "\n".join(
             str(text) for text in (cell("hint"), question) if text is not None
         )

@@ -15,7 +15,7 @@ from typing import Literal, cast
 from snellen.answers.choice import Letter, option_letter
 from snellen.answers.others import vlmevalkit_letter
 from snellen.answers.phrase import Phrase, final_phrase
-from snellen.answers.reply import said
+from snellen.answers.reply import final_text
 from snellen.answers.value import Value, final_value
 from snellen.answers.yes_no import YesNo, yes_or_no
 from snellen.benchmarks.families.judges import grading
@@ -94,7 +94,7 @@ def parse_yes_no(reply: Reply, sample: Sample) -> Reading:
 
 
 def parse_count(reply: Reply, _: Sample) -> Reading:
-    numbers = _numbers(said(reply.text))
+    numbers = _numbers(final_text(reply.text))
     if numbers is None:
         return Reading(answer=None, rule="a number in words over 99")
     if len(numbers) == 1:
@@ -104,12 +104,12 @@ def parse_count(reply: Reply, _: Sample) -> Reading:
 
 
 def _parse_plain(reply: Reply, _: Sample) -> Reading:
-    text = plain_words(said(reply.text))
+    text = plain_words(final_text(reply.text))
     return Reading(answer=text or None, rule="whole reply" if text else "nothing said")
 
 
 def _parse_answer_clause(reply: Reply, sample: Sample) -> Reading:
-    phrases = _ANSWER_IS.findall(said(reply.text))
+    phrases = _ANSWER_IS.findall(final_text(reply.text))
     if not phrases:
         return _parse_plain(reply, sample)
     text = plain_words(re.split(r"[.!](?:\s|$)", phrases[-1])[0])
@@ -173,7 +173,7 @@ def _of_captions(scoring: Callable[..., Scoring]) -> Scoring:
     from snellen.text.ptb import tokens
 
     def parse(reply: Reply, _: Sample) -> Reading:
-        text = tokens(said(reply.text).replace("\n", " "))
+        text = tokens(final_text(reply.text).replace("\n", " "))
         return Reading(answer=text or None, rule="whole reply" if text else "nothing said")
 
     return scoring(parse, lambda *_: None, caption_metrics(tokens), 3)

@@ -27,7 +27,7 @@ def ratio_of(
     if not table[:, 1].sum():
         return Estimate(value=None, unit=unit, n=n, reason=nothing)
     labels, cluster = np.unique(table[:, 2].astype(np.intp), return_inverse=True)
-    sums = [np.bincount(cluster, weights=table[:, place]) for place in (0, 1)]
+    sums = [np.bincount(cluster, weights=table[:, column]) for column in (0, 1)]
     return stats.bootstrap_sums(
         np.stack(sums, axis=1), stats.ratio, n=n, unit=unit, clusters=labels
     )

@@ -28,7 +28,9 @@ def precision(columns: Columns) -> Estimate:
     >>> round(precision(columns).value, 3), recall(columns).value, f1(columns).value
     (0.333, 1.0, 0.5)
     """
-    rows = [(_found(query), float(query.messages), c) for query, c in queries_of(columns)]
+    rows = [
+        (_slots_with_message(query), float(query.messages), c) for query, c in queries_of(columns)
+    ]
     return ratio_of(rows, n=sum(query.messages for query, _ in queries_of(columns)), nothing=UNSAID)
 
 
@@ -48,7 +50,7 @@ def f1(columns: Columns) -> Estimate:
     0.0
     """
     rows = [
-        (2 * _found(query), float(query.messages + len(query.slots)), cluster)
+        (2 * _slots_with_message(query), float(query.messages + len(query.slots)), cluster)
         for query, cluster in queries_of(columns)
     ]
     return ratio_of(rows, n=len(slots_of(columns)), nothing=NO_SLOTS)
@@ -136,5 +138,5 @@ def acknowledgements(columns: Columns) -> Estimate:
     return mean_of((float(query.acknowledged), cluster) for query, cluster in queries_of(columns))
 
 
-def _found(query: QueryOutcome) -> float:
+def _slots_with_message(query: QueryOutcome) -> float:
     return float(sum(slot.inside > 0 for slot in query.slots))

@@ -175,70 +175,73 @@ def share_of_hits(target: str, answer: str | None) -> float | None:
 def projection(watch: Watch, heard: SpeechLog) -> tuple[int, ...]:
     """What a polled model would reply at each point that had said the same: the last total, or 1
     where it has spoken for the point's slot at or before it, else 0."""
-    said = [one for one in heard.messages if watch.asked <= one.onset <= watch.end]
-    return tuple(_said_by(watch, said, point) for point in watch.points)
+    messages = [message for message in heard.messages if watch.asked <= message.onset <= watch.end]
+    return tuple(_claim_at(watch, messages, point) for point in watch.points)
 
 
 @lru_cache(maxsize=4096)  # some twenty metrics read each row, of the whole set and of its parts
 def _query(target: str, answer: str | None, perfect: bool) -> QueryOutcome:
     watch = msgspec.json.decode(target, type=Watch)
     if answer is None:
-        told = (Utterance(slot.w0, slot.w0, slot.number) for slot in watch.slots)
-        heard = SpeechLog(tuple(told) if perfect else ())
+        perfect_messages = (Utterance(slot.w0, slot.w0, slot.number) for slot in watch.slots)
+        heard = SpeechLog(tuple(perfect_messages) if perfect else ())
     else:
         heard = msgspec.json.decode(answer, type=SpeechLog)
     until = watch.end if heard.until is None else heard.until
     end = min(watch.end, until)
     reach = end + WIDER[-1]
-    after = [one for one in heard.messages if watch.asked <= one.onset <= reach]
-    said = [one for one in after if one.onset <= end]
+    after = [message for message in heard.messages if watch.asked <= message.onset <= reach]
+    messages = [message for message in after if message.onset <= end]
     windows = [Slot(s.w0, min(s.w1, until), s.number) for s in watch.slots if s.w0 < until]
-    watched, judged = windows, said
+    watched, judged = windows, messages
     if heard.failed:
         watched = [slot for slot in watch.slots if slot.w1 <= until]
         # Whether a message in a window that was not over was needed, nobody knows.
         known = min([slot.w0 for slot in watch.slots if slot.w1 > until], default=math.inf)
         judged = [
-            one
-            for one in said
-            if one.onset < known
-            or any(_names(one, slot) and _within(one, slot) for slot in watched)
+            message
+            for message in messages
+            if message.onset < known
+            or any(_names(message, slot) and _within(message, slot) for slot in watched)
         ]
     left_out = len(watch.slots) - len(watched)
-    seen = max([until, *(one.onset for one in heard.messages)])
+    seen = max([until, *(message.onset for message in heard.messages)])
     points = tuple(
         # What is perfect by windows may come too late for a point, and a silent one be right.
-        perfect if answer is None else _said_by(watch, said, point) == point.right
+        perfect if answer is None else _claim_at(watch, messages, point) == point.right
         for point in watch.points
         if point.time <= until or not heard.failed
     )
     return QueryOutcome(
         task=watch.task,
-        slots=tuple(_slot(slot, said, after, end) for slot in watched),
+        slots=tuple(_slot(slot, messages, after, end) for slot in watched),
         dropped=0 if heard.failed else left_out,
         failed=left_out if heard.failed else 0,
         messages=len(judged),
-        false_alarms=sum(not any(_within(one, slot) for slot in windows) for one in judged),
+        false_alarms=sum(not any(_within(message, slot) for slot in windows) for message in judged),
         minutes=_outside(windows, watch.asked, end) / MINUTE,
-        guessed=sum(one.by == "guessed" for one in judged),
-        acknowledged=any(one.acknowledges for one in said),
-        unsolicited=len(heard.messages) - len(said),
+        guessed=sum(message.by == "guessed" for message in judged),
+        acknowledged=any(message.acknowledges for message in messages),
+        unsolicited=len(heard.messages) - len(messages),
         hours=(min(watch.asked, until) + max(0.0, seen - watch.end)) / HOUR,
         points=points,
-        total=_told_total(watch, said, until, heard.failed) if watch.counts else None,
+        total=_total_outcome(watch, messages, until, heard.failed) if watch.counts else None,
     )
 
 
 def _slot(
-    slot: Slot, said: Sequence[Utterance], after: Sequence[Utterance], end: float
+    slot: Slot, messages: Sequence[Utterance], after: Sequence[Utterance], end: float
 ) -> SlotOutcome:
     """`said` are the messages of the query while it is open, `after` those soon after its `end`
     too."""
-    own = [one for one in said if _names(one, slot)]
-    inside = [one for one in own if _within(one, slot)]
+    own = [message for message in messages if _names(message, slot)]
+    inside = [message for message in own if _within(message, slot)]
     wider = []
     for by in WIDER:
-        first = next((one for one in after if _names(one, slot) and one.onset <= end + by), None)
+        first = next(
+            (message for message in after if _names(message, slot) and message.onset <= end + by),
+            None,
+        )
         wider.append(first is not None and _within(first, slot, by))
     return SlotOutcome(
         outcome=_outcome(own[0] if own else None, slot),
@@ -246,7 +249,7 @@ def _slot(
         inside=len(inside),
         delay=inside[0].onset - slot.w0 if inside else None,
         width=slot.w1 - slot.w0,
-        in_force=_in_force(slot, said),
+        in_force=_in_force(slot, messages),
     )
 
 
@@ -266,13 +269,15 @@ def _outcome(first: Utterance | None, slot: Slot) -> Literal["hit", "early", "la
     return "late" if first.done > slot.w1 else "hit"
 
 
-def _in_force(slot: Slot, said: Sequence[Utterance]) -> float:
+def _in_force(slot: Slot, messages: Sequence[Utterance]) -> float:
     """The share of a window in which the latest message that is done is right. Of a slot without a
     number any is, and of others one without a number changes nothing."""
-    relevant = [one for one in said if slot.number is None or one.number is not None]
-    done = sorted(relevant, key=lambda one: one.done)
-    times = [slot.w0, *(min(max(one.done, slot.w0), slot.w1) for one in done), slot.w1]
-    right = [False, *(_names(one, slot) for one in done)]
+    relevant = [
+        message for message in messages if slot.number is None or message.number is not None
+    ]
+    done = sorted(relevant, key=lambda message: message.done)
+    times = [slot.w0, *(min(max(message.done, slot.w0), slot.w1) for message in done), slot.w1]
+    right = [False, *(_names(message, slot) for message in done)]
     lasts = [end - start for start, end in pairwise(times)]
     seconds = sum(last for last, is_right in zip(lasts, right, strict=True) if is_right)
     return seconds / (slot.w1 - slot.w0)
@@ -280,21 +285,21 @@ def _in_force(slot: Slot, said: Sequence[Utterance]) -> float:
 
 def _outside(slots: Sequence[Slot], start: float, end: float) -> float:
     """The seconds from start to end that lie in no window."""
-    seconds, place = 0.0, start
+    seconds, covered_until = 0.0, start
     for slot in sorted(slots, key=lambda slot: slot.w0):
-        seconds += max(0.0, min(slot.w0, end) - place)
-        place = max(place, min(slot.w1, end))
-    return seconds + max(0.0, end - place)
+        seconds += max(0.0, min(slot.w0, end) - covered_until)
+        covered_until = max(covered_until, min(slot.w1, end))
+    return seconds + max(0.0, end - covered_until)
 
 
-def _told_total(
-    watch: Watch, said: Sequence[Utterance], until: float, failed: bool
+def _total_outcome(
+    watch: Watch, messages: Sequence[Utterance], until: float, failed: bool
 ) -> TotalOutcome | None:
     last = max(point.time for point in watch.points)
     stop = min(last, until)
     if stop <= 0:
         return None
-    totals = _totals(said)
+    totals = _totals(messages)
     done = [time for time, _ in totals]
     begun = sorted(slot.w0 for slot in watch.slots)
     cuts = sorted({0.0, stop, *(time for time in (*done, *begun) if 0 < time < stop)})
@@ -315,24 +320,26 @@ def _told_total(
     )
 
 
-def _totals(said: Sequence[Utterance]) -> list[tuple[float, int]]:
+def _totals(messages: Sequence[Utterance]) -> list[tuple[float, int]]:
     """Each total that was said, and when it was done, by that time."""
-    numbered = [(one.done, one.number) for one in said if one.number is not None]
-    return sorted(numbered, key=lambda one: one[0])
+    numbered = [
+        (message.done, message.number) for message in messages if message.number is not None
+    ]
+    return sorted(numbered, key=lambda message: message[0])
 
 
 def _total(totals: Sequence[tuple[float, int]], done: Sequence[float], time: float) -> int:
     """The last total said at or before a time; 0 before any."""
-    place = bisect_right(done, time)
-    return totals[place - 1][1] if place else 0
+    position = bisect_right(done, time)
+    return totals[position - 1][1] if position else 0
 
 
-def _said_by(watch: Watch, said: Sequence[Utterance], point: Point) -> int:
+def _claim_at(watch: Watch, messages: Sequence[Utterance], point: Point) -> int:
     if watch.counts:
-        totals = _totals(said)
+        totals = _totals(messages)
         return _total(totals, [time for time, _ in totals], point.time)
     slot = Slot(0.0, 0.0, point.number)
-    return int(any(one.done <= point.time and _names(one, slot) for one in said))
+    return int(any(message.done <= point.time and _names(message, slot) for message in messages))
 
 
 # -- all queries

@@ -68,9 +68,9 @@ def answered_in_span_within(seconds: float) -> Metric:
     >>> [answered_in_span_within(k)(columns).value for k in WIDER]
     [0.0, 1.0, 1.0]
     """
-    place = WIDER.index(seconds)
+    position = WIDER.index(seconds)
     return Metric(
-        lambda columns: _share(columns, lambda slot: slot.wider[place]),
+        lambda columns: _share(columns, lambda slot: slot.wider[position]),
         better="higher",
         unit="fraction",
         name="answered_in_span_within",
@@ -185,10 +185,12 @@ def delay_median(columns: Columns) -> Estimate:
     >>> delay_median(columns).value, delay_mean(columns).value, delay_median(columns).n
     (2.0, 3.0, 3)
     """
-    found = [(slot.delay, cluster) for slot, cluster in slots_of(columns) if slot.delay is not None]
-    if not found:
+    delays = [
+        (slot.delay, cluster) for slot, cluster in slots_of(columns) if slot.delay is not None
+    ]
+    if not delays:
         return Estimate(value=None, unit="s", n=0, reason=NONE_IN_SPAN)
-    delay, cluster = (np.array(column) for column in zip(*found, strict=True))
+    delay, cluster = (np.array(column) for column in zip(*delays, strict=True))
     return stats.bootstrap(lambda rows: float(np.median(delay[rows])), cluster, unit="s")
 
 
@@ -236,5 +238,5 @@ def _left_out(columns: Columns, number: Callable[[QueryOutcome], int]) -> Estima
     rows = []
     for query, cluster in queries_of(columns):
         every = len(query.slots) + query.dropped + query.failed
-        rows += [(float(place < number(query)), cluster) for place in range(every)]
+        rows += [(float(position < number(query)), cluster) for position in range(every)]
     return mean_of(rows)

@@ -144,9 +144,9 @@ def _of_totals(
     columns: Columns, value: Callable[[TotalOutcome], float | None], unit: str = "fraction"
 ) -> Estimate:
     every = [(value(q.total), c) for q, c in queries_of(columns) if q.total is not None]
-    known = [(found, cluster) for found, cluster in every if found is not None]
+    known = [(total, cluster) for total, cluster in every if total is not None]
     if not known:
         return Estimate(value=None, unit=unit, n=0, reason="no query asks for a total")
     if unit == "fraction":
         return mean_of(known)
-    return ratio_of([(found, 1.0, c) for found, c in known], n=len(known), unit=unit, nothing="")
+    return ratio_of([(total, 1.0, c) for total, c in known], n=len(known), unit=unit, nothing="")

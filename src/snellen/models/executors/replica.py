@@ -230,11 +230,11 @@ class Replica:
             return await asyncio.to_thread(video.load, replace(part, digest=None))
         if isinstance(part.source, bytes):
             return part
-        return replace(images.load(replace(part, digest=None)), place=part.place)
+        return replace(images.load(replace(part, digest=None)), label=part.label)
 
 
 def _another(medium: Image | Video) -> str:
-    name = medium.place or (str(medium.source) if isinstance(medium.source, Path) else "a picture")
+    name = medium.label or (str(medium.source) if isinstance(medium.source, Path) else "a picture")
     return (
         f"{name} is another file on {socket.gethostname()} than where the run was started: its "
         "bytes differ. Give every node the same files, or remove them to have the bytes sent."

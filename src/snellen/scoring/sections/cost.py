@@ -151,18 +151,29 @@ def cost_facts(report: Report) -> Iterator[tuple[str, str]]:
             yield f"{judge} as judge, {label}", text
 
 
+def cost_per_question(cost: CostReport) -> float | None:
+    """The mean cost of a question, in `cost.currency`, over the questions whose tokens are known;
+    None if no cost is known."""
+    questions = _counted_questions(cost)
+    return None if cost.cost is None or not questions else cost.cost / questions
+
+
+def _counted_questions(cost: CostReport) -> float:
+    """The number of questions whose tokens are known."""
+    return cost.questions * (cost.replies - cost.unsaid) / cost.replies
+
+
 def _facts(cost: CostReport) -> Iterator[tuple[str, str]]:
     """(label, text): tokens and money in all and per question, and time."""
     counted = cost.replies - cost.unsaid
-    questions = cost.questions * counted / cost.replies  # those whose tokens are known
+    questions = _counted_questions(cost)
     of = f", of {counted:,} of {cost.replies:,} replies" if cost.unsaid else ""
     if counted:
         sums = (f"{n:,} {kind} ({n / questions:,.1f})" for kind, n in cost.tokens.items())
         yield "tokens (per question)", f"{', '.join(sums)}{of}"
-    if cost.cost is not None:
+    if cost.cost is not None and (per_question := cost_per_question(cost)) is not None:
         total = money(cost.cost, cost.currency)
-        per_question = money(cost.cost / questions, cost.currency)
-        yield "cost (per question)", f"{total} ({per_question}){of}"
+        yield "cost (per question)", f"{total} ({money(per_question, cost.currency)}){of}"
     if cost.total is not None:
         text = f"median {cost.total.p50:.2f} s, p90 {cost.total.p90:.2f} s"
         if cost.first is not None:

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def rows_named(columns: Columns, tag: str, names: Collection[str]) -> NDArray[np.bool_]:
+def rows_tagged(columns: Columns, tag: str, names: Collection[str]) -> NDArray[np.bool_]:
     """A mask (n,) of the rows whose tag is one of the names."""
     import numpy as np
 
     if tag not in columns.tags:
         raise ValueError(f"no tag {tag!r}; there are: {', '.join(columns.tags) or 'none'}")
     category = columns.tags[tag]
-    named = np.array([name in names for name in category.names], dtype=bool)
-    return named[category.codes]
+    is_kept = np.array([name in names for name in category.names], dtype=bool)
+    return is_kept[category.codes]

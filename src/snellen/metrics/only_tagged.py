@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from snellen.metrics._columns import Columns
 from snellen.metrics._metric import Compute, Metric
-from snellen.metrics._rows_named import rows_named
+from snellen.metrics._rows_tagged import rows_tagged
 from snellen.stats import Estimate
 
 
-def among(metric: Compute, tag: str, names: Collection[str]) -> Metric:
+def only_tagged(metric: Compute, tag: str, names: Collection[str]) -> Metric:
     """A metric of the rows alone whose tag is one of the names: of what the authors' code keeps.
 
     Its range, unit, direction and interval are the metric's; `n` counts those rows.
@@ -24,7 +24,7 @@ def among(metric: Compute, tag: str, names: Collection[str]) -> Metric:
     >>> kinds = Category(codes=codes, names=("kept", "left out"))
     >>> columns = Columns(score=np.array([1.0, 1.0, 0.0]), cluster=np.arange(3),
     ...     tags={"kind": kinds}, answer=none, target=none, references=none, state=kinds)
-    >>> found = among(mean, "kind", ["kept"])(columns)
+    >>> found = only_tagged(mean, "kind", ["kept"])(columns)
     >>> found.value, found.n
     (0.5, 2)
 
@@ -33,6 +33,6 @@ def among(metric: Compute, tag: str, names: Collection[str]) -> Metric:
     """
 
     def part(columns: Columns) -> Estimate:
-        return metric(columns.where(rows_named(columns, tag, names)))
+        return metric(columns.where(rows_tagged(columns, tag, names)))
 
     return replace(Metric(metric), compute=part)

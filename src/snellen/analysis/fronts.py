@@ -1,0 +1,97 @@
+"""Which of several models are worth their price: the Pareto front of score and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from snellen.analysis.result import Result
+from snellen.scoring.sections.cost import cost_per_question
+from snellen.text.amounts import money
+
+
+def front(points: Mapping[str, tuple[float, float]]) -> list[str]:
+    """The names of the points that no other point beats. A point (score, cost) beats another if it
+    is at least as good in both, and better in one; a higher score and a lower cost are better.
+
+    >>> front({"a": (0.9, 3.0), "b": (0.8, 1.0), "c": (0.7, 2.0)})
+    ['a', 'b']
+    """
+    return [
+        name
+        for name, (score, cost) in points.items()
+        if not any(
+            other_score >= score
+            and other_cost <= cost
+            and (other_score, other_cost) != (score, cost)
+            for other_score, other_cost in points.values()
+        )
+    ]
+
+
+def front_lines(by_benchmark: Mapping[str, Mapping[str, Result]]) -> Iterator[str]:
+    """For each benchmark with several models, the models on the front of headline metric and cost
+    per question, and of headline metric and median request time. A model without one of the two
+    values is left out of that front; a metric without a known direction has no front."""
+    for benchmark, results in by_benchmark.items():
+        for label, costs in (
+            ("cost per question", _costs(results)),
+            ("median request time", _request_times(results)),
+        ):
+            points = {
+                name: (score, costs[name])
+                for name, score in _scores(results).items()
+                if name in costs
+            }
+            if len(points) > 1:
+                metric = next(iter(next(iter(results.values())).scoring().metrics))
+                names = ", ".join(front(points))
+                yield f"{benchmark}: not beaten in both {metric} and {label}: {names}"
+
+
+def _scores(results: Mapping[str, Result]) -> dict[str, float]:
+    """The headline values, with the sign that makes higher values better."""
+    signs = {"higher": 1.0, "lower": -1.0}
+    return {
+        name: signs[result.headline.better] * result.headline.value
+        for name, result in results.items()
+        if result.report.scorings
+        and result.headline.value is not None
+        and result.headline.better is not None
+    }
+
+
+def _costs(results: Mapping[str, Result]) -> dict[str, float]:
+    """The costs per question; none if they are in several currencies."""
+    known = {name: result.report.spent for name, result in results.items()}
+    costs = {
+        name: cost
+        for name, spent in known.items()
+        if spent is not None and (cost := cost_per_question(spent)) is not None
+    }
+    currencies = {known[name].currency for name in costs}  # type: ignore[union-attr]
+    return costs if len(currencies) == 1 else {}
+
+
+def _request_times(results: Mapping[str, Result]) -> dict[str, float]:
+    return {
+        name: result.report.spent.total.p50
+        for name, result in results.items()
+        if result.report.spent is not None and result.report.spent.total is not None
+    }
+
+
+def cost_cells(results: Sequence[Result]) -> list[tuple[str, str]]:
+    """For each result, the cost per question and the median request time as text; empty if they are
+    unknown."""
+    cells = []
+    for result in results:
+        spent = result.report.spent
+        cost = None if spent is None else cost_per_question(spent)
+        total = None if spent is None else spent.total
+        cells.append(
+            (
+                "" if spent is None or cost is None else money(cost, spent.currency),
+                "" if total is None else f"{total.p50:.2f} s",
+            )
+        )
+    return cells
