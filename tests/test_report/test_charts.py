@@ -3,7 +3,7 @@
 import pytest
 
 from snellen.report.charts import BOTTOM, LEFT, RIGHT, TOP, axis, curve, even, mark
-from tests.test_report.made import metric
+from tests.test_report.results import metric
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from snellen import report
-from tests.test_report.made import HOSTILE, comparisons, result
+from tests.test_report.results import HOSTILE, comparisons, result
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

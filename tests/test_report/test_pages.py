@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from snellen import report
 from snellen.scoring import Disagreement, PlaceReport, ProbeReport, SliceReport
-from tests.test_report.made import HOSTILE, comparisons, metric, result
+from tests.test_report.results import HOSTILE, comparisons, metric, result
 
 VOID = {"meta", "br", "link", "img", "input", "circle", "path", "rect", "polyline"}
 

@@ -9,7 +9,7 @@ import pytest
 from snellen import report
 from snellen.analysis.result import Result
 from snellen.errors import UsageError, install
-from tests.test_report.made import comparisons, result
+from tests.test_report.results import comparisons, result
 
 
 def texts(path: Path) -> list[str]:

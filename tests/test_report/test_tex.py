@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from snellen import report
 from snellen.registry import BUNDLED
-from tests.test_report.made import HOSTILE, comparisons, metric, result
+from tests.test_report.results import HOSTILE, comparisons, metric, result
 
 
 def rows(latex: str, label: str) -> list[list[str]]:
