@@ -53,23 +53,30 @@ Z999 = 3.2905
 
 @dataclass(frozen=True)
 class CheckRow:
-    """A dummy's headline value under one scoring. `expected` is a value, None if there must be
-    none, or an interval for the random model."""
+    """A dummy model's headline value under one scoring."""
 
     scoring: str
+    """The scoring."""
     dummy: str
+    """The dummy model."""
     expected: float | tuple[float, float] | None
+    """The expected value; None if there must be none; an interval for the random model."""
     got: float | None
+    """The actual value; None if there is none."""
     ok: bool
+    """Whether it is as expected."""
 
 
 @dataclass(frozen=True)
 class CheckReport:
-    """The scores of dummy models on a benchmark's bundled rows, and those that its file expects."""
+    """The scores of dummy models on a benchmark's bundled rows."""
 
     benchmark: str
+    """The benchmark."""
     n: int
+    """The number of bundled rows."""
     rows: Sequence[CheckRow]
+    """A row for each scoring and dummy model."""
 
     @property
     def passed(self) -> bool:

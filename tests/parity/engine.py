@@ -140,7 +140,7 @@ def scores(case: Case) -> Scores:
     }
     return Scores(
         figures={
-            name: {metric: (one.value, one.n) for metric, one in report.metrics.items()}
+            name: {metric: (figure.value, figure.n) for metric, figure in report.metrics.items()}
             for name, report in reports.items()
         },
         items={
@@ -191,7 +191,7 @@ def _observed(
 
 
 def _items(columns: Columns, scoring: Scoring, metrics: Iterable[str]) -> dict[str, list[Item]]:
-    found: dict[str, list[Item]] = {}
+    items: dict[str, list[Item]] = {}
     ids = columns.tags[ID]
     for number, code in enumerate(ids.codes):
         row = columns.where(np.array([number])) if metrics else columns
@@ -203,8 +203,8 @@ def _items(columns: Columns, scoring: Scoring, metrics: Iterable[str]) -> dict[s
             answer=columns.answer[number],
             metrics={name: value for name, value in values if value is not None},
         )
-        found.setdefault(ids.names[code], []).append(item)
-    return found
+        items.setdefault(ids.names[code], []).append(item)
+    return items
 
 
 # -- comparing
@@ -408,8 +408,8 @@ def lines(folder: Path) -> Iterator[Line]:
     """The lines of docs/parity.md that adapters know."""
     for name, adapter in adapters().items():
         if (folder / name).is_dir():
-            for one in comparisons(folder, name)[1]:
-                yield from one.lines()
+            for comparison in comparisons(folder, name)[1]:
+                yield from comparison.lines()
             if hasattr(adapter, "lines"):  # of outputs that cannot be scored
                 yield from adapter.lines(folder / name)
 

@@ -12,42 +12,42 @@ LONGEST = 300
 def of_pack(name: str, pack: Pack, comparisons: Sequence[Comparison]) -> Iterator[str]:
     """The lines of one pack: a line for each file of replies, and its differences below."""
     yield name
-    for one in comparisons:
-        yield f"  {one.case.model}: {in_words(one)}"
-        yield from (f"    note: {note}" for note in one.case.notes)
-        yield from (f"    {line[:LONGEST]}" for line in one.differences[:SHOWN])
-        if len(one.differences) > SHOWN:
-            yield f"    and {len(one.differences) - SHOWN:,} more differences"
+    for comparison in comparisons:
+        yield f"  {comparison.case.model}: {in_words(comparison)}"
+        yield from (f"    note: {note}" for note in comparison.case.notes)
+        yield from (f"    {line[:LONGEST]}" for line in comparison.differences[:SHOWN])
+        if len(comparison.differences) > SHOWN:
+            yield f"    and {len(comparison.differences) - SHOWN:,} more differences"
     yield from (f"  {model}: no output here" for model in pack.without_output)
 
 
-def in_words(one: Comparison) -> str:
-    if one.error and not one.case.expected:
-        return f"no figure to compare with; {one.error}"
-    if not one.case.expected:
-        return f"no figure to compare with; here {headline(one)}"
+def in_words(comparison: Comparison) -> str:
+    if comparison.error and not comparison.case.expected:
+        return f"no figure to compare with; {comparison.error}"
+    if not comparison.case.expected:
+        return f"no figure to compare with; here {headline(comparison)}"
     parts = []
-    if one.figures:
-        equal = one.figures - one.figure_differences
-        parts.append(f"figures {equal:,} of {one.figures:,}")
-    noun = "items" if one.case.proof == "published outputs" else "rows"
-    parts += [f"{scoring} {noun} {n:,} of {of:,}" for scoring, (n, of) in one.items.items()]
-    parts.append(f"largest difference {one.largest:.2g}")
-    return f"{one.case.benchmark}: {', '.join(parts)}"
+    if comparison.figures:
+        equal = comparison.figures - comparison.figure_differences
+        parts.append(f"figures {equal:,} of {comparison.figures:,}")
+    noun = "items" if comparison.case.proof == "published outputs" else "rows"
+    parts += [f"{scoring} {noun} {n:,} of {of:,}" for scoring, (n, of) in comparison.items.items()]
+    parts.append(f"largest difference {comparison.largest:.2g}")
+    return f"{comparison.case.benchmark}: {', '.join(parts)}"
 
 
-def headline(one: Comparison) -> str:
-    scoring, metrics = next(iter(one.ours.items()))
+def headline(comparison: Comparison) -> str:
+    scoring, metrics = next(iter(comparison.ours.items()))
     metric, (value, n) = next(iter(metrics.items()))
     number = "no value" if value is None else f"{value:.6g}"
-    return f"{one.case.benchmark} {scoring} {metric} {number} (n {n:,})"
+    return f"{comparison.case.benchmark} {scoring} {metric} {number} (n {n:,})"
 
 
 def total(names: Sequence[str], comparisons: Sequence[Comparison]) -> str:
     """The last line: what agrees, of all packs."""
-    figures = sum(one.figures for one in comparisons)
-    equal = figures - sum(one.figure_differences for one in comparisons)
-    items = [count for one in comparisons for count in one.items.values()]
+    figures = sum(comparison.figures for comparison in comparisons)
+    equal = figures - sum(comparison.figure_differences for comparison in comparisons)
+    items = [count for comparison in comparisons for count in comparison.items.values()]
     agree, of = sum(n for n, _ in items), sum(of for _, of in items)
     return (
         f"{len(names)} packs: {equal:,} of {figures:,} figures and {agree:,} of {of:,} items and "

@@ -35,7 +35,7 @@ def questions(of: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def said(setting: Setting) -> dict[str, str]:
+def replies_to(setting: Setting) -> dict[str, str]:
     """The replies by question; some have none."""
     replies = {pair["question_id"]: pair[f"prediction_{setting}"] for pair in pairs()}
     return {name: reply for name, reply in replies.items() if reply is not None}
@@ -80,7 +80,7 @@ def test_rows_in_another_order_with_half_of_the_replies(setting: Setting, seed: 
     draw = random.Random(seed)
     order = draw.sample(pairs(), len(pairs()))
     kept = {pair["question_id"] for pair in draw.sample(order, len(order) // 2)}
-    replies = {name: reply for name, reply in said(setting).items() if name in kept}
+    replies = {name: reply for name, reply in replies_to(setting).items() if name in kept}
     assert scored(setting, replies, order) == official(setting, kept)
 
 
@@ -97,7 +97,7 @@ def test_replies_to_other_questions_score_as_the_formulas_written_out_say(seed: 
     da, easy, mc = [], [], []
     for pair in pairs():
         reply = replies[pair["question_id"]]
-        da.append(min(1.0, sum(reply == one for one in pair["direct_answers"]) / 3))
+        da.append(min(1.0, sum(reply == answer for answer in pair["direct_answers"]) / 3))
         if not pair["difficult_direct_answer"]:
             easy.append(da[-1])
         mc.append(reply == pair["choices"][pair["correct_choice_idx"]])
@@ -107,4 +107,4 @@ def test_replies_to_other_questions_score_as_the_formulas_written_out_say(seed: 
 
 
 def test_a_packed_file_scores_as_it_is() -> None:
-    assert scored("mc", said("mc"), packed=True) == official("mc")
+    assert scored("mc", replies_to("mc"), packed=True) == official("mc")

@@ -35,19 +35,22 @@ def scored(every: Sequence[Mapping[str, Any]], replies: Mapping[int, str]) -> di
             text = json.dumps(rows)
             (Path(folder) / f"test_{kind}.json").write_text(text, encoding="utf-8")
             sent += [
-                {"id": f"{kind}-{place}", "prediction": replies[pair["id"]]}
-                for place, pair in enumerate(some)
+                {"id": f"{kind}-{index}", "prediction": replies[pair["id"]]}
+                for index, pair in enumerate(some)
                 if pair["id"] in replies
             ]
         path = Path(folder) / "replies.jsonl"
         path.write_text("\n".join(map(json.dumps, sent)), encoding="utf-8")
-        found = score(path, "chartqa", Path(folder)).report.scorings
+        scorings = score(path, "chartqa", Path(folder)).report.scorings
     return {
-        name: {metric: one.value for metric, one in found[name].metrics.items()} for name in COLUMNS
+        name: {
+            metric: metric_report.value for metric, metric_report in scorings[name].metrics.items()
+        }
+        for name in COLUMNS
     }
 
 
-def said() -> dict[int, str]:
+def stored_replies() -> dict[int, str]:
     return {pair["id"]: pair["prediction"] for pair in pairs()}
 
 
@@ -60,29 +63,31 @@ def test_rows_in_another_order_with_half_of_the_replies(seed: int) -> None:
     draw = random.Random(seed)
     order = draw.sample(pairs(), len(pairs()))
     kept = {pair["id"] for pair in draw.sample(order, len(order) // 2)}
-    found = scored(order, {name: reply for name, reply in said().items() if name in kept})
+    figures = scored(
+        order, {name: reply for name, reply in stored_replies().items() if name in kept}
+    )
     for scoring, column in COLUMNS.items():
         for kind, some in halves(order).items():
             # Of the questions that there are; one without a reply is wrong.
             official = mean([pair[column] and pair["id"] in kept for pair in some])
-            ours = found[scoring][f"relaxed_accuracy/{kind}"]
+            ours = figures[scoring][f"relaxed_accuracy/{kind}"]
             assert ours == pytest.approx(official, abs=1e-9), (scoring, kind)
 
 
 @pytest.mark.parametrize("seed", range(1))
 def test_replies_to_other_questions_score_as_the_formula_written_out_says(seed: int) -> None:
-    others = random.Random(seed).sample(list(said().values()), len(pairs()))
+    others = random.Random(seed).sample(list(stored_replies().values()), len(pairs()))
     replies = {pair["id"]: other for pair, other in zip(pairs(), others, strict=True)}
-    found = scored(pairs(), replies)
+    figures = scored(pairs(), replies)
     official = mean([written_out(replies[pair["id"]], pair["answer"]) for pair in pairs()])
-    assert found["official"]["relaxed_accuracy"] == pytest.approx(official, abs=1e-9)
+    assert figures["official"]["relaxed_accuracy"] == pytest.approx(official, abs=1e-9)
 
 
 def written_out(reply: str, target: str) -> bool:
-    one, other = value(reply), value(target)
-    if one is None or other is None or other == 0:
+    ours, theirs = value(reply), value(target)
+    if ours is None or theirs is None or theirs == 0:
         return reply.lower() == target.lower()
-    return abs(one - other) / abs(other) <= 0.05
+    return abs(ours - theirs) / abs(theirs) <= 0.05
 
 
 def value(text: str) -> float | None:

@@ -45,41 +45,43 @@ def items() -> Sequence[Item]:
 
 @cache
 def expected() -> Mapping[str, float]:
-    found = json.loads((golden("coco_caption") / "expected.json").read_bytes())["differential"]
-    return {name: found[theirs] for name, theirs in METRICS.items()}
+    values = json.loads((golden("coco_caption") / "expected.json").read_bytes())["differential"]
+    return {name: values[theirs] for name, theirs in METRICS.items()}
 
 
 def of_tokens(some: Sequence[Item]) -> dict[str, float]:
     """The set's metrics, from the stored tokens."""
-    found = captions(
+    tokens_of_set = captions(
         [item["tokens_prediction"] for item in some], [item["tokens_references"] for item in some]
     )
-    of_set = bleu(bleu_counts(found).sum(axis=0, keepdims=True))[0]
+    of_set = bleu(bleu_counts(tokens_of_set).sum(axis=0, keepdims=True))[0]
     return {
-        "cider": float(cider_scores(found).mean()),
+        "cider": float(cider_scores(tokens_of_set).mean()),
         **{f"bleu_{n}": float(of_set[n - 1]) for n in range(4, 0, -1)},
-        "rouge_l": float(rouge_l_scores(found).mean()),
+        "rouge_l": float(rouge_l_scores(tokens_of_set).mean()),
     }
 
 
 def scored(replies: Mapping[int, str], order: Sequence[Item]) -> dict[str, float | None]:
     """What `snellen.score` gives for a file of results as the server takes it."""
-    whole = {
+    annotations = {
         "info": {},
         "images": [{"id": item["id"], "file_name": f"{item['id']}.jpg"} for item in order],
         "annotations": [
-            {"id": 10 * item["id"] + place, "image_id": item["id"], "caption": caption}
+            {"id": 10 * item["id"] + number, "image_id": item["id"], "caption": caption}
             for item in order
-            for place, caption in enumerate(item["references"])
+            for number, caption in enumerate(item["references"])
         ],
     }
     results = [{"image_id": name, "caption": reply} for name, reply in replies.items()]
     with TemporaryDirectory() as folder:
-        (Path(folder) / "captions_val2014.json").write_text(json.dumps(whole), encoding="utf-8")
+        (Path(folder) / "captions_val2014.json").write_text(
+            json.dumps(annotations), encoding="utf-8"
+        )
         path = Path(folder) / "captions_val2014_made_results.json"
         path.write_text(json.dumps(results), encoding="utf-8")
         report = score(path, "coco-captions:split=val2014", Path(folder)).report
-    return {name: one.value for name, one in report.scorings["official"].metrics.items()}
+    return {name: metric.value for name, metric in report.scorings["official"].metrics.items()}
 
 
 def test_captions_have_the_stored_tokens() -> None:
@@ -102,11 +104,17 @@ def test_every_metric_of_the_set_from_stored_tokens() -> None:
 
 
 def test_every_image_has_the_scores_of_coco_caption() -> None:
-    found = captions(
+    tokens_of_set = captions(
         [item["tokens_prediction"] for item in items()],
         [item["tokens_references"] for item in items()],
     )
-    ours = np.column_stack([bleu(bleu_counts(found)), rouge_l_scores(found), cider_scores(found)])
+    ours = np.column_stack(
+        [
+            bleu(bleu_counts(tokens_of_set)),
+            rouge_l_scores(tokens_of_set),
+            cider_scores(tokens_of_set),
+        ]
+    )
     names = ("Bleu_1", "Bleu_2", "Bleu_3", "Bleu_4", "ROUGE_L", "CIDEr")
     theirs = np.array([[item["official"][name] for name in names] for item in items()])
     assert float(np.abs(ours - theirs).max()) <= 1e-9
@@ -117,17 +125,17 @@ def test_images_in_another_order_with_half_of_the_captions(seed: int) -> None:
     draw = random.Random(seed)
     order = draw.sample(items(), len(items()))
     kept = {item["id"] for item in draw.sample(order, len(order) // 2)}
-    found = scored({i["id"]: i["prediction"] for i in order if i["id"] in kept}, order)
+    figures = scored({i["id"]: i["prediction"] for i in order if i["id"] in kept}, order)
     # Only images with a caption are scored, and count for how rare a phrase is.
-    assert found == pytest.approx(
+    assert figures == pytest.approx(
         written_out([item for item in items() if item["id"] in kept]), abs=1e-9
     )
 
 
 def written_out(some: Sequence[Item]) -> dict[str, float]:
     """The formulas once more, in plain loops, from the stored tokens."""
-    said = [item["tokens_prediction"].split() for item in some]
-    right = [[one.split() for one in item["tokens_references"]] for item in some]
+    predictions = [item["tokens_prediction"].split() for item in some]
+    right = [[reference.split() for reference in item["tokens_references"]] for item in some]
     grams = [[counted(words) for words in many] for many in right]
     rare: dict[tuple[str, ...], int] = {}
     for many in grams:
@@ -135,14 +143,18 @@ def written_out(some: Sequence[Item]) -> dict[str, float]:
             rare[gram] = rare.get(gram, 0) + 1
     correct, guessed, length, wanted = [0] * 4, [0] * 4, 0, 0
     cider = []
-    for words, many, references in zip(said, grams, right, strict=True):
+    for words, many, references in zip(predictions, grams, right, strict=True):
         length += len(words)
-        wanted += min((abs(len(one) - len(words)), len(one)) for one in references)[1]
+        wanted += min(
+            (abs(len(reference) - len(words)), len(reference)) for reference in references
+        )[1]
         ours = counted(words)
         for gram, count in ours.items():
-            correct[len(gram) - 1] += min(count, max(one.get(gram, 0) for one in many))
+            correct[len(gram) - 1] += min(count, max(reference.get(gram, 0) for reference in many))
             guessed[len(gram) - 1] += count
-        cider.append(10 * sum(likeness(ours, one, rare, len(some)) for one in many) / len(many))
+        cider.append(
+            10 * sum(likeness(ours, reference, rare, len(some)) for reference in many) / len(many)
+        )
     short = min(1.0, np.exp(1 - wanted / length))
     shares = [(c + 1e-15) / (g + 1e-9) for c, g in zip(correct, guessed, strict=True)]
     return {
@@ -153,12 +165,12 @@ def written_out(some: Sequence[Item]) -> dict[str, float]:
 
 
 def counted(words: Sequence[str]) -> dict[tuple[str, ...], int]:
-    found: dict[tuple[str, ...], int] = {}
+    counts: dict[tuple[str, ...], int] = {}
     for n in range(1, 5):
-        for place in range(len(words) - n + 1):
-            gram = tuple(words[place : place + n])
-            found[gram] = found.get(gram, 0) + 1
-    return found
+        for start in range(len(words) - n + 1):
+            gram = tuple(words[start : start + n])
+            counts[gram] = counts.get(gram, 0) + 1
+    return counts
 
 
 def likeness(
@@ -179,8 +191,14 @@ def likeness(
 
     total = 0.0
     for n in range(1, 5):
-        one, other = weights(ours, n), weights(theirs, n)
-        norms = np.sqrt(sum(w**2 for w in one.values()) * sum(w**2 for w in other.values()))
-        shared = sum(min(one[gram], other[gram]) * other[gram] for gram in one if gram in other)
+        weights_a, weights_b = weights(ours, n), weights(theirs, n)
+        norms = np.sqrt(
+            sum(w**2 for w in weights_a.values()) * sum(w**2 for w in weights_b.values())
+        )
+        shared = sum(
+            min(weights_a[gram], weights_b[gram]) * weights_b[gram]
+            for gram in weights_a
+            if gram in weights_b
+        )
         total += shared / norms if norms else 0.0
     return float(total / 4 * np.exp(-((bigrams(ours) - bigrams(theirs)) ** 2) / 72))

@@ -47,8 +47,8 @@ def scored(
         for pair in questions or pairs()
     ]
     with TemporaryDirectory() as folder:
-        whole = {"dataset_name": "docvqa", "dataset_split": "val", "data": data}
-        (Path(folder) / NAMES[benchmark]).write_text(json.dumps(whole), encoding="utf-8")
+        document = {"dataset_name": "docvqa", "dataset_split": "val", "data": data}
+        (Path(folder) / NAMES[benchmark]).write_text(json.dumps(document), encoding="utf-8")
         sent = [{"questionId": name, "answer": reply} for name, reply in replies.items()]
         (Path(folder) / "sent.json").write_text(json.dumps(sent), encoding="utf-8")
         return score(Path(folder) / "sent.json", benchmark, Path(folder))
@@ -68,11 +68,11 @@ def test_rows_in_another_order_with_half_of_the_replies(seed: int) -> None:
     for scoring, metric, column in FIGURES.values():
         # The organisers' and Pix2Struct's code divide by the number of questions, and one without
         # a reply has nothing; the others divide by the number of replies.
-        asked = order if scoring in ("official", "pix2struct") else list(replies)
+        counted = order if scoring in ("official", "pix2struct") else list(replies)
         total = sum(pair[column] for pair in pairs() if pair["id"] in kept)
-        found = scorings[scoring].metrics[metric]
-        assert found.value == pytest.approx(total / len(asked), abs=1e-9), column
-        assert found.n == len(asked)
+        figure = scorings[scoring].metrics[metric]
+        assert figure.value == pytest.approx(total / len(counted), abs=1e-9), column
+        assert figure.n == len(counted)
 
 
 @pytest.mark.parametrize("seed", range(1))
@@ -80,24 +80,24 @@ def test_replies_to_other_questions_score_as_the_formula_written_out_says(seed: 
     others = random.Random(seed).sample([pair["prediction"] for pair in pairs()], len(pairs()))
     replies = {pair["id"]: other for pair, other in zip(pairs(), others, strict=True)}
     official = mean([written_out(replies[pair["id"]], pair["answers"]) for pair in pairs()])
-    found = scored("docvqa", replies).report.scorings["official"].metrics["anls"]
-    assert found.value == pytest.approx(official, abs=1e-9)
+    figure = scored("docvqa", replies).report.scorings["official"].metrics["anls"]
+    assert figure.value == pytest.approx(official, abs=1e-9)
 
 
 def written_out(reply: str, answers: Sequence[str]) -> float:
-    found = []
+    distances = []
     for answer in answers:
-        one, other = (" ".join(text.strip().lower().split()) for text in (answer, reply))
+        target, reply_text = (" ".join(text.strip().lower().split()) for text in (answer, reply))
         length = max(len(answer.upper()), len(reply.upper()))
-        found.append(edits(one, other) / length if length else 0.0)
-    return 0.0 if 1 - min(found) < 0.5 else 1 - min(found)
+        distances.append(edits(target, reply_text) / length if length else 0.0)
+    return 0.0 if 1 - min(distances) < 0.5 else 1 - min(distances)
 
 
-def edits(one: str, other: str) -> int:
+def edits(a_text: str, b_text: str) -> int:
     """The Levenshtein distance, by Wagner and Fischer's table."""
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
+    row = list(range(len(b_text) + 1))
+    for i, a in enumerate(a_text, 1):
         before, row[0] = row[0], i
-        for j, b in enumerate(other, 1):
+        for j, b in enumerate(b_text, 1):
             before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (a != b))
     return row[-1]

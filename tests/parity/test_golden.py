@@ -27,8 +27,8 @@ def lines(page: ModuleType) -> list[Line]:
 def test_every_figure_and_item_of_a_pack_is_the_authors(name: str) -> None:
     golden(name)
     _, comparisons = engine.comparisons(FOLDER, name)
-    assert any(one.figures or one.items for one in comparisons)
-    assert [line for one in comparisons for line in one.differences] == []
+    assert any(comparison.figures or comparison.items for comparison in comparisons)
+    assert [line for comparison in comparisons for line in comparison.differences] == []
 
 
 Row = tuple[str, str, str, str]

@@ -43,7 +43,9 @@ def scored(
         path = folder / "testdev_balanced_predictions.json"
         path.write_text(json.dumps(sent), encoding="utf-8")
         report = score(path, "gqa:split=testdev_balanced", folder).report
-    metrics = {name: one.metrics["accuracy"] for name, one in report.scorings.items()}
+    metrics = {
+        name: scoring_report.metrics["accuracy"] for name, scoring_report in report.scorings.items()
+    }
     return {name: (metric.value, metric.n) for name, metric in metrics.items()}
 
 
@@ -57,7 +59,7 @@ def official(scoring: str, kept: Collection[str] | None = None) -> tuple[Any, in
     return pytest.approx(sum(verdicts) / len(verdicts), abs=1e-9), len(verdicts)
 
 
-def said() -> dict[str, str]:
+def stored_replies() -> dict[str, str]:
     return {str(pair["id"]): pair["prediction"] for pair in pairs()}
 
 
@@ -68,12 +70,12 @@ def published() -> Mapping[str, str]:
 
 @pytest.mark.parametrize("scoring", SCORINGS)
 def test_every_pair_has_their_verdict(scoring: str) -> None:
-    found = gqa().scorings[scoring]
+    rules = gqa().scorings[scoring]
     differences = []
     for pair in pairs():
         sample = Sample(id=str(pair["id"]), question="?", target=pair["answer"])
-        reading = found.parse(Reply(text=pair["prediction"]), sample)
-        written = (reading.answer or "", found.score(reading, sample))
+        reading = rules.parse(Reply(text=pair["prediction"]), sample)
+        written = (reading.answer or "", rules.score(reading, sample))
         if written != (pair["norm_prediction"], pair[f"{scoring}_gqa"]):
             differences.append((pair, reading))
     assert differences == []
@@ -85,23 +87,29 @@ def test_rows_in_another_order_with_half_of_the_replies(seed: int) -> None:
     draw = random.Random(seed)
     order = draw.sample(pairs(), len(pairs()))
     kept = {str(pair["id"]) for pair in draw.sample(order, len(order) // 2)}
-    found = scored({name: reply for name, reply in said().items() if name in kept}, order)
+    figures = scored(
+        {name: reply for name, reply in stored_replies().items() if name in kept}, order
+    )
     for scoring in SCORINGS:
-        assert found[scoring] == official(scoring, kept)
+        assert figures[scoring] == official(scoring, kept)
 
 
 @pytest.mark.parametrize("seed", range(1))
 def test_replies_to_other_questions_score_as_the_rules_written_out_say(seed: int) -> None:
     draw = random.Random(seed)
     targets = [pair["answer"] for pair in pairs() if pair["answer"]]
-    replies = {name: draw.choice(targets) for name in said()}
+    replies = {name: draw.choice(targets) for name in stored_replies()}
     replies |= {str(pair["id"]): pair["answer"] for pair in draw.sample(pairs(), len(pairs()) // 2)}
-    found = scored(replies)
-    asked = [(replies[str(pair["id"])], pair["answer"]) for pair in pairs() if pair["answer"]]
-    exact = sum(reply == right for reply, right in asked) / len(asked)
-    llava = sum(reply.strip().rstrip(".").lower() == right for reply, right in asked) / len(asked)
-    assert found["official"][0] == pytest.approx(exact, abs=1e-9)
-    assert found["llava"][0] == pytest.approx(llava, abs=1e-9)
+    figures = scored(replies)
+    answered_pairs = [
+        (replies[str(pair["id"])], pair["answer"]) for pair in pairs() if pair["answer"]
+    ]
+    exact = sum(reply == right for reply, right in answered_pairs) / len(answered_pairs)
+    llava = sum(
+        reply.strip().rstrip(".").lower() == right for reply, right in answered_pairs
+    ) / len(answered_pairs)
+    assert figures["official"][0] == pytest.approx(exact, abs=1e-9)
+    assert figures["llava"][0] == pytest.approx(llava, abs=1e-9)
 
 
 def test_llavas_published_answers_are_read_whole_and_to_its_prompt() -> None:

@@ -17,7 +17,7 @@ SEEDS = range(1)
 RIGHT, WRONG, UNSURE = "1", "0", "2"
 
 
-def asked() -> list[dict[str, Any]]:
+def questions() -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = json.loads(
         (golden("hallusionbench") / "annotations.json").read_bytes()
     )
@@ -35,14 +35,14 @@ def judged(rows: Sequence[Mapping[str, Any]], path: Path) -> dict[str, tuple[flo
 def with_verdicts(verdicts: Sequence[str]) -> list[dict[str, Any]]:
     return [
         {**row, "model_prediction": "so it is", "gpt4v_output_gpt_check": verdict}
-        for row, verdict in zip(asked(), verdicts, strict=True)
+        for row, verdict in zip(questions(), verdicts, strict=True)
     ]
 
 
 def drawn(draw: random.Random, right: int) -> list[dict[str, Any]]:
     """Verdicts of which about `right` of `right` + 3 are that a reply is right."""
     kinds = (*[RIGHT] * right, WRONG, WRONG, UNSURE)
-    return with_verdicts([draw.choice(kinds) for _ in asked()])
+    return with_verdicts([draw.choice(kinds) for _ in questions()])
 
 
 def test_the_sample_of_results_is_read_and_waits_for_its_judge() -> None:
@@ -61,11 +61,11 @@ def by_formula(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
         return bool(check == "1" or (check == "2" and row["visual_input"] == "0"))
 
     def all_right(keys: Sequence[str], inputs: str) -> float:
-        found = defaultdict(list)
+        verdicts = defaultdict(list)
         for row in rows:
             if row["visual_input"] in inputs:
-                found[tuple(row[key] for key in keys)].append(right(row))
-        return sum(map(all, found.values())) / len(found)
+                verdicts[tuple(row[key] for key in keys)].append(right(row))
+        return sum(map(all, verdicts.values())) / len(verdicts)
 
     of = ("category", "subcategory", "set_id")
     before = {
@@ -118,20 +118,20 @@ def test_shuffled_halved_and_mixed_verdicts_score_as_the_script_would(
     mixed = [
         {**draw.choice(pair), "same": draw.choice("01")} for pair in zip(rows, other, strict=True)
     ]
-    for place, changed in enumerate((shuffled, halved, mixed)):
-        found = judged(changed, tmp_path / f"{place}.json")
+    for number, changed in enumerate((shuffled, halved, mixed)):
+        figures = judged(changed, tmp_path / f"{number}.json")
         for metric, value in by_formula(changed).items():
-            assert found[metric][0] == pytest.approx(value, abs=1e-9), (place, metric)
+            assert figures[metric][0] == pytest.approx(value, abs=1e-9), (number, metric)
 
 
 def test_figures_that_the_official_script_cannot_give_are_those_of_a_model_without_a_fault(
     tmp_path: Path,
 ) -> None:
     """Of replies that are all right it ends in ZeroDivisionError."""
-    found = judged(with_verdicts([RIGHT for _ in asked()]), tmp_path / "right.json")
+    figures = judged(with_verdicts([RIGHT for _ in questions()]), tmp_path / "right.json")
     shares = {"yes_fp": None, "lh": None, "vi": None, "mixed": None}
     faults = {"figure_inconsistent": 0.0, "figure_wrong": 0.0, "yes_diff": 0.0}
     for metric in ("aacc", "facc", "qacc", "easy_aacc", "hard_aacc", "figure_score"):
-        assert found[metric][0] == 1.0, metric
+        assert figures[metric][0] == 1.0, metric
     for metric, value in (shares | faults).items():
-        assert found[metric][0] == value, metric
+        assert figures[metric][0] == value, metric

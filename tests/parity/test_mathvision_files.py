@@ -24,15 +24,15 @@ Items = Mapping[str, tuple[str, int]]
 
 @cache
 def expected() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((golden("mathvision") / "expected.json").read_bytes())
-    return found
+    figures: dict[str, Any] = json.loads((golden("mathvision") / "expected.json").read_bytes())
+    return figures
 
 
 @cache
 def items() -> dict[str, Items]:
     raw = gzip.decompress((golden("mathvision") / "expected_items.json.gz").read_bytes())
-    found: dict[str, Items] = json.loads(raw)
-    return found
+    verdicts: dict[str, Items] = json.loads(raw)
+    return verdicts
 
 
 @cache
@@ -46,8 +46,8 @@ def rows(model: str) -> list[dict[str, Any]]:
 def subjects() -> dict[str, tuple[str, str]]:
     """(level, subject) by id, from the authors' annotations."""
     raw = (golden("mathvision") / "annotations.jsonl").read_text()
-    found = [json.loads(line) for line in raw.splitlines()]
-    return {row["id"]: (f"level{row['level']}", row["subject"]) for row in found}
+    annotations = [json.loads(line) for line in raw.splitlines()]
+    return {row["id"]: (f"level{row['level']}", row["subject"]) for row in annotations}
 
 
 def published(model: str) -> Path:
@@ -57,8 +57,8 @@ def published(model: str) -> Path:
 
 def metrics(report: Report) -> dict[str, tuple[float, int]]:
     """Values and n of the official scoring, by the authors' names of the categories."""
-    found = report.scorings["official"].metrics
-    return {name: (metric.value or 0.0, metric.n) for name, metric in found.items()}
+    reports = report.scorings["official"].metrics
+    return {name: (metric.value or 0.0, metric.n) for name, metric in reports.items()}
 
 
 def by_hand(verdicts: Mapping[str, int]) -> dict[str, tuple[float, int]]:
@@ -71,22 +71,22 @@ def by_hand(verdicts: Mapping[str, int]) -> dict[str, tuple[float, int]]:
     return {key: (sum(group) / len(group), len(group)) for key, group in groups.items()}
 
 
-def same(one: Mapping[str, tuple[float, int]], other: Mapping[str, tuple[float, int]]) -> None:
-    assert set(one) == set(other)
-    for key, (value, n) in other.items():
-        assert one[key][1] == n, key
-        assert one[key][0] == pytest.approx(value, abs=1e-9), key
+def same(ours: Mapping[str, tuple[float, int]], theirs: Mapping[str, tuple[float, int]]) -> None:
+    assert set(ours) == set(theirs)
+    for key, (value, n) in theirs.items():
+        assert ours[key][1] == n, key
+        assert ours[key][0] == pytest.approx(value, abs=1e-9), key
 
 
 def names(scores: Mapping[str, Any]) -> dict[str, str]:
     """Our names of the authors' categories, of those that the report breaks down by."""
-    found = {"-all": "accuracy"}
+    categories = {"-all": "accuracy"}
     for key in scores:
         if key.startswith("-level") and "_" not in key:
-            found[key] = f"accuracy/{key[1:]}"
+            categories[key] = f"accuracy/{key[1:]}"
         elif not key.startswith(("-", "extra:")):
-            found[key] = f"accuracy/{key}"
-    return found
+            categories[key] = f"accuracy/{key}"
+    return categories
 
 
 @pytest.mark.parametrize("model", MODELS[:1])
@@ -95,19 +95,19 @@ def test_the_command_gives_the_official_figures_of_the_file_as_published(model: 
     command += ["-b", "mathvision", "--data", str(golden("mathvision")), "--json"]
     out = subprocess.run(command, capture_output=True, check=True)
 
-    found = json.loads(out.stdout)["scorings"]["official"]["metrics"]
+    figures = json.loads(out.stdout)["scorings"]["official"]["metrics"]
     scores = expected()[model]["scores"]
-    assert set(names(scores).values()) == set(found)
+    assert set(names(scores).values()) == set(figures)
     for key, name in names(scores).items():
-        assert found[name]["n"] == scores[key]["total"], key
-        assert found[name]["value"] == pytest.approx(scores[key]["percent"] / 100, abs=1e-9), key
+        assert figures[name]["n"] == scores[key]["total"], key
+        assert figures[name]["value"] == pytest.approx(scores[key]["percent"] / 100, abs=1e-9), key
 
 
-def scored(tmp_path: Path, made: list[dict[str, Any]]) -> dict[str, tuple[float, int]]:
+def scored(tmp_path: Path, lines: list[dict[str, Any]]) -> dict[str, tuple[float, int]]:
     path = tmp_path / "made.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in made))
-    found = score(path, "mathvision", golden("mathvision"), scorings=["official"])
-    return metrics(found.report)
+    path.write_text("".join(json.dumps(row) + "\n" for row in lines))
+    result = score(path, "mathvision", golden("mathvision"), scorings=["official"])
+    return metrics(result.report)
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -29,15 +29,15 @@ def of_json(path: Path) -> Any:
 
 @cache
 def expected(model: str) -> dict[str, Any]:
-    found: dict[str, Any] = of_json(golden("mathvista") / "expected.json")[model]
-    return found
+    figures_of_model: dict[str, Any] = of_json(golden("mathvista") / "expected.json")[model]
+    return figures_of_model
 
 
 @cache
 def items(model: str) -> Mapping[str, tuple[str | None, int, int]]:
     """By problem the authors' prediction, and whether it is right, now and by the rule of 2023."""
-    found: Mapping[str, Any] = of_json(golden("mathvista") / "expected_items.json.gz")[model]
-    return found
+    verdicts: Mapping[str, Any] = of_json(golden("mathvista") / "expected_items.json.gz")[model]
+    return verdicts
 
 
 def published(model: str) -> Path:
@@ -47,16 +47,16 @@ def published(model: str) -> Path:
 
 @cache
 def rows(model: str) -> Rows:
-    found: Rows = of_json(published(model))
-    return found
+    problems: Rows = of_json(published(model))
+    return problems
 
 
 def figures(path: Path) -> Figures:
     """Values and n by the authors' names of the categories."""
     data = golden("mathvista")
     report = score(path, "mathvista", data, scorings=["official"]).report
-    found = report.scorings["official"].metrics
-    return {name: (metric.value or 0.0, metric.n) for name, metric in found.items()}
+    metrics = report.scorings["official"].metrics
+    return {name: (metric.value or 0.0, metric.n) for name, metric in metrics.items()}
 
 
 def by_hand(problems: Rows, right: Mapping[str, int]) -> Figures:
@@ -71,18 +71,18 @@ def by_hand(problems: Rows, right: Mapping[str, int]) -> Figures:
     return {key: (sum(group) / len(group), len(group)) for key, group in groups.items()}
 
 
-def same(one: Figures, other: Figures) -> None:
-    assert set(one) == set(other)
-    for key, (value, n) in other.items():
-        assert one[key][1] == n, key
-        assert one[key][0] == pytest.approx(value, abs=1e-9), key
+def same(ours: Figures, theirs: Figures) -> None:
+    assert set(ours) == set(theirs)
+    for key, (value, n) in theirs.items():
+        assert ours[key][1] == n, key
+        assert ours[key][0] == pytest.approx(value, abs=1e-9), key
 
 
 @pytest.fixture(scope="module")
 def samples() -> dict[str, Sample]:
     benchmark = mathvista(data=golden("mathvista"))
-    found = (benchmark.sample(row.position, row) for row in benchmark.data)
-    return {sample.id: sample for sample in found}
+    every_sample = (benchmark.sample(row.position, row) for row in benchmark.data)
+    return {sample.id: sample for sample in every_sample}
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -94,9 +94,9 @@ def test_shuffled_halved_and_mixed_files_score_what_their_single_verdicts_say(
     order = draw.sample(list(rows(model)), len(rows(model)))
     verdicts = {name: now for name, (_, now, _) in items(model).items()}
 
-    def scored(made: Rows) -> Figures:
+    def scored(problems: Rows) -> Figures:
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.json"
-        path.write_text(json.dumps(made))
+        path.write_text(json.dumps(problems))
         return figures(path)
 
     shuffled = {name: rows(model)[name] for name in order}
@@ -106,11 +106,11 @@ def test_shuffled_halved_and_mixed_files_score_what_their_single_verdicts_say(
     same(scored(half), by_hand(half, verdicts))
 
     swapped = set(order[::10])
-    said = ("response", "extraction")
+    reply_fields = ("response", "extraction")
     mixed = {
         name: {
-            **{key: value for key, value in row.items() if key not in said},
-            **{key: value for key, value in rows(other)[name].items() if key in said},
+            **{key: value for key, value in row.items() if key not in reply_fields},
+            **{key: value for key, value in rows(other)[name].items() if key in reply_fields},
         }
         if name in swapped
         else row
@@ -130,6 +130,6 @@ def test_every_query_is_as_it_is_stored_but_for_choices_that_stood_in_another_or
         (message,) = benchmark.prompt(samples[name], ())
         if message.text != row["query"]:
             others.append(name)
-            asked, stored = (text.partition("\nChoices:") for text in (message.text, row["query"]))
-            assert asked[:2] == stored[:2]
+            ours, stored = (text.partition("\nChoices:") for text in (message.text, row["query"]))
+            assert ours[:2] == stored[:2]
     assert len(others) == 10

@@ -41,7 +41,7 @@ def questions(folder: Path) -> Path:
     there, and are made up; a grade that has been given does not depend on them."""
     lines = (golden("mmvet") / "annotations" / "llava-mm-vet.jsonl").read_text().splitlines()
     rows = [json.loads(line) for line in lines]
-    made = {
+    annotations = {
         f"v1_{row['question_id']}": {
             "imagename": row["image"],
             "question": row["text"],
@@ -50,14 +50,14 @@ def questions(folder: Path) -> Path:
         }
         for row in rows
     }
-    (folder / "mm-vet.json").write_text(json.dumps(made))
+    (folder / "mm-vet.json").write_text(json.dumps(annotations))
     return folder
 
 
 def value(report: Report) -> float:
-    found = report.scorings["official"].metrics["score"].value
-    assert found is not None
-    return found
+    score_value = report.scorings["official"].metrics["score"].value
+    assert score_value is not None
+    return score_value
 
 
 def total(rows: Mapping[str, Mapping[str, Any]]) -> float:
@@ -101,7 +101,7 @@ def test_shuffled_and_halved_files_and_mixed_grades_give_the_authors_formula(
 
     # There is one model: other questions' grades stand for another's.
     mixed = dict(zip(order, (rows[name] for name in reversed(order)), strict=True))
-    mixed = {name: (mixed if place % 3 else rows)[name] for place, name in enumerate(order)}
+    mixed = {name: (mixed if number % 3 else rows)[name] for number, name in enumerate(order)}
     assert value(scored(mixed, tmp_path)) == pytest.approx(total(mixed), abs=1e-9)
 
 

@@ -62,10 +62,10 @@ def counted(right: Mapping[str, bool]) -> dict[str, tuple[float, int]]:
     groups: dict[int, list[int]] = {}
     for index in right:
         groups.setdefault(int(index) % 1_000_000, []).append(int(index))
-    whole = [all(right[str(index)] for index in group) for group in groups.values()]
+    all_passes = [all(right[str(index)] for index in group) for group in groups.values()]
     first = [right[str(min(group))] for group in groups.values()]
     return {
-        "circular": (sum(whole) / len(whole), len(whole)),
+        "circular": (sum(all_passes) / len(all_passes), len(all_passes)),
         "vanilla": (sum(first) / len(first), len(first)),
         "vanilla_all": (sum(right.values()) / len(right), len(right)),
     }
@@ -119,9 +119,9 @@ def test_other_replies_in_a_tenth_of_the_rows_are_scored_by_themselves(
         replies[row["index"]] = draw.choice(["A", "(B)", "C.", "", "I do not know"])
     letters = {"(B)": "B", "C.": "C"}
     report = scored(upload, replies, tmp_path)
-    said = {index: letters.get(reply, reply) for index, reply in replies.items()}
+    answers = {index: letters.get(reply, reply) for index, reply in replies.items()}
     assert figures(report) == approximately(
-        counted({row["index"]: said[row["index"]] == row["answer"] for row in upload})
+        counted({row["index"]: answers[row["index"]] == row["answer"] for row in upload})
     )
 
 
@@ -130,7 +130,7 @@ def test_a_question_without_one_of_its_replies_is_wrong(
     upload: Upload, tmp_path: Path, seed: int
 ) -> None:
     kept = set(random.Random(seed).sample(range(len(upload)), len(upload) // 2))
-    answered = [row for place, row in enumerate(upload) if place in kept]
+    answered = [row for number, row in enumerate(upload) if number in kept]
     report = scored(upload, {row["index"]: row["prediction"] for row in answered}, tmp_path)
     right = {row["index"]: False for row in upload}
     right |= {row["index"]: row["prediction"] == row["answer"] for row in answered}

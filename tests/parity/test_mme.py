@@ -62,7 +62,7 @@ def test_llavas_questions_are_these() -> None:
     assert ours == theirs
 
 
-def made() -> list[dict[str, Any]]:
+def synthetic_rows() -> list[dict[str, Any]]:
     lines = (golden("mme") / "differential.jsonl").read_text(encoding="utf-8").split("\n")
     return [json.loads(line) for line in lines if line]
 
@@ -70,17 +70,17 @@ def made() -> list[dict[str, Any]]:
 def by_formula(rows: Rows) -> dict[str, float]:
     """calculation.py's sums of these lines, of which two and two are one image, worked out again
     from what its page says."""
-    found = {}
+    sums = {}
     for task, lines in rows.items():
         right = [
             answer.lower() == next((w for w in ("yes", "no") if w in reply.lower()[:4]), "other")
             for _, _, answer, reply in lines
         ]
         pairs = [a and b for a, b in zip(right[::2], right[1::2], strict=True)]
-        found[f"score/{task}"] = 100 * sum(right) / len(right) + 100 * sum(pairs) / len(pairs)
-    found["perception"] = sum(found[f"score/{task}"] for task in PERCEPTION)
-    found["cognition"] = sum(found[f"score/{task}"] for task in COGNITION)
-    return found
+        sums[f"score/{task}"] = 100 * sum(right) / len(right) + 100 * sum(pairs) / len(pairs)
+    sums["perception"] = sum(sums[f"score/{task}"] for task in PERCEPTION)
+    sums["cognition"] = sum(sums[f"score/{task}"] for task in COGNITION)
+    return sums
 
 
 def written(rows: Rows, folder: Path) -> Path:
@@ -98,7 +98,11 @@ def test_shuffled_halved_and_replaced_replies_score_as_the_script_would(
 ) -> None:
     draw = random.Random(model)
     folder = golden("mme") / "outputs" / model
-    texts = [row["prediction"] for row in made() if not {"\t", "\n", "\r"} & set(row["prediction"])]
+    texts = [
+        row["prediction"]
+        for row in synthetic_rows()
+        if not {"\t", "\n", "\r"} & set(row["prediction"])
+    ]
     shuffled, halved, replaced = {}, {}, {}
     for task in TASKS:
         lines = (folder / f"{task}.txt").read_text(encoding="utf-8").split("\n")[:-1]
@@ -112,6 +116,6 @@ def test_shuffled_halved_and_replaced_replies_score_as_the_script_would(
             for row in shuffled[task]
         ]
     for name, changed in (("shuffled", shuffled), ("halved", halved), ("replaced", replaced)):
-        found = figures(written(changed, tmp_path / name))
+        metrics = figures(written(changed, tmp_path / name))
         for metric, value in by_formula(changed).items():
-            assert found[metric] == pytest.approx(value, abs=1e-9), (name, metric)
+            assert metrics[metric] == pytest.approx(value, abs=1e-9), (name, metric)

@@ -35,14 +35,14 @@ def of_json(path: Path) -> Any:
 
 @cache
 def expected() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = of_json(golden("mmmu") / "expected.json")
-    return found
+    figures_by_model: Mapping[str, Any] = of_json(golden("mmmu") / "expected.json")
+    return figures_by_model
 
 
 @cache
 def items(model: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = of_json(golden("mmmu") / "expected_items.json.gz")[model]
-    return found
+    verdicts: Mapping[str, Any] = of_json(golden("mmmu") / "expected_items.json.gz")[model]
+    return verdicts
 
 
 def score_of(model: str, name: str) -> int:
@@ -54,13 +54,17 @@ def result(model: str) -> Result:
     return score(FILES[model], "mmmu", golden("mmmu"))
 
 
-def figures(found: Result, scoring: str) -> dict[str, tuple[float | None, int]]:
+def figures(result_of_run: Result, scoring: str) -> dict[str, tuple[float | None, int]]:
     """By the names that the authors give subjects and domains, which are all in the pack."""
-    metrics = found.report.scorings[scoring].metrics
+    metrics = result_of_run.report.scorings[scoring].metrics
     return {
         name: (metrics[ours].value, metrics[ours].n)
         for name, ours in {
-            **{one: f"accuracy/{one}" for subjects in DOMAINS.values() for one in subjects},
+            **{
+                subject: f"accuracy/{subject}"
+                for subjects in DOMAINS.values()
+                for subject in subjects
+            },
             **{f"Overall-{domain}": f"accuracy/{domain}" for domain in DOMAINS},
             "Overall": "accuracy",
         }.items()
@@ -76,21 +80,21 @@ def counted(right: Mapping[str, int]) -> dict[str, tuple[Any, int]]:
     groups = {
         **{subject: [subject] for subject in by_subject},
         **{
-            f"Overall-{domain}": [one for one in subjects if one in by_subject]
+            f"Overall-{domain}": [subject for subject in subjects if subject in by_subject]
             for domain, subjects in DOMAINS.items()
         },
         "Overall": list(by_subject),
     }
-    found: dict[str, tuple[Any, int]] = {}
+    figures_by_name: dict[str, tuple[Any, int]] = {}
     for name, subjects in groups.items():
         n = sum(len(by_subject[subject]) for subject in subjects)
         if n:
             weighted = sum(
-                sum(by_subject[one]) / len(by_subject[one]) * len(by_subject[one])
-                for one in subjects
+                sum(by_subject[subject]) / len(by_subject[subject]) * len(by_subject[subject])
+                for subject in subjects
             )
-            found[name] = (pytest.approx(weighted / n, abs=1e-9), n)
-    return found
+            figures_by_name[name] = (pytest.approx(weighted / n, abs=1e-9), n)
+    return figures_by_name
 
 
 @cache
@@ -136,13 +140,13 @@ def test_every_answer_is_the_authors_and_so_is_every_letter_that_they_drew(model
 
 @pytest.mark.parametrize("model", ANSWERS)
 def test_letters_that_were_read_are_read_again_as_what_they_are(model: str) -> None:
-    found = mmmu(data=golden("mmmu")).scorings["official"]
-    said = of_json(FILES[model])
+    scoring = mmmu(data=golden("mmmu")).scorings["official"]
+    letters = of_json(FILES[model])
     differences = []
     for name, sample in samples().items():
-        verdict = found.score(found.parse(Reply(text=said[name]), sample), sample)
+        verdict = scoring.score(scoring.parse(Reply(text=letters[name]), sample), sample)
         if verdict != score_of(model, name):
-            differences.append((name, said[name], verdict))
+            differences.append((name, letters[name], verdict))
     assert differences == []
 
 
@@ -154,12 +158,12 @@ def test_lmms_evals_figure_is_what_its_code_was_found_to_give(model: str) -> Non
     assert (metrics["accuracy/open"].value, metrics["accuracy/open"].n) == (0.0, 53)
 
 
-def output_folder(folder: Path, said: Mapping[str, str], order: list[str]) -> Path:
+def output_folder(folder: Path, letters: Mapping[str, str], order: list[str]) -> Path:
     """The authors' layout, of these replies in this order."""
     rows: dict[str, list[dict[str, str]]] = {}
     for name in order:
         subject = "_".join(name.split("_")[1:-1])
-        rows.setdefault(subject, []).append({"id": name, "response": said[name]})
+        rows.setdefault(subject, []).append({"id": name, "response": letters[name]})
     for subject, some in rows.items():
         (folder / subject).mkdir(parents=True)
         (folder / subject / "output.json").write_text(json.dumps(some))
@@ -177,9 +181,9 @@ def test_rows_in_another_order_of_which_half_are_missing(
     drawn = {item["id"] for item in expected()[model]["random_fallback"]["items"]}
     order = draw.sample([name for name in replies(model) if name not in drawn], 400)
     path = output_folder(tmp_path / "model", replies(model), order)
-    found = score(path, "mmmu", golden("mmmu"))
+    scores = score(path, "mmmu", golden("mmmu"))
     right = {name: score_of(model, name) for name in order}
-    assert figures(found, "official") == counted(right)
+    assert figures(scores, "official") == counted(right)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -187,13 +191,13 @@ def test_rows_in_another_order_of_which_half_are_missing(
 def test_a_tenth_of_another_runs_answers(tmp_path: Path, model: str, seed: int) -> None:
     draw = random.Random(seed)
     other = draw.choice([name for name in ANSWERS if name != model] or [model])
-    said, others = of_json(FILES[model]), of_json(FILES[other])
-    order = draw.sample(list(said), len(said))
+    letters, others = of_json(FILES[model]), of_json(FILES[other])
+    order = draw.sample(list(letters), len(letters))
     taken = set(order[: len(order) // 10])
     path = tmp_path / "mixed.json.gz"
-    mixed = {name: (others if name in taken else said)[name] for name in order}
+    mixed = {name: (others if name in taken else letters)[name] for name in order}
     path.write_bytes(gzip.compress(json.dumps(mixed).encode()))
-    found = score(path, "mmmu", golden("mmmu"))
+    scores = score(path, "mmmu", golden("mmmu"))
     right = {name: score_of(other if name in taken else model, name) for name in order}
-    assert figures(found, "eval-only") == counted(right)
-    assert figures(found, "official") == counted(right)
+    assert figures(scores, "eval-only") == counted(right)
+    assert figures(scores, "official") == counted(right)

@@ -43,8 +43,10 @@ FILES = (COT, VISION)
 
 @cache
 def expected(file: File) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = json.loads((golden("mmmu_pro") / "expected.json").read_bytes())
-    of_file: Mapping[str, Any] = found[file.name]
+    figures_by_file: Mapping[str, Any] = json.loads(
+        (golden("mmmu_pro") / "expected.json").read_bytes()
+    )
+    of_file: Mapping[str, Any] = figures_by_file[file.name]
     return of_file
 
 
@@ -52,8 +54,8 @@ def expected(file: File) -> Mapping[str, Any]:
 def items(file: File) -> Mapping[str, list[Any]]:
     """By id: the scorer's answer and verdict, None where it draws, and those stored."""
     raw = (golden("mmmu_pro") / "expected_items.json.gz").read_bytes()
-    found: Mapping[str, list[Any]] = json.loads(gzip.decompress(raw))[file.name]
-    return found
+    verdicts: Mapping[str, list[Any]] = json.loads(gzip.decompress(raw))[file.name]
+    return verdicts
 
 
 @cache
@@ -66,26 +68,26 @@ def replies(file: File) -> Mapping[str, str]:
 @cache
 def drawn_as_stored(file: File) -> Mapping[str, str]:
     """The replies, but that those for which the authors drew a letter name the one they drew."""
-    said = dict(replies(file))
+    texts = dict(replies(file))
     for name, (answer, _, stored, _) in items(file).items():
         if answer is None:
-            said[name] = f"Answer: {stored}"
-    return said
+            texts[name] = f"Answer: {stored}"
+    return texts
 
 
 def figures(
-    file: File, said: Mapping[str, str] | None = None, missing: Missing | None = None
+    file: File, texts: Mapping[str, str] | None = None, missing: Missing | None = None
 ) -> dict[str, tuple[float | None, int]]:
     """What `snellen.score` gives for the published file, or for these replies."""
     with TemporaryDirectory() as folder:
         path = file.path
-        if said is not None:
+        if texts is not None:
             path = Path(folder) / "replies.jsonl"
-            rows = [json.dumps({"id": name, "response": text}) for name, text in said.items()]
+            rows = [json.dumps({"id": name, "response": reply}) for name, reply in texts.items()]
             path.write_text("\n".join(rows), encoding="utf-8")
         data = golden("mmmu_pro")
-        found = score(path, file.spec, data, missing=missing, scorings=["official"])
-    metrics = found.report.scorings["official"].metrics
+        result = score(path, file.spec, data, missing=missing, scorings=["official"])
+    metrics = result.report.scorings["official"].metrics
     return {name: (metric.value, metric.n) for name, metric in metrics.items()}
 
 
@@ -96,8 +98,8 @@ def close(right: int, n: int) -> tuple[Any, int]:
 def test_to_lmms_eval_six_replies_in_vision_are_right() -> None:
     """0.35 per cent, by its code on the same replies."""
     data = golden("mmmu_pro")
-    found = score(VISION.path, VISION.spec, data, scorings=["lmms-eval"])
-    value = found.report.scorings["lmms-eval"].metrics["accuracy"].value
+    result = score(VISION.path, VISION.spec, data, scorings=["lmms-eval"])
+    value = result.report.scorings["lmms-eval"].metrics["accuracy"].value
     assert value == pytest.approx(6 / 1730, abs=1e-9)
 
 
@@ -105,9 +107,9 @@ def test_to_lmms_eval_six_replies_in_vision_are_right() -> None:
 @pytest.mark.parametrize("file", FILES)
 def test_replies_in_another_order_of_which_half_are_missing(file: File, seed: int) -> None:
     """Their script reads no such file; here what is missing is wrong, or left out."""
-    said = drawn_as_stored(file)
-    order = random.Random(seed).sample(list(said), 865)
-    half = {name: said[name] for name in order}
+    texts = drawn_as_stored(file)
+    order = random.Random(seed).sample(list(texts), 865)
+    half = {name: texts[name] for name in order}
     right = sum(items(file)[name][3] for name in order)
     assert figures(file, half)["accuracy"] == close(right, 1730)
     assert figures(file, half, "excluded")["accuracy"] == close(right, 865)
@@ -118,6 +120,6 @@ def test_a_tenth_of_another_runs_replies(seed: int) -> None:
     """The two files are of the same questions; each reply is right where it was."""
     order = random.Random(seed).sample(list(items(COT)), 1730)
     taken = set(order[:173])
-    said = {name: drawn_as_stored(VISION if name in taken else COT)[name] for name in order}
+    texts = {name: drawn_as_stored(VISION if name in taken else COT)[name] for name in order}
     right = sum(items(VISION if name in taken else COT)[name][3] for name in order)
-    assert figures(COT, said)["accuracy"] == close(right, 1730)
+    assert figures(COT, texts)["accuracy"] == close(right, 1730)

@@ -21,7 +21,7 @@ PICTURE = base64.b64encode(bytes(range(60))).decode()
 
 
 @cache
-def made() -> Sequence[Mapping[str, Any]]:
+def stored_rows() -> Sequence[Mapping[str, Any]]:
     lines = (golden("mcq_parsing") / "differential.jsonl").read_text(encoding="utf-8").split("\n")
     return [json.loads(line) for line in lines if line]
 
@@ -34,25 +34,29 @@ def scored(rows: Sequence[Mapping[str, Any]], kept: Sequence[Mapping[str, Any]])
             writer = csv.DictWriter(opened, columns, restval="", delimiter="\t")
             writer.writeheader()
             for row in rows:
-                asked = {"index": row["id"], "question": "Which?", "answer": row["answer"]}
+                question_fields = {
+                    "index": row["id"],
+                    "question": "Which?",
+                    "answer": row["answer"],
+                }
                 # One picture for all: a short cell is the index of the row that has it.
                 image = PICTURE if row is rows[0] else rows[0]["id"]
-                writer.writerow({**asked, "image": image, **row["options"]})
-        said = [{"index": row["id"], "prediction": row["prediction"]} for row in kept]
-        (Path(folder) / "said.json").write_text(json.dumps(said), encoding="utf-8")
+                writer.writerow({**question_fields, "image": image, **row["options"]})
+        predictions = [{"index": row["id"], "prediction": row["prediction"]} for row in kept]
+        (Path(folder) / "said.json").write_text(json.dumps(predictions), encoding="utf-8")
         result = score(Path(folder) / "said.json", "MMStar", Path(folder))
     return result.report.scorings["official"].metrics["accuracy"]
 
 
 def share(kept: Sequence[Mapping[str, Any]]) -> float:
     """The authors' final score: what is right by all rows."""
-    return sum(int(row["mmstar_correct"]) for row in kept) / len(made())
+    return sum(int(row["mmstar_correct"]) for row in kept) / len(stored_rows())
 
 
 @pytest.mark.parametrize("seed", range(1))
 def test_rows_in_another_order_with_half_of_the_replies(seed: int) -> None:
-    order = random.Random(seed).sample(made(), len(made()))
+    order = random.Random(seed).sample(stored_rows(), len(stored_rows()))
     kept = order[: len(order) // 2]
-    found = scored(order, kept[::-1])
-    assert found.value == pytest.approx(share(kept), abs=1e-9)
-    assert found.n == len(made())
+    metric = scored(order, kept[::-1])
+    assert metric.value == pytest.approx(share(kept), abs=1e-9)
+    assert metric.n == len(stored_rows())

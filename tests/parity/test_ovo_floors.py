@@ -63,9 +63,9 @@ def columns(task: str, say: Say) -> Columns:
 
 
 def value(name: str, task: str, say: Say) -> float:
-    found = METRICS[name](columns(task, say)).value
-    assert found is not None
-    return found
+    metric_value = METRICS[name](columns(task, say)).value
+    assert metric_value is not None
+    return metric_value
 
 
 @cache
@@ -172,9 +172,9 @@ PROJECTED: list[tuple[str, Say, int, int, float]] = [
 def test_projected_floors_are_those_of_the_table(
     task: str, say: Say, right: int, n: int, printed: float
 ) -> None:
-    found = METRICS["projected"](columns(task, say))
-    assert found.n == n
-    assert found.value == pytest.approx(right / n, abs=1e-12)
+    estimate = METRICS["projected"](columns(task, say))
+    assert estimate.n == n
+    assert estimate.value == pytest.approx(right / n, abs=1e-12)
     assert 100 * right / n == pytest.approx(printed, abs=0.05 + 1e-9)
 
 
@@ -196,17 +196,17 @@ def test_a_projection_is_what_the_official_scoring_gives_the_same_replies(
 def test_blind_delays_have_the_spans_of_the_table(
     seconds: int, hits: int, in_span: float, early: float
 ) -> None:
-    found = METRICS["answered_in_span"](columns("CRR", AFTER[seconds]))
-    assert found.value == pytest.approx(hits / 48)
-    assert found.ci95 is not None  # 10 videos are the fewest that have one
+    estimate = METRICS["answered_in_span"](columns("CRR", AFTER[seconds]))
+    assert estimate.value == pytest.approx(hits / 48)
+    assert estimate.ci95 is not None  # 10 videos are the fewest that have one
     assert 100 * hits / 48 == pytest.approx(in_span, abs=0.051)
     assert 100 * value("early", "CRR", AFTER[seconds]) == pytest.approx(early, abs=0.051)
 
 
 def test_what_says_nothing_errs_by_the_counts_of_the_table() -> None:
-    found = METRICS["count_mae"](columns("REC", silent))
-    assert found.n == 82
-    assert found.value == pytest.approx(1.957, abs=0.0005)
+    estimate = METRICS["count_mae"](columns("REC", silent))
+    assert estimate.n == 82
+    assert estimate.value == pytest.approx(1.957, abs=0.0005)
     pooled, time = 0.0, 0.0
     for query in map(watch, rows("REC")):
         last = max(point.time for point in query.points)
@@ -242,30 +242,30 @@ def polled(task: str, reply: Callable[[Sequence[str]], str]) -> float:
     """One session an item, polled in the order of time; a session remembers what it was asked."""
     replies = {}
     for row in rows(task):
-        asked: list[str] = []
-        order = sorted(enumerate(row["test_info"]), key=lambda one: one[1]["realtime"])
+        steps: list[str] = []
+        order = sorted(enumerate(row["test_info"]), key=lambda indexed: indexed[1]["realtime"])
         for index, point in order:
-            asked.append(point.get("step", "the question"))
-            replies[f"{row['id']}_{index}"] = reply(asked)
+            steps.append(point.get("step", "the question"))
+            replies[f"{row['id']}_{index}"] = reply(steps)
     return official(replies, task)
 
 
 def test_who_remembers_polls_gets_all_of_crr_unseen() -> None:
-    assert polled("CRR", lambda asked: blind_history("CRR", asked)) == 1
+    assert polled("CRR", lambda steps: blind_history("CRR", steps)) == 1
 
 
 def test_who_remembers_polls_gets_nearly_all_of_ssr_unseen() -> None:
     # Three items ask about the second step before the first: 12 points are wrong.
-    found = polled("SSR", lambda asked: blind_history("SSR", asked))
-    assert found == pytest.approx(617 / 629)
-    assert 100 * found == pytest.approx(98.1, abs=0.05)
+    share = polled("SSR", lambda steps: blind_history("SSR", steps))
+    assert share == pytest.approx(617 / 629)
+    assert 100 * share == pytest.approx(98.1, abs=0.05)
 
 
 def test_who_remembers_polls_gets_this_of_rec_at_best_in_sample() -> None:
     totals = proactive.commonest_totals(map(watch, rows("REC")))
-    found = polled("REC", lambda asked: blind_history("REC", asked, totals))
-    assert found == pytest.approx(259 / 698)
-    assert 100 * found == pytest.approx(37.1, abs=0.05)
+    share = polled("REC", lambda steps: blind_history("REC", steps, totals))
+    assert share == pytest.approx(259 / 698)
+    assert 100 * share == pytest.approx(37.1, abs=0.05)
 
 
 @pytest.mark.parametrize(
@@ -274,4 +274,4 @@ def test_who_remembers_polls_gets_this_of_rec_at_best_in_sample() -> None:
      ("REC", "1", 20.5), ("REC", "0", 6.4)],
 )  # fmt: skip
 def test_constant_replies_get_what_the_table_says(task: str, text: str, printed: float) -> None:
-    assert 100 * polled(task, lambda asked: text) == pytest.approx(printed, abs=0.05)
+    assert 100 * polled(task, lambda steps: text) == pytest.approx(printed, abs=0.05)

@@ -14,15 +14,15 @@ COMPLETE = ("InternVL2", "LLaVA_Video", "QWen2VL_7B_", "QWen2VL_72B_")
 
 
 def rows(folder: Path) -> dict[int, Any]:
-    found = [
+    every = [
         row
         for path in sorted(folder.glob("*.json"))
         for group, of in json.loads(path.read_bytes()).items()
         for row in of
         if group in GROUPS
     ]
-    assert len({row["id"] for row in found}) == len(found) == 1640
-    return {row["id"]: row for row in found}
+    assert len({row["id"] for row in every}) == len(every) == 1640
+    return {row["id"]: row for row in every}
 
 
 @pytest.mark.parametrize("name", COMPLETE)
@@ -31,20 +31,22 @@ def test_a_row_is_what_the_authors_code_makes_of_the_same_reply(name: str) -> No
     replies = {}
     for number, row in theirs.items():
         if "test_info" in row:
-            said = {f"{number}_{k}": one["response"] for k, one in enumerate(row["test_info"])}
+            replies_of_row = {
+                f"{number}_{k}": point["response"] for k, point in enumerate(row["test_info"])
+            }
         else:
-            said = {str(number): row["response"]}
-        replies.update(said)
+            replies_of_row = {str(number): row["response"]}
+        replies.update(replies_of_row)
     assert len(replies) == 3035
     write = ovo_bench(data=golden("ovobench")).interop.results
     assert write is not None
 
-    made = write("Model", replies)
+    written = write("Model", replies)
 
-    ours = {row["id"]: row for group in GROUPS for row in made.holds[group]}
-    assert list(made.holds) == list(GROUPS)
+    ours = {row["id"]: row for group in GROUPS for row in written.holds[group]}
+    assert list(written.holds) == list(GROUPS)
     assert ours.keys() == theirs.keys()
     for number, row in theirs.items():
         assert ours[number] == row
         assert list(ours[number]) == list(row)
-    assert made.notes == ()
+    assert written.notes == ()

@@ -17,10 +17,10 @@ ROOT = Path(__file__).parents[2]
 def script() -> ModuleType:
     spec = importlib.util.spec_from_file_location("parity_page", ROOT / "scripts/parity.py")
     assert spec is not None and spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules["parity_page"] = made
-    spec.loader.exec_module(made)
-    return made
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["parity_page"] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +45,10 @@ def line(metric: str, published: float | None, official: float | None, reason: s
 def test_a_model_s_published_figures_stand_first_without_parts_that_are_as_printed(
     page: ModuleType,
 ) -> None:
-    whole, same = line("accuracy", 0.5, 0.5004), line("accuracy/easy", 0.25, 0.2511)
+    overall, same = line("accuracy", 0.5, 0.5004), line("accuracy/easy", 0.25, 0.2511)
     off, none = line("accuracy/hard", 0.25, 0.2561, "why"), line("f1", None, 0.5)
 
-    assert page.beside_published([whole, same, off, none]) == [whole, off]
+    assert page.beside_published([overall, same, off, none]) == [overall, off]
     assert page.beside_published([same, none]) == [same]
 
 
@@ -63,10 +63,10 @@ def test_a_figure_is_as_printed_if_it_rounds_to_it(page: ModuleType) -> None:
 def test_published_figures_come_before_the_summary_and_benchmarks_by_their_names(
     page: ModuleType,
 ) -> None:
-    one = line("accuracy", 0.5, 0.5004, "not this")
-    other = replace(line("accuracy", 0.25, 0.3, "why"), benchmark="a-b")
-    named = replace(one, benchmark="a:split=val")
-    text = page.page([one, other, named])
+    first_line = line("accuracy", 0.5, 0.5004, "not this")
+    second_line = replace(line("accuracy", 0.25, 0.3, "why"), benchmark="a-b")
+    split_line = replace(first_line, benchmark="a:split=val")
+    text = page.page([first_line, second_line, split_line])
 
     first, _, rest = text.partition("## In one look")
     assert "| a-b | m | accuracy | 1,000 | 0.25 | 0.3 | 0.3 | why |" in first

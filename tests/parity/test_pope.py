@@ -39,13 +39,13 @@ def figures(path: Path, scoring: str = "official") -> dict[str, tuple[float | No
 def test_every_count_is_the_official_scripts(model: str) -> None:
     pack = golden("pope")
     expected = json.loads((pack / "expected.json").read_bytes())[model]
-    said = replies_of(model)
+    stored_replies = replies_of(model)
     benchmark = pope(release="e3e3926", data=pack)
     parse = benchmark.scorings["official"].parse
     counts = {name: dict.fromkeys(("TP", "FP", "TN", "FN"), 0) for name in SETS}
     for row in benchmark.data:
         sample = benchmark.sample(row.position, row)
-        answer = parse(Reply(text=said[sample.id]), sample).answer
+        answer = parse(Reply(text=stored_replies[sample.id]), sample).answer
         kind = ("T" if answer == sample.target else "F") + ("P" if answer == "yes" else "N")
         counts[sample.tags["set"]][kind] += 1
     assert counts == {name: {k: expected[name][k] for k in counts[name]} for name in SETS}
@@ -59,8 +59,10 @@ def test_llavas_questions_are_these_with_these_ids() -> None:
         sample = benchmark.sample(row.position, row)
         (message,) = benchmark.prompt(sample, ())
         ours[int(sample.id)] = (sample.data["image"], message.text, sample.tags["set"])
-    asked = rows(pack / "annotations" / "llava_pope_test.jsonl")
-    theirs = {row["question_id"]: (row["image"], row["text"], row["category"]) for row in asked}
+    question_rows = rows(pack / "annotations" / "llava_pope_test.jsonl")
+    theirs = {
+        row["question_id"]: (row["image"], row["text"], row["category"]) for row in question_rows
+    }
     assert ours == theirs
 
 
@@ -95,37 +97,38 @@ def test_the_figures_of_the_made_replies_are_those_of_the_official_verdicts(tmp_
     assert {name: metrics[name].value for name in expected} == pytest.approx(expected, abs=1e-9)
 
 
-def by_formula(said: Mapping[str, str]) -> dict[str, float]:
+def by_formula(stored_replies: Mapping[str, str]) -> dict[str, float]:
     """The script's figures of these replies, worked out again from what it prints."""
-    found: dict[str, float] = {}
+    figures_by_name: dict[str, float] = {}
     pack = golden("pope")
     for name, offset in zip(SETS, (0, 20_000_000, 10_000_000), strict=True):
         questions = rows(pack / "annotations" / "coco_e3e3926" / f"coco_pope_{name}.json")
         pairs = [
-            (said[str(offset + row["question_id"])], row["label"])
+            (stored_replies[str(offset + row["question_id"])], row["label"])
             for row in questions
-            if str(offset + row["question_id"]) in said
+            if str(offset + row["question_id"]) in stored_replies
         ]
         first = [text.partition(".")[0].replace(",", "").split(" ") for text, _ in pairs]
         yes = [not {"No", "not", "no"} & set(words) for words in first]
         right = [label != "no" for _, label in pairs]
         both = sum(a and b for a, b in zip(yes, right, strict=True))
         p, r = both / sum(yes), both / sum(right)
-        found |= {
+        figures_by_name |= {
             f"accuracy/{name}": sum(a == b for a, b in zip(yes, right, strict=True)) / len(pairs),
             f"precision/{name}": p,
             f"recall/{name}": r,
             f"f1/{name}": 2 * p * r / (p + r),
             f"yes_ratio/{name}": sum(yes) / len(yes),
         }
-    found["mean_f1"] = sum(found[f"f1/{name}"] for name in SETS) / 3
-    return found
+    figures_by_name["mean_f1"] = sum(figures_by_name[f"f1/{name}"] for name in SETS) / 3
+    return figures_by_name
 
 
-def scored(said: Mapping[str, str], folder: Path) -> dict[str, float | None]:
+def scored(stored_replies: Mapping[str, str], folder: Path) -> dict[str, float | None]:
     path = folder / "replies.jsonl"
     lines = (
-        json.dumps({"question_id": name, "text": text, "prompt": ""}) for name, text in said.items()
+        json.dumps({"question_id": name, "text": reply, "prompt": ""})
+        for name, reply in stored_replies.items()
     )
     path.write_text("\n".join(lines))
     return {name: value for name, (value, _) in figures(path).items()}
@@ -137,13 +140,16 @@ def test_shuffled_halved_and_replaced_replies_score_as_the_script_would(
     tmp_path: Path, model: str
 ) -> None:
     draw = random.Random(model)
-    said = replies_of(model)
-    made = [row["prediction"] for row in rows(golden("pope") / "differential.jsonl")]
-    order = draw.sample(list(said), len(said))
-    shuffled = {name: said[name] for name in order}
-    halved = {name: said[name] for name in order[: len(order) // 2]}
-    replaced = {name: draw.choice(made) if draw.random() < 0.1 else said[name] for name in shuffled}
+    stored_replies = replies_of(model)
+    stored_texts = [row["prediction"] for row in rows(golden("pope") / "differential.jsonl")]
+    order = draw.sample(list(stored_replies), len(stored_replies))
+    shuffled = {name: stored_replies[name] for name in order}
+    halved = {name: stored_replies[name] for name in order[: len(order) // 2]}
+    replaced = {
+        name: draw.choice(stored_texts) if draw.random() < 0.1 else stored_replies[name]
+        for name in shuffled
+    }
     for replies in (shuffled, halved, replaced):
-        found = scored(replies, tmp_path)
+        figures_by_name = scored(replies, tmp_path)
         for name, value in by_formula(replies).items():
-            assert found[name] == pytest.approx(value, abs=1e-9), name
+            assert figures_by_name[name] == pytest.approx(value, abs=1e-9), name

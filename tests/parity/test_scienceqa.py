@@ -49,20 +49,20 @@ def benchmark(problems: Mapping[str, Any], tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture(scope="module")
 def llava() -> Model:
-    return llava_said()
+    return llava_results()
 
 
 @pytest.fixture(scope="module")
 def gpt3() -> Model:
-    return gpt3_said()
+    return gpt3_results()
 
 
-def llava_said() -> Model:
+def llava_results() -> Model:
     stored = of_json(golden("scienceqa") / "outputs" / "llava-v1.5-13b_result.json")
     return Model(stored["outputs"], stored["results"])
 
 
-def gpt3_said() -> Model:
+def gpt3_results() -> Model:
     name = "final_test_QCM-ALE_2_seed_3.json.gz"
     stored = of_json(golden("scienceqa") / "outputs" / "gpt3" / name)
     return Model(stored["outputs"], stored["results"])
@@ -146,8 +146,8 @@ def test_official_reads_every_stored_index_but_for_the_draws(
     read = {name: reading.answer for name, reading in readings.items() if not reading.guessed}
     assert read == {name: "ABCDE"[gpt3.indices[name]] for name in read}
     drawn = [name for name in readings if name not in read]
-    said = Counter(gpt3.replies[name].count("The answer is ") for name in drawn)
-    assert said == {0: 243, 2: 6}
+    counts = Counter(gpt3.replies[name].count("The answer is ") for name in drawn)
+    assert counts == {0: 243, 2: 6}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -200,19 +200,19 @@ def test_every_made_reply_is_read_as_llavas_script_reads_it(benchmark: Benchmark
     # The engine leaves out replies with blanks at their ends: the script that asks LLaVA strips
     # them, and so does the scoring. The verdicts in the pack are of the replies as they stand.
     differences = []
-    for made in every:
+    for row in every:
         sample = Sample(
-            id=str(made["id"]),
+            id=str(row["id"]),
             question="Which?",
-            choices=tuple(made["options"].values()),
-            target=made["answer"],
+            choices=tuple(row["options"].values()),
+            target=row["answer"],
         )
-        reading = llava_reading(made["prediction"])
+        reading = llava_reading(row["prediction"])
         letters = "ABCDE"[: len(sample.choices)]
         answer = str(reading.answer or "FAILED")
         index = letters.index(answer) if answer in letters else -1
-        found = (answer, index, scoring.score(reading, sample))
+        outcome = (answer, index, scoring.score(reading, sample))
         columns = ("parsed", "index", "correct")
-        if found != tuple(made[f"llava_scienceqa_{column}"] for column in columns):
-            differences.append((made, reading))
+        if outcome != tuple(row[f"llava_scienceqa_{column}"] for column in columns):
+            differences.append((row, reading))
     assert differences == []

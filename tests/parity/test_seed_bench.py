@@ -25,14 +25,14 @@ def records() -> list[dict[str, str]]:
 
 def expected() -> dict[str, Any]:
     every = json.loads((golden("seedbench") / "expected.json").read_bytes())
-    found: dict[str, Any] = every["SEED-Bench-1/GPT-4V"]
-    return found
+    counts: dict[str, Any] = every["SEED-Bench-1/GPT-4V"]
+    return counts
 
 
-def counted(said: Mapping[str, str], right: Mapping[str, str], part: str) -> tuple[int, int]:
+def counted(letters: Mapping[str, str], right: Mapping[str, str], part: str) -> tuple[int, int]:
     """The authors' rule written out: equal letters, over the questions of a part."""
     names = [name for name in right if part == "all" or not name.startswith("v")]
-    return sum(said.get(name) == right[name] for name in names), len(names)
+    return sum(letters.get(name) == right[name] for name in names), len(names)
 
 
 def by_id() -> tuple[dict[str, str], dict[str, str]]:
@@ -63,8 +63,8 @@ def test_the_leaderboards_figure_for_pictures_is_reproduced() -> None:
 def test_the_lines_that_say_a_question_again_make_the_difference_to_the_count_by_lines() -> None:
     rows = records()
     once, n = counted(*by_id(), "all")
-    last = {row["question_id"]: place for place, row in enumerate(rows)}
-    more = [row for place, row in enumerate(rows) if last[row["question_id"]] != place]
+    last = {row["question_id"]: number for number, row in enumerate(rows)}
+    more = [row for number, row in enumerate(rows) if last[row["question_id"]] != number]
     assert len(more) == 8
     lines = expected()
     assert n + len(more) == lines["n"]
@@ -79,18 +79,18 @@ def test_a_published_file_scores_the_same_where_rankings_are_read() -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("part", PARTS)
 def test_rows_in_another_order_score_the_same(tmp_path: Path, seed: int, part: str) -> None:
-    said, right = by_id()
-    names = random.Random(seed).sample(list(said), len(said))
-    path = written(tmp_path, {name: said[name] for name in names})
-    check(path, part, counted(said, right, part))
+    letters, right = by_id()
+    names = random.Random(seed).sample(list(letters), len(letters))
+    path = written(tmp_path, {name: letters[name] for name in names})
+    check(path, part, counted(letters, right, part))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("part", PARTS)
 def test_a_question_without_a_prediction_is_wrong(tmp_path: Path, seed: int, part: str) -> None:
-    said, right = by_id()
-    kept = set(random.Random(seed).sample(list(said), len(said) // 2))
-    half = {name: letter for name, letter in said.items() if name in kept}
+    letters, right = by_id()
+    kept = set(random.Random(seed).sample(list(letters), len(letters) // 2))
+    half = {name: letter for name, letter in letters.items() if name in kept}
     path = written(tmp_path, half)
     check(path, part, counted(half, right, part))
 
@@ -101,9 +101,9 @@ def check(path: Path, part: str, wanted: tuple[int, int]) -> None:
     assert value == pytest.approx(wanted[0] / n, abs=1e-9)
 
 
-def written(folder: Path, said: Mapping[str, str]) -> Path:
+def written(folder: Path, letters: Mapping[str, str]) -> Path:
     """Results as the authors write them, a comma behind each line."""
     path = folder / "results.json"
-    rows = (json.dumps({"question_id": name, "prediction": said[name]}) for name in said)
+    rows = (json.dumps({"question_id": name, "prediction": letters[name]}) for name in letters)
     path.write_text("".join(f"{row},\n" for row in rows))
     return path

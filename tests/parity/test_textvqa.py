@@ -37,10 +37,10 @@ def scored(replies: Mapping[int, str], questions: Sequence[Mapping[str, Any]]) -
         }
         for pair in questions
     ]
-    said = [{"question_id": name, "answer": reply} for name, reply in replies.items()]
+    rows = [{"question_id": name, "answer": reply} for name, reply in replies.items()]
     with TemporaryDirectory() as folder:
         (Path(folder) / VAL).write_text(json.dumps({"data": data}), encoding="utf-8")
-        (Path(folder) / "results.json").write_text(json.dumps(said), encoding="utf-8")
+        (Path(folder) / "results.json").write_text(json.dumps(rows), encoding="utf-8")
         return score(Path(folder) / "results.json", "textvqa", Path(folder))
 
 
@@ -81,10 +81,10 @@ def test_replies_to_other_questions_score_as_the_formula_written_out_says(seed: 
 
 
 def written_out(reply: str, answers: Sequence[str]) -> float:
-    said, *people = (mmf(text) for text in (reply, *answers))
+    prediction, *people = (mmf(text) for text in (reply, *answers))
     left_out = [
-        min(1, sum(other == said for other in people[:place] + people[place + 1 :]) / 3)
-        for place in range(len(people))
+        min(1, sum(other == prediction for other in people[:number] + people[number + 1 :]) / 3)
+        for number in range(len(people))
     ]
     return mean(left_out)
 
@@ -102,12 +102,12 @@ def test_llavas_published_file_is_read_by_picture_and_question() -> None:
         rows = [json.loads(line) for line in file]
     data = [
         {
-            "question_id": 34602 + place,
+            "question_id": 34602 + number,
             "question": row["prompt"].split("\n")[0].lower(),
             "image_id": row["question_id"],
-            "answers": [row["text"] if place % 2 else "something else"] * 10,
+            "answers": [row["text"] if number % 2 else "something else"] * 10,
         }
-        for place, row in enumerate(rows)
+        for number, row in enumerate(rows)
     ]
     with TemporaryDirectory() as folder:
         (Path(folder) / VAL).write_text(json.dumps({"data": data}), encoding="utf-8")

@@ -151,8 +151,8 @@ def test_rows_of_made_replies_are_taken_from_the_folder(
     path = tmp_path / "golden" / "chartqa" / "differential.jsonl"
     path.parent.mkdir(parents=True)
     lines = (
-        json.dumps({**row, "vlmevalkit_relaxed": one})
-        for row, one in zip(rows, stripped, strict=True)
+        json.dumps({**row, "vlmevalkit_relaxed": relaxed})
+        for row, relaxed in zip(rows, stripped, strict=True)
     )
     path.write_text("\n".join(lines))
 

@@ -34,23 +34,23 @@ def data(folder: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
     """A TSV as VLMEvalKit publishes it, a picture for each pair."""
     path = folder / "VCR-wiki-en-easy-test.tsv"
     lines = ["index\timage\tquestion\tanswer"]
-    for place, row in enumerate(rows):
+    for number, row in enumerate(rows):
         cell = repr([row["answer"]]).replace('"', '""')
-        lines.append(f'{place}\t{PICTURE}\twhat?\t"{cell}"')
+        lines.append(f'{number}\t{PICTURE}\twhat?\t"{cell}"')
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
-def results(folder: Path, said: Mapping[str, object]) -> Path:
+def results(folder: Path, replies: Mapping[str, object]) -> Path:
     path = folder / "results.json"
     path.write_text(
-        json.dumps({name: {"res_stacked_image": reply} for name, reply in said.items()})
+        json.dumps({name: {"res_stacked_image": reply} for name, reply in replies.items()})
     )
     return path
 
 
-def ours(said: Path, rows: Path) -> dict[str, float | None]:
-    report: Result = score(said, "vcr-wiki", rows)
+def ours(replies: Path, rows: Path) -> dict[str, float | None]:
+    report: Result = score(replies, "vcr-wiki", rows)
     return {name: report.report.scorings["official"].metrics[name].value for name in METRICS}
 
 
@@ -70,7 +70,7 @@ def test_every_pair_has_the_authors_run_of_tokens_and_all_their_figures() -> Non
         common = len({*covered} & {*tokens})
         precision = common / len({*tokens}) if tokens else 0.0
         recall = common / len({*covered})
-        found = {
+        figures_by_name = {
             "max_sim_string": run,
             "max_sim_val": alike,
             "precision": precision,
@@ -79,8 +79,8 @@ def test_every_pair_has_the_authors_run_of_tokens_and_all_their_figures() -> Non
             "jaccard": of_sets(tokens, covered) if tokens else 0.0,
             "exact_match": float(run == ENGLISH.run(pair["answer"])),
         }
-        if any(found[name] != wanted[name] for name in found):
-            differences.append((pair["id"], found, wanted))
+        if any(figures_by_name[name] != wanted[name] for name in figures_by_name):
+            differences.append((pair["id"], figures_by_name, wanted))
     assert differences == []
 
 
@@ -88,10 +88,10 @@ def test_every_pair_has_the_authors_run_of_tokens_and_all_their_figures() -> Non
 def test_rows_in_another_order_score_the_same(tmp_path: Path, seed: int) -> None:
     rows = random.Random(seed).sample(pairs(), len(pairs()))
     names = random.Random(seed).sample(range(len(rows)), len(rows))
-    said = {str(place): rows[place]["prediction"] for place in names}
-    found = ours(results(tmp_path, said), data(tmp_path, rows))
+    replies = {str(number): rows[number]["prediction"] for number in names}
+    figures_by_name = ours(results(tmp_path, replies), data(tmp_path, rows))
     for metric in METRICS:
-        assert found[metric] == pytest.approx(official(pairs(), metric), abs=1e-9)
+        assert figures_by_name[metric] == pytest.approx(official(pairs(), metric), abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -99,13 +99,14 @@ def test_pictures_without_a_reply_are_in_no_mean(tmp_path: Path, seed: int) -> N
     """Half of the file: the authors leave out what has no reply for what was shown."""
     rows = pairs()
     kept = set(random.Random(seed).sample(range(len(rows)), len(rows) // 2))
-    said = {
-        str(place): row["prediction"] if place in kept else None for place, row in enumerate(rows)
+    replies = {
+        str(number): row["prediction"] if number in kept else None
+        for number, row in enumerate(rows)
     }
-    found = ours(results(tmp_path, said), data(tmp_path, rows))
+    figures_by_name = ours(results(tmp_path, replies), data(tmp_path, rows))
     for metric in METRICS:
-        part = [rows[place] for place in kept]
-        assert found[metric] == pytest.approx(official(part, metric), abs=1e-9)
+        part = [rows[number] for number in kept]
+        assert figures_by_name[metric] == pytest.approx(official(part, metric), abs=1e-9)
 
 
 def test_several_covered_texts_of_one_picture_count_each(tmp_path: Path) -> None:
@@ -113,20 +114,20 @@ def test_several_covered_texts_of_one_picture_count_each(tmp_path: Path) -> None
     rows = [row for row in pairs() if row["prediction"]][:30]
     path = tmp_path / "VCR-wiki-en-easy-test.tsv"
     lines = ["index\timage\tquestion\tanswer"]
-    for place, one in enumerate(rows):
-        covered = [one["answer"], *(row["answer"] for row in rows[: place % 3])]
+    for number, pair in enumerate(rows):
+        covered = [pair["answer"], *(row["answer"] for row in rows[: number % 3])]
         cell = repr(covered).replace('"', '""')
-        lines.append(f'{place}\t{PICTURE}\twhat?\t"{cell}"')
+        lines.append(f'{number}\t{PICTURE}\twhat?\t"{cell}"')
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    said = {str(place): row["prediction"] for place, row in enumerate(rows)}
-    found = ours(results(tmp_path, said), path)
+    replies = {str(number): row["prediction"] for number, row in enumerate(rows)}
+    figures_by_name = ours(results(tmp_path, replies), path)
     exact, overlaps = [], []
-    for place, one in enumerate(rows):
-        text = one["prediction"].split("Assistant: ")[-1]
-        for covered in [one["answer"], *(row["answer"] for row in rows[: place % 3])]:
+    for number, pair in enumerate(rows):
+        text = pair["prediction"].split("Assistant: ")[-1]
+        for covered in [pair["answer"], *(row["answer"] for row in rows[: number % 3])]:
             run, _ = best_run(covered, ENGLISH.tokens(text), ENGLISH)
             exact.append(run == ENGLISH.run(covered))
             overlaps.append(of_sets(ENGLISH.parts(run), ENGLISH.tokens(covered)) if run else 0.0)
     assert len(exact) > len(rows)
-    assert found["exact_match"] == pytest.approx(sum(exact) / len(exact), abs=1e-9)
-    assert found["jaccard"] == pytest.approx(sum(overlaps) / len(overlaps), abs=1e-9)
+    assert figures_by_name["exact_match"] == pytest.approx(sum(exact) / len(exact), abs=1e-9)
+    assert figures_by_name["jaccard"] == pytest.approx(sum(overlaps) / len(overlaps), abs=1e-9)

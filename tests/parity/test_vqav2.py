@@ -32,8 +32,8 @@ def pairs() -> Sequence[Mapping[str, Any]]:
 
 @cache
 def contractions() -> Mapping[str, str]:
-    found: Mapping[str, str] = json.loads((golden("vqav2") / "contractions.json").read_bytes())
-    return found
+    table: Mapping[str, str] = json.loads((golden("vqav2") / "contractions.json").read_bytes())
+    return table
 
 
 def theirs(pair: Mapping[str, Any], scoring: str) -> float:
@@ -42,7 +42,7 @@ def theirs(pair: Mapping[str, Any], scoring: str) -> float:
 
 def scored(replies: Mapping[int, str], questions: Sequence[Mapping[str, Any]]) -> Result:
     """What `snellen.score` gives for replies by id, all files in the authors' form."""
-    asked = [
+    question_rows = [
         {"image_id": pair["id"], "question": "?", "question_id": pair["id"]} for pair in questions
     ]
     annotations = [
@@ -52,18 +52,18 @@ def scored(replies: Mapping[int, str], questions: Sequence[Mapping[str, Any]]) -
             "image_id": pair["id"],
             "question_id": pair["id"],
             "answers": [
-                {"answer": answer, "answer_confidence": "yes", "answer_id": place}
-                for place, answer in enumerate(pair["answers"], 1)
+                {"answer": answer, "answer_confidence": "yes", "answer_id": number}
+                for number, answer in enumerate(pair["answers"], 1)
             ],
         }
         for pair in questions
     ]
-    said = [{"question_id": name, "answer": reply} for name, reply in replies.items()]
+    result_rows = [{"question_id": name, "answer": reply} for name, reply in replies.items()]
     with TemporaryDirectory() as folder:
         for name, value in (
-            (QUESTIONS, {"questions": asked}),
+            (QUESTIONS, {"questions": question_rows}),
             (ANNOTATIONS, {"annotations": annotations}),
-            ("results.json", said),
+            ("results.json", result_rows),
         ):
             (Path(folder) / name).write_text(json.dumps(value), encoding="utf-8")
         return score(Path(folder) / "results.json", "vqav2", Path(folder))
@@ -83,8 +83,8 @@ def test_every_text_is_normalised_as_by_the_authors() -> None:
     for pair in pairs():
         official = pair["official"]
         assert normalise(without_line_breaks(pair["prediction"])) == official["norm_prediction"]
-        found = [normalise(without_line_breaks(answer)) for answer in pair["answers"]]
-        assert found == official["norm_answers"]
+        texts = [normalise(without_line_breaks(answer)) for answer in pair["answers"]]
+        assert texts == official["norm_answers"]
 
 
 def test_the_table_of_contractions_is_the_authors() -> None:
@@ -124,28 +124,28 @@ def written_out(reply: str, answers: Sequence[str]) -> float:
     flat = [re.sub(r"[\n\t]", " ", text).strip() for text in (reply, *answers)]
     if len(set(flat[1:])) > 1:
         flat = [words(signs(text)) for text in flat]
-    said, people = flat[0], flat[1:]
+    prediction, people = flat[0], flat[1:]
     left_out = [
-        min(1, sum(other == said for other in people[:place] + people[place + 1 :]) / 3)
-        for place in range(len(people))
+        min(1, sum(other == prediction for other in people[:number] + people[number + 1 :]) / 3)
+        for number in range(len(people))
     ]
     return mean(left_out)
 
 
 def signs(text: str) -> str:
-    found = text
+    cleaned = text
     for sign in ';/[]"{}()=+\\_-><@`,?!':
         alone = f"{sign} " in text or f" {sign}" in text or re.search(r"\d,\d", text)
-        found = found.replace(sign, "" if alone else " ")
+        cleaned = cleaned.replace(sign, "" if alone else " ")
     for _ in range(32):
-        found = re.sub(r"\.(?!\d)", "", found, count=1)
-    return found
+        cleaned = re.sub(r"\.(?!\d)", "", cleaned, count=1)
+    return cleaned
 
 
 def words(text: str) -> str:
-    found = []
+    kept = []
     for word in text.lower().split():
         if word not in ("a", "an", "the"):
             word = str(DIGITS.get(word, word))
-            found.append(contractions().get(word, word))
-    return " ".join(found)
+            kept.append(contractions().get(word, word))
+    return " ".join(kept)

@@ -27,13 +27,16 @@ Z = normal_quantile(0.975)
 
 @dataclass(frozen=True, kw_only=True)
 class Capability:
-    """One leaf over several benchmarks: how many samples ask for it, the mean of their scores, and
-    the benchmarks that they are of."""
+    """A capability over several benchmarks."""
 
     leaf: str
+    """The capability, such as `OCR/text`."""
     n: int
+    """The number of samples that require it."""
     mean: MetricReport
+    """Their mean score."""
     benchmarks: tuple[str, ...]
+    """Their benchmarks."""
 
 
 def over(reports: Mapping[str, Report]) -> list[Capability]:

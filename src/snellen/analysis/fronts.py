@@ -62,13 +62,13 @@ def _scores(results: Mapping[str, Result]) -> dict[str, float]:
 
 def _costs(results: Mapping[str, Result]) -> dict[str, float]:
     """The costs per question; none if they are in several currencies."""
-    known = {name: result.report.spent for name, result in results.items()}
-    costs = {
-        name: cost
-        for name, spent in known.items()
-        if spent is not None and (cost := cost_per_question(spent)) is not None
-    }
-    currencies = {known[name].currency for name in costs}  # type: ignore[union-attr]
+    costs: dict[str, float] = {}
+    currencies = set()
+    for name, result in results.items():
+        report = result.report.spent
+        if report is not None and (cost := cost_per_question(report)) is not None:
+            costs[name] = cost
+            currencies.add(report.currency)
     return costs if len(currencies) == 1 else {}
 
 
@@ -85,12 +85,12 @@ def cost_cells(results: Sequence[Result]) -> list[tuple[str, str]]:
     unknown."""
     cells = []
     for result in results:
-        spent = result.report.spent
-        cost = None if spent is None else cost_per_question(spent)
-        total = None if spent is None else spent.total
+        report = result.report.spent
+        cost = None if report is None else cost_per_question(report)
+        total = None if report is None else report.total
         cells.append(
             (
-                "" if spent is None or cost is None else money(cost, spent.currency),
+                "" if report is None or cost is None else money(cost, report.currency),
                 "" if total is None else f"{total.p50:.2f} s",
             )
         )

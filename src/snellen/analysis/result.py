@@ -1,4 +1,4 @@
-"""What `evaluate` and `load_run` give back."""
+"""The results that `evaluate` and `load_run` return."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from snellen.scoring import (
 from snellen.store import FORMAT, REPORT, Run, is_object_run
 
 MAX_ANSWER = 60
-"""Characters of an answer in a line of a report."""
+"""The maximum length of an answer in a line of a report, in characters."""
 ACTED_ON = re.compile(rf"[{UNSEEN}\t\n]")
-"""What does not belong in a line: names and rules come from files and models."""
+"""Characters that must not appear in a line: names and rules come from files and models."""
 
 
 class Counts(NamedTuple):
@@ -43,19 +43,19 @@ class Counts(NamedTuple):
     n: int
     """The n of the metric: replies (samples times repeats), or questions with several passes."""
     failed: int
-    """Replies that did not come."""
+    """Requests without a reply."""
     not_judged: int
-    """Replies that wait for a judge's verdict."""
+    """Replies without a judge's verdict yet."""
     hidden: int
     """Replies to questions whose targets are not public."""
     unparsed: int
-    """Replies in which no answer was found."""
+    """Replies without an answer."""
 
 
 class Result:
-    """A report with the run it came from; prints itself.
+    """A report and the run it came from. It prints itself.
 
-    `stopped` says in words why the run ended before its last question, None when it did not.
+    `stopped` says why the run ended before its last question; None if it did not.
     """
 
     def __init__(self, report: Report, run: Path | None = None, stopped: str | None = None) -> None:
@@ -84,18 +84,18 @@ class Result:
 
     @property
     def failed(self) -> int:
-        """How many questions have no reply."""
+        """The number of questions without a reply."""
         return self.report.replies.get("failed", 0)
 
     def scoring(self, name: str | None = None) -> ScoringReport:
-        """One scoring's metrics and readings; the headline's without a name."""
+        """The metrics and readings of a scoring; without a name, of the headline's."""
         return self.report.scorings[name or self.report.headline]
 
     def by(self, tag: str, scoring: str | None = None) -> dict[str, MetricReport]:
         """The first metric for each category of a tag, by category.
 
         Raises:
-            KeyError: the benchmark is not broken down by that tag; names those that there are.
+            KeyError: the report is not broken down by that tag. The message lists its tags.
         """
         if tag not in self.report.breakdown:
             tags = ", ".join(self.report.breakdown)
@@ -162,8 +162,7 @@ class Result:
 
 
 def summary(result: Result) -> str:
-    """A result in a few plain lines: headline, interval, n, what failed and what could not be
-    read."""
+    """A result in a few plain lines: headline, interval, n, failed requests, unparsed replies."""
     report = result.report
     lines = [f"{report.benchmark} · {report.model or 'replies from a file'}"]
     for name, scoring in report.scorings.items():
@@ -194,12 +193,16 @@ def summary(result: Result) -> str:
 
 
 class MetricText(NamedTuple):
-    """A metric as people read it: value with unit, interval, n, and what must be said beside it."""
+    """A metric as text."""
 
     value: str
+    """The value with its unit, or `-`."""
     interval: str
+    """The 95 % interval, or nothing."""
     n: str
+    """The number of replies or questions."""
     remark: str
+    """Why there is no value or interval, and the bounds of an incomplete result."""
 
 
 def plain(text: str) -> str:
@@ -208,7 +211,8 @@ def plain(text: str) -> str:
 
 
 def shown(metric: MetricReport) -> MetricText:
-    """Fractions as percentages with two decimals; other units with two, below 1 with four."""
+    """A metric as text. Fractions are percentages with two decimals. Other units have two decimals,
+    or four below 1."""
     remark = metric.reason or ""
     if metric.value is None:
         return MetricText("-", "", f"{metric.n:,}", remark)
@@ -231,14 +235,14 @@ def shown(metric: MetricReport) -> MetricText:
 
 
 def blind(report: Report) -> str:
-    """`blind baselines: 25.00 % by chance, 26.67 % always saying 'B'`; "" where there are none.
-    Chance that was drawn is `about 24.31 % by chance (3 draws)`."""
+    """`blind baselines: 25.00 % by chance, 26.67 % always saying 'B'`; "" if there are none. Chance
+    that was estimated from draws is `about 24.31 % by chance (3 draws)`."""
     known = [f"{amount} {how}" for how, amount in baselines(report)]
     return f"blind baselines: {', '.join(known)}" if known else ""
 
 
 def baselines(report: Report) -> list[tuple[str, str]]:
-    """(how, what it gives) of blind models: `by chance`, `25.00 %`."""
+    """(description, score) of each blind baseline: `by chance`, `25.00 %`."""
     baseline = report.baselines
     if baseline is None:
         return []
@@ -268,24 +272,24 @@ def percent(fraction: float) -> str:
 
 
 def load_report(path: Path, benchmark: Benchmark | None = None) -> Result:
-    """The stored report of a run folder, or of a `report.json`, with a note where it is out of
-    date. `benchmark` is for runs whose manifest does not lead to theirs.
+    """The stored report of a run folder, or of a `report.json`, with a note if it is out of date.
+    Pass `benchmark` for runs whose manifest does not identify it.
 
     Raises:
-        StoreError: it is no run folder. UsageError: the run has not been scored.
+        StoreError: it is not a run folder. UsageError: the run has not been scored.
     """
     folder = path.parent if path.name == REPORT else path
     run = Run(folder)
     manifest = run.manifest()
     raw = run.folder.get(REPORT)
     if raw is None:
-        raise UsageError(f"{folder} has not been scored: `{run.command('score')}` does it.")
+        raise UsageError(f"{folder} has not been scored: `{run.command('score')}` scores it.")
     try:
         report = msgspec.json.decode(raw, type=Report)
         stored = msgspec.json.decode(raw, type=StoredWith)
     except msgspec.DecodeError as error:
         raise StoreError(
-            f"{folder / REPORT} is not a report: {error}. `snellen score` makes it anew."
+            f"{folder / REPORT} is not a report: {error}. `snellen score` writes a new one."
         ) from error
     if report.format > FORMAT:
         raise StoreError(

@@ -4,8 +4,11 @@ from typing import NamedTuple
 
 
 class Letter(NamedTuple):
-    """A choice's letter, or None; the rule that found it or gave up; the letters it could be."""
+    """The choice that a reply settles on."""
 
     answer: str | None
+    """The letter; None if there is none."""
     rule: str
+    """The rule that found it, or gave up."""
     candidates: tuple[str, ...] = ()
+    """The letters that the reply could have meant."""

@@ -7,12 +7,15 @@ from snellen.answers.reply import final_text
 
 
 class Phrase(NamedTuple):
-    """A phrase without quotation marks, emphasis and the full stop at its end, or None; the rule
-    that found it or gave up."""
+    """The phrase that a reply settles on."""
 
     answer: str | None
+    """The phrase without quotation marks, emphasis, and the full stop at its end; None if there is
+    none."""
     rule: str
+    """The rule that found it, or gave up."""
     candidates: tuple[str, ...] = ()
+    """The phrases that the reply could have meant."""
 
 
 _BOXED = re.compile(r"\\boxed\s{0,3}\{(?:\\text\s{0,3}\{)?([^{}]{1,300})\}")

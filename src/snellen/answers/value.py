@@ -10,11 +10,14 @@ __all__ = ["Value", "boxed", "cleaned", "final_value", "number", "same_value"]
 
 
 class Value(NamedTuple):
-    """A value without dollar signs and units, or None; the rule that found it or gave up."""
+    """The value that a reply settles on."""
 
     answer: str | None
+    """The value without dollar signs and units; None if there is none."""
     rule: str
+    """The rule that found it, or gave up."""
     candidates: tuple[str, ...] = ()
+    """The values that the reply could have meant."""
 
 
 _ANSWER_IS = re.compile(

@@ -11,11 +11,14 @@ UNKNOWN = "does not know"
 
 
 class YesNo(NamedTuple):
-    """`yes`, `no` or None; the rule that found it or gave up; the answers it could be."""
+    """Whether a reply says yes or no."""
 
     answer: str | None
+    """`yes`, `no`, or None."""
     rule: str
+    """The rule that found it, or gave up."""
     candidates: tuple[str, ...] = ()
+    """The answers that the reply could have meant."""
 
 
 _YES = ("yes", "yeah", "yep", "true", "是", "是的", "对", "对的", "有", "有的", "正确", "存在")

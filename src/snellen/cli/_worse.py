@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from snellen.analysis.comparing import Comparison, Comparisons, verdict
-from snellen.report.junit import Check
+from snellen.report.junit import CheckResult
 
 
-def checks(document: Comparisons, margin: float) -> Iterator[Check]:
+def checks(document: Comparisons, margin: float) -> Iterator[CheckResult]:
     """A check for each pair: b must not be worse than a by more than `margin` in the first metric,
     in the metric's own unit (0.02: 2 percentage points).
 
@@ -20,7 +20,7 @@ def checks(document: Comparisons, margin: float) -> Iterator[Check]:
         metric = next(iter(pair.metrics))
         problem = _problem(pair, margin)
         text = verdict(pair) if problem is None else f"{problem}: {verdict(pair)}"
-        yield Check(
+        yield CheckResult(
             pair.benchmark, f"{pair.b} against {pair.a}: {metric}", text, problem is not None
         )
 

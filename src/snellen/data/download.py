@@ -44,24 +44,32 @@ Phase = Literal["waiting", "coming", "checking", "unpacking", "there", "failed"]
 
 @dataclass
 class FileProgress:
-    """How far one file is, as it goes; bytes. `kept` were there when it began, `unpacked` came out
-    of it."""
+    """The progress of one download, in bytes."""
 
     name: str
+    """The file."""
     size: int | None = None
+    """The size; None while it is unknown."""
     done: int = 0
+    """What has arrived, including `kept`."""
     kept: int = 0
+    """What an earlier call had downloaded."""
     unpacked: int = 0
+    """What has been unpacked."""
     phase: Phase = "waiting"
+    """What is being done."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Digests:
-    """Of a file as it lies there; lower-case hex. `md5` only where one was asked for."""
+    """The size and digests of a file."""
 
     size: int
+    """Bytes."""
     sha256: str
+    """In lowercase hex."""
     md5: str | None
+    """In lowercase hex; None if it was not requested."""
 
 
 # -- addresses

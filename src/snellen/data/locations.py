@@ -16,22 +16,24 @@ SPREADSHEETS = (".xlsx", ".xls")
 
 @dataclass(frozen=True, kw_only=True)
 class File:
-    """One published file of a data set.
-
-    `name` is its path in the benchmark's data folder. `url` is where its publishers have it; on the
-    hub `hf://datasets/ORG/NAME@REVISION/path`, the revision a commit. `md5` or `sha256` (hex) and
-    `size` (bytes) are what they publish about it. `unpack` says that it is an archive whose members
-    go into the data folder; archives named `x.zip.part1`, `x.zip.part2`, ... are one. `note` is
-    what a person must know before getting it.
-    """
+    """One published file of a data set."""
 
     name: str
+    """Its path in the benchmark's data folder."""
     url: str
+    """Its address; on the hub `hf://datasets/ORG/NAME@REVISION/path`, with a commit as the
+    revision."""
     md5: str | None = None
+    """The published MD5 in hex; None if there is none."""
     sha256: str | None = None
+    """The published SHA-256 in hex; None if there is none."""
     size: int | None = None
+    """The published size in bytes; None if it is unknown."""
     unpack: bool = False
+    """Whether it is an archive to be unpacked into the data folder. `x.zip.part1`, `x.zip.part2`,
+    ... are one archive."""
     note: str = ""
+    """What a person must know before the download."""
 
 
 def data_folder(benchmark: str) -> Path:
@@ -80,10 +82,15 @@ class DataFile:
     """
 
     data: Path | None
+    """The path that the user passed; None: the usual folders are searched."""
     benchmark: str
+    """The benchmark."""
     names: tuple[str, ...]
+    """The names of the file, in the order in which they are searched."""
     published: tuple[File, ...] = ()
+    """The published files of the benchmark."""
     spec: str = ""
+    """The benchmark as `data get` takes it; empty: its name."""
 
     @cached_property
     def path(self) -> Path:

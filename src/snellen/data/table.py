@@ -35,11 +35,12 @@ class Row(dict[str, Any]):
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """How many rows a table has, and the digest of them all (BLAKE2b-128 of the rows' digests in
-    order)."""
+    """The size and the digest of a table."""
 
     rows: int
+    """The number of rows."""
     digest: str
+    """BLAKE2b-128 of the rows' digests, in order, in hex."""
 
 
 class Table(Protocol):

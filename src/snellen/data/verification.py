@@ -64,13 +64,17 @@ State = Literal["ok", "wrong", "missing", "unknown"]
 
 @dataclass(frozen=True, kw_only=True)
 class FileCheck:
-    """What is to be said about one file: `unknown` is what nobody published a digest of, and did
-    not come through `get`."""
+    """The result of checking one file."""
 
     name: str
+    """The file."""
     state: State
+    """`ok`, `wrong`, `missing`, or `unknown` if nobody published a digest and `data get` did not
+    download it."""
     path: Path | None = None
+    """Its path; None if it is missing."""
     why: str = ""
+    """The reason."""
 
 
 def verify(files: Sequence[File], folders: Sequence[Path]) -> list[FileCheck]:

@@ -16,22 +16,24 @@ Role = Literal["system", "user", "assistant", "tool"]
 
 @dataclass(frozen=True, kw_only=True)
 class Slice:
-    """Bytes inside a larger file: a cell of a row.
-
-    `encoding` says how the picture lies there: as it is, or as base64 text.
-    """
+    """Part of a file: the picture in a cell of a table."""
 
     path: Path
+    """The file."""
     offset: int
+    """The first byte."""
     length: int
+    """The number of bytes."""
     encoding: Literal["raw", "base64"] = "raw"
+    """`raw`: the picture's bytes; `base64`: base64 text."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where a picture lies on a server (`http://` or `https://`); somebody has yet to fetch it."""
+    """The URL of a picture (`http://` or `https://`), which is not fetched yet."""
 
     url: str
+    """The URL."""
 
     def __str__(self) -> str:
         """The address without user, password, query, and fragment, which may hold secrets."""

@@ -57,11 +57,14 @@ DEFAULT = "uniform:64"
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """What is wanted of a video: the frames that `policy` picks of [start, end), in seconds."""
+    """A window of a video, [start, end)."""
 
     start: float
+    """In seconds from the first frame."""
     end: float | None
+    """In seconds; None: to the last frame."""
     policy: str
+    """Which frames of the window are decoded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +73,9 @@ class VideoFacts:
     `declared` is how long the file says that it is, None where it does not."""
 
     times: tuple[float, ...]
+    """The times of all frames in seconds, rising."""
     declared: float | None
+    """The duration in seconds that the file states; None if it states none."""
     stamps: tuple[int, ...]
     keys: tuple[int, ...]
     """Presentation time stamps: of all frames, and of those from which decoding can begin."""

@@ -13,38 +13,42 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Category:
-    """A column of names: `names[codes[i]]` is row i's. Shape of `codes`: (n,), int32."""
+    """A column of names: `names[codes[i]]` is the name of row i."""
 
     codes: NDArray[np.int32]
+    """The number of each row's name, (n,)."""
     names: tuple[str, ...]
+    """The different names."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """One row a (sample, repeat) that has a reply, all arrays of length n, in the benchmark's
-    order.
-
-    `score` (float64) is None where only the whole set has a score. `answer` and `target` (object:
-    str, float, tuple of str or
-    None) are what was found and what is right; `references` (object: tuple of str). `state` is the
-    reading state. `cluster`
-    numbers the image, video or sample that rows share (repeats of a sample share at least that).
-    `weight` is None where all weigh the same. `unscored` are the rows that failed, were refused or
-    wait for a judge and are in no mean: a group of questions that lacks one of them is not known.
-    `assumed_wrong` (n,) marks rows without a reply that the bounds of an incomplete result take for
-    wrong answers; None where there are none.
-    """
+    """The replies of a scoring as columns, a row for each (sample, repeat) with a reply, in the
+    benchmark's order. All arrays have length n."""
 
     score: NDArray[np.float64] | None
+    """The score of each row; None if only the whole set has a score."""
     answer: NDArray[Any]
+    """The parsed answers: text, numbers, tuples of texts, or None."""
     target: NDArray[Any]
+    """The right answers, of the same types."""
     references: NDArray[Any]
+    """The answers of several people, as tuples of texts."""
     state: Category
+    """The state of each reading, such as `answered`."""
     tags: Mapping[str, Category]
+    """The categories of each tag."""
     cluster: NDArray[np.int32]
+    """The number of the image, video, or sample that rows share. Repeats of a sample share
+    theirs."""
     weight: NDArray[np.float64] | None = None
+    """The weight of each row; None if all are equal."""
     unscored: Columns | None = None
+    """The rows that are in no mean: failed, refused, or without a verdict. A group of questions
+    with such a row is unknown."""
     assumed_wrong: NDArray[np.bool_] | None = None
+    """The rows without a reply that the bounds of an incomplete result count as wrong; None if
+    there are none."""
 
     @property
     def n(self) -> int:

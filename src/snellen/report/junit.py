@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from snellen.analysis.result import plain
 
 
-class Check(NamedTuple):
+class CheckResult(NamedTuple):
     """One check of a run or of a comparison."""
 
     suite: str
@@ -22,11 +22,11 @@ class Check(NamedTuple):
     """Whether the check failed."""
 
 
-def junit(checks: Sequence[Check]) -> str:
+def junit(checks: Sequence[CheckResult]) -> str:
     """The checks as one XML document: a `testsuite` for each benchmark, a `testcase` for each
     check, and a `failure` in those that failed.
 
-    >>> print(junit([Check("pope", "accuracy >= 0.5", "accuracy is 0.4", True)]))
+    >>> print(junit([CheckResult("pope", "accuracy >= 0.5", "accuracy is 0.4", True)]))
     <?xml version='1.0' encoding='utf-8'?>
     <testsuites tests="1" failures="1">
       <testsuite name="pope" tests="1" failures="1">
@@ -53,6 +53,6 @@ def junit(checks: Sequence[Check]) -> str:
     return text.decode()
 
 
-def _counts(checks: Sequence[Check]) -> dict[str, str]:
+def _counts(checks: Sequence[CheckResult]) -> dict[str, str]:
     failures = sum(check.is_failed for check in checks)
     return {"tests": str(len(checks)), "failures": str(failures)}

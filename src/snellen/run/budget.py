@@ -10,14 +10,18 @@ from snellen.run.progress import Progress
 
 @dataclass(kw_only=True)
 class Budget:
-    """Limits on requests, money, and seconds, shared by all `runs` of one call. Earlier calls do
-    not count."""
+    """Limits that all runs of one call share. Earlier calls do not count."""
 
     max_requests: int | None = None
+    """The most requests; None: no limit."""
     max_cost: float | None = None
+    """The highest cost, in the currency of the prices; None: no limit."""
     max_seconds: float | None = None
+    """The longest time in seconds; None: no limit."""
     runs: list[Progress] = field(default_factory=list)
+    """The runs that share the limits."""
     started: float = field(default_factory=monotonic)
+    """When the call started, by the monotonic clock in seconds."""
 
     def reached_limit(self) -> str | None:
         """The limit on requests or money that has been reached, in words.

@@ -47,26 +47,37 @@ ONCE_OPENED = ("model_revision", "called", "prompt", "adapter")
 
 
 class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
-    """The estimate for one benchmark and one model, for the `left` of `questions` (samples x
-    repeats) that have no reply. Unknown values are None, and a note says why.
-
-    `at_most` says that the output tokens, and with them the cost, are upper bounds.
-    """
+    """The estimate for one benchmark and one model. Unknown values are None, and a note says
+    why."""
 
     benchmark: str
+    """The benchmark."""
     model: str
+    """The model."""
     questions: int
+    """All questions: samples × repeats."""
     left: int
+    """The questions without a reply. All further figures are for these."""
     requests: int
+    """The requests."""
     pictures: int
+    """The pictures."""
     frames: int
+    """The frames of videos."""
     input_tokens: int | None
+    """The tokens of the requests."""
     output_tokens: int | None
+    """The tokens of the replies."""
     at_most: bool
+    """Whether `output_tokens` and `cost` are upper bounds."""
     cost: float | None
+    """The cost, in `currency`."""
     currency: str | None
+    """The currency of the prices."""
     hours: float | None
+    """The time in hours."""
     notes: list[str]
+    """How the figures were estimated, and what is unknown."""
 
 
 def estimate(plan: Plan) -> list[CostEstimate]:

@@ -293,13 +293,18 @@ def check_missing(missing: object) -> None:
 
 @dataclass(frozen=True)
 class Finished:
-    """A run of a plan: its folder, its progress, and its result if it was scored."""
+    """A run of a plan, at its end."""
 
     run: Path
+    """The run folder."""
     progress: Progress
+    """The progress at the end."""
     result: Result | None
+    """The result; None if the run was not scored."""
     stopped: str | None = None
+    """Why the run stopped early; None if it did not."""
     interrupted: bool = False
+    """Whether the user or a budget stopped it."""
 
     @property
     def scope_note(self) -> str | None:

@@ -23,61 +23,87 @@ DISAGREE = (0.02, 0.05, 0.1, 0.2, 0.3)
 
 
 class Detectable(msgspec.Struct, frozen=True, kw_only=True):
-    """For two models that disagree on this fraction of the samples (one is right, the other is
-    not): the standard error of their difference, the smallest detectable difference (None if even
-    the largest possible one is not detectable), and the samples and clusters that the requested
-    difference needs.
-    """
+    """The differences that can be detected between two models that disagree on a given share of the
+    samples."""
 
     disagree: float
+    """The share of the samples on which one model is right and the other is not."""
     stderr: float
+    """The standard error of their difference."""
     smallest: float | None
+    """The smallest detectable difference; None if even the largest possible one is not
+    detectable."""
     samples_needed: int | None = None
+    """The samples that the requested difference needs; None if none was requested or none
+    suffice."""
     clusters_needed: int | None = None
+    """The clusters that it needs; None like `samples_needed`."""
 
 
 class Observed(msgspec.Struct, frozen=True, kw_only=True):
-    """Two sets of replies, compared by a metric: the standard error of their difference on the
-    shared samples, and scaled to the number of samples of the benchmark."""
+    """Two sets of replies, compared by a metric."""
 
     a: str
+    """The first set."""
     b: str
+    """The second set."""
     metric: str
+    """The metric."""
     unit: str
+    """Its unit."""
     samples: int
+    """The shared samples."""
     clusters: int
+    """The clusters of these samples."""
     difference: float
+    """b minus a, in the unit."""
     stderr: float
+    """The standard error of the difference."""
     smallest: float
+    """The smallest difference that these samples detect."""
     smallest_of_all: float
+    """The smallest difference that all samples of the benchmark would detect."""
     disagree: float | None
+    """The share of the samples on which they disagree; None if scores are not 0 or 1."""
     samples_needed: int | None = None
+    """The samples that the requested difference needs; None if none was requested."""
 
 
 class Power(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The differences that a benchmark can detect.
-
-    `samples` have a known answer and lie in `clusters`. The mean size of a sample's cluster is
-    `cluster_size`, so they equal `samples` / `design_effect` independent samples. `unrelated` is
-    the rate at which two models of this accuracy disagree if their errors are independent. A
-    difference is a fraction, for scores from 0 to 1.
-    """
+    """The differences that a benchmark can detect. Differences are fractions, for scores from 0 to
+    1."""
 
     benchmark: str
+    """The benchmark."""
     samples: int
+    """The samples with a public answer."""
     hidden: int
+    """The samples without a public answer."""
     clusters: int
+    """The clusters of `samples`."""
     cluster_size: float
+    """The mean size of a sample's cluster."""
     icc: float
+    """The assumed correlation of scores within a cluster."""
     design_effect: float
+    """`samples` are worth `samples / design_effect` independent samples."""
     accuracy: float
+    """The assumed accuracy of both models."""
     unrelated: float
+    """The share of the samples on which two models of this accuracy disagree if their errors are
+    independent."""
     power: float
+    """The probability of detecting the difference."""
     level: float
+    """The level of the two-sided test."""
     rows: list[Detectable]
+    """A row for each assumed rate of disagreement."""
     difference: float | None = None
+    """The requested difference; None if none was requested."""
     observed: Observed | None = None
+    """The figures of two given runs; None without runs."""
     notes: list[str] = []
+    """What limits the figures."""
 
 
 def power(

@@ -11,39 +11,56 @@ from snellen.core.profile import Prices
 
 @dataclass
 class Progress:
-    """The progress of one run. `total`, `done`, and `failed` count (sample, repeat) pairs.
-
-    `videos` of `videos_total` are finished, if questions share videos. `score` is the running mean
-    of the headline scoring, if it scores single samples: over `score_n` replies, and the
-    `refused` ones, which count as wrong. `cost` is that of the `priced` replies; `unpriced` replies
-    have no token counts although the model has `prices`. `notes` are shown when they arrive, and
-    the first ones before anything else.
-    """
+    """The progress of one run. Counts are of (sample, repeat) pairs unless they say otherwise."""
 
     name: str
+    """The benchmark and the model, with the setting."""
     total: int | None = None
+    """The number of pairs to ask; None while it is unknown."""
     notes: tuple[str, ...] = ()
+    """Notes for the user, in the order of their arrival."""
     kept: int = 0
+    """Pairs with a reply from an earlier call."""
     reused: int = 0
+    """Pairs with a reply from another run."""
     done: int = 0
+    """Pairs with a reply from this call."""
     failed: int = 0
+    """Pairs without a reply after the last attempt."""
     requests: int = 0
+    """Requests that were sent."""
     retries: int = 0
+    """Requests that failed and are sent again."""
     in_flight: int = 0
+    """Requests in flight now."""
     videos: int = 0
+    """Finished videos, if questions share videos."""
     videos_total: int | None = None
+    """All videos; None if questions share none."""
     input_tokens: int = 0
+    """Tokens of the requests, as the server counts them."""
     output_tokens: int = 0
+    """Tokens of the replies."""
     reasoning_tokens: int = 0
+    """Those of `output_tokens` that are reasoning."""
     prices: Prices | None = None
+    """The prices of the model; None without prices."""
     cost: float = 0.0
+    """The cost of the `priced` replies."""
     priced: int = 0
+    """Replies whose cost is known."""
     unpriced: int = 0
+    """Replies without token counts, although the model has prices."""
     score_sum: float = 0.0
+    """The sum of the headline scores."""
     score_n: int = 0
+    """The number of these scores."""
     refused: int = 0
+    """Refused replies, which count as wrong in the running score."""
     started: float = field(default_factory=monotonic)
+    """When the run started, by the monotonic clock in seconds."""
     finished: float | None = None
+    """When it ended; None while it is in progress."""
 
     def note(self, text: str) -> None:
         self.notes = (*self.notes, text)

@@ -16,45 +16,72 @@ from snellen.store import Key, ReplyRecord, Run
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One attempt at a question: its turn, step, and number, and the outcome."""
+    """One attempt at a question."""
 
     state: str
+    """The state of the reply, such as `ok` or `failed`."""
     turn: int = 0
+    """The number of the turn, from 0."""
     step: int = 0
+    """The number of the step, from 0."""
     attempt: int = 1
+    """The number of the attempt, from 1."""
     reply: str = ""
+    """The text of the reply."""
     reasoning: str | None = None
+    """The reasoning before the reply; None without any."""
     error: str | None = None
+    """The error, if the attempt failed."""
     at: str | None = None
+    """When the outcome was stored (ISO 8601)."""
 
 
 class Explained(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The result of one scoring: the answer, the rule, the score, and the verdicts of judges."""
+    """The result of one scoring for a reply."""
 
     scoring: str
+    """The scoring."""
     source: str
+    """The source of its rules."""
     state: str
+    """The state of the reading, such as `answered`."""
     answer: Answer | None
+    """The parsed answer; None if there is none."""
     rule: str
+    """The rule that found it, or gave up."""
     score: float | None
+    """The score; None if the reply does not count."""
     candidates: list[Answer] = []
+    """The answers that the reply could have meant."""
     verdicts: list[str] = []
+    """The replies of judges."""
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The explanation of one sample. `messages` are (role, text), with pictures as `<PATH>`."""
+    """Everything about one sample."""
 
     benchmark: str
+    """The benchmark."""
     sample: str
+    """The id of the sample."""
     repeat: int
+    """The number of the repeat, from 0."""
     question: str
+    """The question."""
     choices: list[str]
+    """The choices."""
     target: str | None
+    """The right answer; None if it is not public, or there are several."""
     references: list[str]
+    """Several people's answers."""
     tags: dict[str, str]
+    """The categories of the sample by tag."""
     messages: list[tuple[str, str]]
+    """(role, text) of the messages that were sent, with pictures as `<PATH>`."""
     attempts: list[Attempt]
+    """The attempts."""
     readings: list[Explained]
+    """The result of each scoring."""
 
 
 def explain_run(

@@ -14,21 +14,23 @@ Direction = Literal["higher", "lower"]
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A metric's value, with its uncertainty.
-
-    `value` is None if the metric is undefined, `ci95` is None if there is no interval; `reason`
-    then says why. `unit` is `fraction` for values in [0, 1], otherwise the unit's name. `n` counts
-    samples × repeats. `sums` says how the value follows from clusters, so that it can be compared
-    with another model's. It is None if the value is not a function of sums over clusters, and it is
-    not published. `better` is set only if the metric itself cannot state its direction, because the
-    estimate's name depends on the data.
-    """
+    """A metric's value with its uncertainty."""
 
     value: float | None
+    """The value; None if the metric is undefined, and `reason` says why."""
     unit: str = "fraction"
+    """`fraction` for values in [0, 1], otherwise the name of the unit."""
     n: int
+    """The number of samples × repeats, or of what the metric counts."""
     stderr: float | None = None
+    """The standard error, in the unit; None if it is unknown."""
     ci95: tuple[float, float] | None = None
+    """The 95 % interval, in the unit; None without an interval, and `reason` says why."""
     reason: str | None = None
+    """Why there is no value or no interval."""
     better: Direction | None = None
+    """Which direction is better, only if the metric cannot state it because the estimate's name
+    depends on the data."""
     sums: Sums | None = field(default=None, compare=False, repr=False)
+    """The sums over clusters from which the value follows, so that two models can be compared; None
+    if it does not follow from sums. Not published."""

@@ -23,13 +23,16 @@ SAME = "both have the same in every cluster"
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """The second side's value minus the first side's, with an interval for paired samples. `p` is
-    two-sided. `method` says how it and the interval were computed."""
+    """The second side's value minus the first side's, for paired samples."""
 
     estimate: Estimate
+    """The difference with its interval."""
     p: float | None
+    """The two-sided p value; None if there is no test."""
     clusters: int
+    """The number of clusters."""
     method: str
+    """How the interval and p were computed."""
 
 
 def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Difference:

@@ -13,16 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sums:
-    """How a metric follows from clusters.
-
-    `cluster` (G,) has the clusters' labels, all different; the sums of two models are joined by
-    them. `sums` (G, k) has a row per cluster. `aggregate` maps totals (R, k) to values (R,), nan
-    where undefined.
-    """
+    """How a metric follows from sums over clusters."""
 
     cluster: NDArray[np.integer[Any]]
+    """The labels of the clusters, all different, (G,). Two models are joined by them."""
     sums: NDArray[np.float64]
+    """The sums of each cluster, (G, k)."""
     aggregate: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    """A function of totals (R, k) that returns values (R,), nan where undefined."""
 
 
 def ratio(totals: NDArray[np.float64]) -> NDArray[np.float64]:

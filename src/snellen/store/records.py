@@ -19,33 +19,43 @@ from snellen.store.key import AnyKey, Key
 
 
 class UsageFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Tokens, as the server counted them."""
+    """Tokens, as the server counted them; absent if it did not."""
 
     input: int | None = None
+    """Tokens of the request."""
     output: int | None = None
+    """Tokens of the reply, reasoning included."""
     reasoning: int | None = None
+    """Those of `output` that are reasoning."""
     cached: int | None = None
+    """Those of `input` that were cached."""
 
 
 class TimesFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Seconds to the first byte and to the end of the reply."""
+    """The duration of a request, in seconds."""
 
     first: float | None = None
+    """Until the first byte of the reply."""
     total: float | None = None
+    """Until the end of the reply."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Why there is no reply: the class of the error and its words."""
+    """Why there is no reply."""
 
     type: str
+    """The class of the error."""
     message: str
+    """Its message."""
 
 
 class SeenMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One medium as the model got it; `frames` are a video's exact frame times in seconds."""
+    """One medium as the model got it."""
 
     digest: str
+    """`sha256:<hex>` of its bytes."""
     frames: list[float] = []
+    """The times of a video's frames, in seconds."""
     width: Count | None = None
     height: Count | None = None
     """Pixels as the model got it, of a video those of a frame; absent where they are those of the
@@ -77,27 +87,44 @@ class ToolFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One attempt's outcome, a line of `replies*.jsonl`. No `media`: they were those of the key's
-    row in `questions.jsonl`. `reused` is the folder of the run that the reply was taken from."""
+    """The outcome of one attempt: a line of `replies*.jsonl`."""
 
     format: int
+    """The number of the format."""
     key: Key
+    """The sample, repeat, turn, and step."""
     kind: Literal["reply", "rank"]
+    """`reply`: a text; `rank`: log-probabilities of choices."""
     request: str
+    """The digest of the request."""
     state: ReplyState
+    """`ok`, `empty`, `truncated`, `refused`, or `failed`."""
     at: str
+    """When the outcome was stored (ISO 8601)."""
     attempt: int = 1
+    """The number of the attempt, from 1."""
     reply: str = ""
+    """The text of the reply."""
     reasoning: str | None = None
+    """The reasoning before the reply."""
     stop: str | None = None
+    """Why the model stopped, in the server's words."""
     usage: UsageFields | None = None
+    """The token counts."""
     times: TimesFields | None = None
+    """The duration of the request."""
     choices: list[tuple[float, int]] = []
+    """(log-probability, tokens) of each choice, if `kind` is `rank`."""
     error: Failure | None = None
+    """Why there is no reply, if `state` is `failed`."""
     media: list[SeenMedia] = []
+    """The media that the model got; empty if they are those of the question's line."""
     session: str | None = None
+    """The session of an online run."""
     reused: str | None = None
+    """The folder of the run that the reply was taken from."""
     tool_calls: list[ToolCallFields] = []
+    """The tool calls that the model asked for."""
 
     @property
     def least_format(self) -> int:
@@ -130,13 +157,16 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class EndRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """Says that a conversation is over, a line of the journal: the prompt gives no turn `key[2]`
-    behind those that were asked."""
+    """A conversation has ended: a line of the journal."""
 
     format: int
+    """The number of the format."""
     key: Key
+    """The key of the turn that the prompt does not give any more."""
     at: str
+    """When it ended (ISO 8601)."""
     kind: Literal["end"] = "end"
+    """Always `end`."""
 
     @property
     def least_format(self) -> int:
@@ -226,18 +256,26 @@ def stored_calls(calls: Sequence[ToolCall]) -> list[ToolCallFields]:
 
 
 class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One medium of a question: its digest, and where it lay; of a video the window that may be
-    seen (seconds), the frame policy, and its own width and height, once they are known."""
+    """One medium of a question."""
 
     kind: Literal["image", "video"]
+    """`image` or `video`."""
     place: str
+    """The file as the data set names it, or another label."""
     digest: str | None = None
+    """`sha256:<hex>` of its bytes; absent if it could not be read."""
     mime: str | None = None
+    """The media type, such as `image/png`."""
     width: int | None = None
+    """Pixels, once it is known."""
     height: int | None = None
+    """Pixels, once it is known."""
     start: float | None = None
+    """The start of a video's window, in seconds."""
     end: float | None = None
+    """The end of a video's window, in seconds; absent: no end."""
     policy: str | None = None
+    """The frame policy of a video."""
     original: Size | None = None
     """Width and height before it was scaled; absent where it was not."""
 
@@ -296,30 +334,38 @@ def seen_media(
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was asked under one key, a line of `questions.jsonl`; enough to score without the data
-    set.
-
-    `messages` is the rendered text: (role, parts), a part being text or the number of a medium in
-    `media`. `tools` has what messages say of tool calls.
-    `row` is the digest of the data set's row and `place` its number among all rows.
-    `sample_media` are the sample's own media where the messages do not show just these, in their
-    order: with examples before the question, under a probe, in the first of several turns.
-    """
+    """What was asked under one key: a line of `questions.jsonl`. It is enough to score a reply
+    without the data set."""
 
     format: int
+    """The number of the format."""
     key: Key
+    """The sample, repeat, turn, and step."""
     place: RowIndex
+    """The position of the row in the data set, from 0."""
     row: str
+    """The digest of the row."""
     question: str
+    """The sample's question."""
     messages: list[tuple[str, list[str | int]]]
+    """(role, parts) of the messages that were sent; a part is text or a number in `media`."""
     tools: list[ToolFields] = []
+    """What messages say of tool calls."""
     media: list[ShownMedia] = []
+    """The media of the messages."""
     sample_media: list[ShownMedia] | None = None
+    """The sample's own media, if the messages do not show exactly these: with few-shot examples,
+    under a probe, or in the first of several turns."""
     choices: list[str] = []
+    """The choices."""
     target: str | None = None
+    """The right answer; absent if it is not public, or there are several."""
     references: list[str] = []
+    """Several people's answers."""
     tags: dict[str, str] = {}
+    """The categories of the sample by tag."""
     data: dict[str, Any] = {}
+    """Further fields that the benchmark's scorings need."""
 
     @property
     def least_format(self) -> int:
@@ -328,31 +374,48 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class EventRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One frame, emission or question of an online run, a line of `events*.jsonl`."""
+    """One event of an online run: a line of `events*.jsonl`."""
 
     format: int
+    """The number of the format."""
     session: str
+    """The session."""
     seq: int
+    """The number of the event in its session."""
     ev: str
+    """The kind of event, such as `frame`, `ask`, or `emit`."""
     data: dict[str, Any] = {}
+    """The fields of the event."""
 
 
 class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one scoring made of one (sample, repeat), a line of `scores.jsonl`; derived. `step` is
-    set where it is of a step and not of the last reply."""
+    """The result of one scoring for one (sample, repeat): a line of `scores.jsonl`, which `snellen
+    score` writes again."""
 
     format: int
+    """The number of the format."""
     sample: str
+    """The id of the sample; `ID#2` for a second turn that is scored by itself."""
     repeat: int
+    """The number of the repeat, from 0."""
     step: Count = 0
+    """The number of the step; absent for the last reply."""
     scoring: str
+    """The scoring."""
     version: int
+    """The version of the scoring."""
     state: Literal["answered", "guessed", "unparsed", "not-judged", "no-target", "no-reply"]
+    """The state of the reading."""
     reply: ReplyState | Literal["absent"]
+    """The state of the reply; `absent` if there is no record of it."""
     score: float | None = None
+    """The score; absent if the reply does not count."""
     answer: Answer | None = None
+    """The parsed answer."""
     rule: str = ""
+    """The rule that found it, or gave up."""
     candidates: list[Answer] = []
+    """The answers that the reply could have meant."""
     parts: dict[str, float] = {}
     """The score of each part, by its name; empty where the score is a single number."""
 
@@ -363,24 +426,31 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class LabelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a person says that one reply is worth, in the unit of its scoring, a line of
-    `labels.jsonl`: None where the sheet was left blank. Without `scoring` it is for all that have a
-    judge; without `rater` for one whom nobody named. `seed` is that of the drawn sheet."""
+    """What a person says that a reply is worth: a line of `labels.jsonl`."""
 
     format: int
+    """The number of the format."""
     sample: str
+    """The id of the sample."""
     label: float | None
+    """The score, in the unit of the scoring; null if the sheet was left blank."""
     repeat: int = 0
+    """The number of the repeat, from 0."""
     scoring: str | None = None
+    """The scoring; absent: all scorings with a judge."""
     rater: str | None = None
+    """The person; absent if unnamed."""
     seed: str | None = None
+    """The seed that drew the sheet."""
 
 
 class Unknown(msgspec.Struct, frozen=True):
-    """A line of a kind that this version does not know, kept as it is."""
+    """A line of a kind that this version does not know, kept unchanged."""
 
     kind: str
+    """The kind."""
     line: bytes
+    """The line."""
 
 
 def key_hook(kind: type, value: Any) -> Any:

@@ -76,7 +76,7 @@ def write_files(folder: Path, name: str, rows: Sequence[Mapping[str, Any]]) -> P
         }
         for row in rows
     ]
-    whole = {"dataset_name": "docvqa", "dataset_split": "val", "data": data}
-    write_json(folder / NAMES[name], whole)
+    document = {"dataset_name": "docvqa", "dataset_split": "val", "data": data}
+    write_json(folder / NAMES[name], document)
     replies = [{"questionId": row["id"], "answer": row["prediction"]} for row in rows]
     return write_json(folder / "replies.json", replies)

@@ -38,7 +38,7 @@ COUNTS = {
     "easy_aacc": "n_easy",
     "hard_aacc": "n_hard",
 }
-MADE = "verdicts were made; no judged file is published"
+UNPUBLISHED = "verdicts were made; no judged file is published"
 
 
 def pack(folder: Path, scratch: Path) -> Pack:
@@ -65,7 +65,11 @@ def pack(folder: Path, scratch: Path) -> Pack:
         for path in sorted((folder / "outputs").glob("*.json"))
     ]
     names = {case.model for case in cases}
-    missing = [name for name, one in models.items() if isinstance(one, dict) and name not in names]
+    missing = [
+        name
+        for name, figures_of_model in models.items()
+        if isinstance(figures_of_model, dict) and name not in names
+    ]
     return Pack(cases=cases, without_output=missing)
 
 
@@ -78,12 +82,12 @@ def with_verdicts(questions: Sequence[Mapping[str, Any]], judgements: str) -> li
 
 
 def figures(model: Mapping[str, Any]) -> dict[str, Figure]:
-    found = {}
+    figures_by_name = {}
     for ours, theirs in (PERCENT | SHARES).items():
         value = model.get(theirs)
-        found[ours] = Figure(
+        figures_by_name[ours] = Figure(
             official=value / 100 if value is not None and ours in PERCENT else value,
             n=model.get(COUNTS.get(ours, "")),
-            reason=model.get("error") or MADE,
+            reason=model.get("error") or UNPUBLISHED,
         )
-    return found
+    return figures_by_name

@@ -40,13 +40,13 @@ def pack(folder: Path, scratch: Path) -> Pack:
         for model, path in in_order(files, expected)
     ]
     if rows := of_json_lines(folder / "differential.jsonl"):
-        cases.append(made(rows, differential, scratch))
+        cases.append(synthetic_case(rows, differential, scratch))
     return Pack(cases=cases, without_output=[name for name in expected if name not in files])
 
 
 def figures(model: dict[str, Any]) -> dict[str, Figure]:
     published = model.get("published") or {}
-    found = {
+    figures_by_name = {
         ours: figure(model[theirs], model.get("n"), published.get(theirs), DECIMALS)
         for ours, theirs in SUMS.items()
     }
@@ -57,8 +57,8 @@ def figures(model: dict[str, Any]) -> dict[str, Figure]:
                     continue
                 printed = published.get(task) if part == "score" else None
                 n, reason = model[task].get("n"), DECIMALS if part == "score" else ""
-                found[f"{part}/{task}"] = figure(model[task][part], n, printed, reason)
-    return found
+                figures_by_name[f"{part}/{task}"] = figure(model[task][part], n, printed, reason)
+    return figures_by_name
 
 
 def figure(official: float, n: int | None, published: float | None, reason: str) -> Figure:
@@ -70,7 +70,7 @@ def figure(official: float, n: int | None, published: float | None, reason: str)
     )
 
 
-def made(rows: list[dict[str, Any]], expected: dict[str, Any], scratch: Path) -> Case:
+def synthetic_case(rows: list[dict[str, Any]], expected: dict[str, Any], scratch: Path) -> Case:
     """Made replies, also with a tab or a line's end, which the script's files cannot hold."""
     texts = dict.fromkeys(TASKS, "")
     replies: dict[str, str] = {}

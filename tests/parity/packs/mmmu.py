@@ -77,9 +77,9 @@ def verdicts(items: Mapping[str, Any]) -> dict[str, list[Item]]:
     """Of answers to open questions, which are lists of what could be meant, only the verdicts."""
     return {
         name: [
-            Item(score=one)
-            if not isinstance(one, list)
-            else Item(score=one[1], answer=one[0] if isinstance(one[0], str) else None)
+            Item(score=item)
+            if not isinstance(item, list)
+            else Item(score=item[1], answer=item[0] if isinstance(item[0], str) else None)
         ]
-        for name, one in items.items()
+        for name, item in items.items()
     }

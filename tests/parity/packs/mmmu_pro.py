@@ -129,7 +129,7 @@ def in_bounds(
     known: Mapping[str, Any], items: Mapping[str, Sequence[Any]], drawn: set[str]
 ) -> dict[str, Figure]:
     """Every figure between all draws wrong and all draws right."""
-    found = {}
+    figures = {}
     for subject, total in {
         "": known["n"],
         **{name: of["total"] for name, of in known["stored_by_subject"].items()},
@@ -137,10 +137,10 @@ def in_bounds(
         rows = [key for key in items if not subject or subject_of(key) == subject]
         right = sum(items[key][1] for key in rows if key not in drawn)
         draws = sum(key in drawn for key in rows)
-        found["accuracy" + f"/{subject}" * bool(subject)] = Figure(
+        figures["accuracy" + f"/{subject}" * bool(subject)] = Figure(
             official=None, bounds=(right / total, (right + draws) / total), n=total
         )
-    return found
+    return figures
 
 
 def subject_of(name: str) -> str:

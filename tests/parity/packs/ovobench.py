@@ -68,17 +68,17 @@ def pack(folder: Path, scratch: Path) -> Pack:
 def figures(
     model: str, scoring: str, known: Mapping[str, Any], published: Mapping[str, Any]
 ) -> dict[str, Figure]:
-    found = {}
+    figures_by_name = {}
     for theirs, ours in NAMES.items():
         if theirs in known or theirs in published:
             value, printed = known.get(theirs), published.get(theirs)
-            found[ours] = Figure(
+            figures_by_name[ours] = Figure(
                 official=None if value is None else value / 100,
                 n=known.get("n_per_task", {}).get(theirs) if value is not None else None,
                 published=None if printed is None else printed / 100,
                 reason=reason(model, theirs, scoring, theirs in published),
             )
-    return found
+    return figures_by_name
 
 
 def reason(model: str, theirs: str, scoring: str, is_published: bool) -> str:
@@ -89,9 +89,9 @@ def reason(model: str, theirs: str, scoring: str, is_published: bool) -> str:
 
 
 def scores(rows: Sequence[tuple[int, int | None, float | None]]) -> dict[str, list[Item]]:
-    found: dict[str, list[Item]] = {}
+    items: dict[str, list[Item]] = {}
     for number, index, score in rows:
         if score is not None:  # where the script ends
             name = str(number) if index is None else f"{number}_{index}"
-            found.setdefault(name, []).append(Item(score=score))
-    return found
+            items.setdefault(name, []).append(Item(score=score))
+    return items

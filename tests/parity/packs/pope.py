@@ -43,32 +43,32 @@ def pack(folder: Path, scratch: Path) -> Pack:
         for model, path in in_order(files, expected)
     ]
     if rows := of_json_lines(folder / "differential.jsonl"):
-        cases.append(made(rows, scratch))
+        cases.append(synthetic_case(rows, scratch))
     return Pack(cases=cases, without_output=[name for name in expected if name not in files])
 
 
 def figures(model: dict[str, Any]) -> dict[str, Figure]:
     alone = "LLaVA's tables have the mean of the three F1 alone"
-    found = {
+    figures_by_name = {
         f"{ours}/{name}": Figure(official=model[name][theirs], n=model[name]["n"], reason=alone)
         for name in SETS
         if name in model
         for ours, theirs in FIGURES.items()
     }
     published = model.get("published")
-    found["mean_f1"] = Figure(
+    figures_by_name["mean_f1"] = Figure(
         official=model["mean_f1"],
         n=model["n"],
         published=None if published is None else published / 100,
         reason="published with one decimal of the percent",
     )
-    found["mean_accuracy"] = Figure(
+    figures_by_name["mean_accuracy"] = Figure(
         official=model["mean_accuracy"], n=model["n"], reason="not published"
     )
-    return found
+    return figures_by_name
 
 
-def made(rows: list[dict[str, Any]], scratch: Path) -> Case:
+def synthetic_case(rows: list[dict[str, Any]], scratch: Path) -> Case:
     """Made replies to as many made questions of one set."""
     questions = [
         {"question_id": row["id"], "image": f"{row['id']}.jpg", "text": "?", "label": row["label"]}

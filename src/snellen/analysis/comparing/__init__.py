@@ -1,4 +1,4 @@
-"""Which of two is better, and is it so: pairs of runs, standings of many."""
+"""Comparisons of runs: which side is better, and whether the difference is significant."""
 
 from snellen.analysis.comparing._compare import compare
 from snellen.analysis.comparing._compared import ComparisonResult

@@ -1,4 +1,4 @@
-"""Sides to a document: all pairs on each benchmark, and the tests adjusted for their number."""
+"""Compares all pairs of sides on each benchmark, and adjusts the tests for their number."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ from snellen.store import FORMAT
 def compare(
     sides: Sequence[LoadedSide], notes: Sequence[str] = (), *, details: bool = True
 ) -> Comparisons:
-    """Every two sides of one benchmark that share samples; of three or more the leaderboard too.
-    Without `details` several pairs have their first metric alone, one pair has everything anyway.
+    """Compare every two sides of a benchmark that share samples. Three or more sides also get a
+    leaderboard. Without `details`, pairs have only their first metric, unless there is a single
+    pair.
 
     Raises:
-        UsageError: there are no two that share a sample.
+        UsageError: no two sides share a sample.
     """
     counting = [side for side in sides if (side.state == COUNTS).any()]
     # A run that failed throughout must not take the others' standings with it.
@@ -60,22 +61,22 @@ def compare(
 
 @dataclass(kw_only=True)
 class _Draft:
-    """What is known of a document while its benchmarks are compared one after the other."""
+    """The parts of a document, collected while its benchmarks are compared."""
 
     details: bool
     """Whether pairs have every metric, category and capability."""
     views: Views = field(default_factory=Views)
-    """The sides' rows that were measured so far."""
+    """The views of the sides that were measured so far."""
     sides: list[Side] = field(default_factory=list)
     """The sides, in the order of their benchmarks."""
     comparisons: list[Comparison] = field(default_factory=list)
-    """The pairs, their p values not yet adjusted."""
+    """The pairs, with p values not yet adjusted."""
     boards: list[Leaderboard] = field(default_factory=list)
     """The leaderboards."""
     best: list[BestOf] = field(default_factory=list)
-    """What choosing among settings is worth."""
+    """The results of choosing among settings."""
     flips: list[RankFlip] = field(default_factory=list)
-    """Models that change places between settings."""
+    """Pairs of models whose ranks change between settings."""
     notes: list[str] = field(default_factory=list)
     """Notes on what is left out."""
     notes_by_benchmark: dict[str, list[str]] = field(default_factory=dict)
@@ -137,8 +138,8 @@ def _left_out(
     counting: Sequence[LoadedSide],
     groups: Sequence[Sequence[LoadedSide]],
 ) -> Iterator[str]:
-    """Which sides are in no comparison, and why: those that are alone in their group of `groups`,
-    and those of whose samples none counts."""
+    """Which sides are in no comparison, and why: sides that are alone in their group of `groups`,
+    and sides without a sample that counts."""
     sharing = [group for group in _groups(sides) if len(group) > 1]
     for side in (group[0] for group in groups if len(group) == 1):
         why = f"nothing else here has its questions{_as_probe(side)}"
@@ -161,7 +162,7 @@ def _merged(notes: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def _groups(sides: Sequence[LoadedSide]) -> list[list[LoadedSide]]:
-    """Sides of one benchmark that share samples with another of them, in the order given."""
+    """Groups of sides of one benchmark that share samples, in the order given."""
     groups: list[list[LoadedSide]] = []
     for side in sides:
         mine: list[list[LoadedSide]] = []
@@ -182,7 +183,7 @@ def _headline_p(pair: Comparison) -> float | None:
 
 
 def _over_all(pairs: Sequence[Comparison]) -> list[Comparison]:
-    """With the first metric's p values adjusted over all pairs and benchmarks."""
+    """The pairs, with the first metric's p values adjusted over all pairs and benchmarks."""
     heads = with_adjusted_p(
         {str(n): next(iter(pair.metrics.values())) for n, pair in enumerate(pairs)},
     )
@@ -193,8 +194,8 @@ def _over_all(pairs: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _other_verdicts(board: Leaderboard, pairs: Sequence[Comparison], tests: int) -> Iterator[str]:
-    """A note if the letters of a leaderboard and the tests of its pairs disagree: they are on other
-    samples, or adjusted over other pairs."""
+    """A note if the letters of a leaderboard and the tests of its pairs disagree. They may use
+    different samples, or be adjusted over different pairs."""
     letters = {standing.name: {*standing.group} for standing in board.standings if standing.group}
     opposed = []
     for pair in pairs:
@@ -230,7 +231,7 @@ def _side(side: LoadedSide, name: str, benchmark: str) -> Side:
 def _off_the_board(
     sides: Sequence[LoadedSide], names: Sequence[str], standing: Sequence[int]
 ) -> Iterator[str]:
-    """Who of the sides has no standing, and why."""
+    """Which sides have no standing, and why."""
     for number, (side, name) in enumerate(zip(sides, names, strict=True)):
         if number not in standing:
             yield (

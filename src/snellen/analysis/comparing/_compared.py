@@ -1,4 +1,4 @@
-"""What `compare` gives back."""
+"""The result that `compare` returns."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from snellen.analysis.comparing._words import summary
 
 
 class ComparisonResult:
-    """The document of a comparison; prints itself."""
+    """A comparison's document. It prints itself."""
 
     def __init__(self, comparisons: Comparisons) -> None:
         self.comparisons = comparisons
 
     @property
     def first(self) -> Comparison:
-        """The first two sides, compared."""
+        """The comparison of the first two sides."""
         return self.comparisons.comparisons[0]
 
     def json(self) -> str:

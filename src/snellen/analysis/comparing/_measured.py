@@ -1,4 +1,4 @@
-"""What a scoring's metrics are on paired rows alone, and how far two sides differ in them."""
+"""The metrics of a scoring on paired rows only, and the differences of two sides."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ NO_SUMS = "no paired interval: this metric is no function of sums over clusters"
 
 @dataclass(frozen=True, kw_only=True)
 class MetricValue:
-    """A metric of one side's paired rows, and how it follows from clusters, where it does."""
+    """A metric of one side's paired rows, and its sums over clusters, None if it is not a function
+    of sums."""
 
     report: MetricReport
     sums: Sums | None
 
 
 class View:
-    """One side's paired rows: what every metric of its scoring is of them, each found once."""
+    """One side's paired rows, with each metric of its scoring computed at most once."""
 
     def __init__(self, side: LoadedSide, pairing: Pairing, number: int) -> None:
         self._side = side
@@ -84,7 +85,8 @@ class View:
 
     @cached_property
     def breakdown(self) -> Mapping[str, Mapping[str, MetricValue]]:
-        """The first metric for each category of each tag; what it is not about is left out."""
+        """The first metric for each category of each tag. Categories that it does not cover are
+        left out."""
         return {
             tag: dict(self._categories(tag))
             for tag in self._side.benchmark.presentation.break_down_by
@@ -100,7 +102,7 @@ class View:
 
     @cached_property
     def capabilities(self) -> Mapping[str, MetricValue]:
-        """The mean score for each leaf, as a share of the best."""
+        """The mean score for each leaf, as a fraction of the best score."""
         leaves, best = self._side.leaves, self._scoring.best
         if leaves is None or self._slots[0].score is None:
             return {}
@@ -112,8 +114,8 @@ class View:
         }
 
     def single(self) -> tuple[NDArray[np.float64], NDArray[np.int32]] | None:
-        """The scores (n,) and the samples that they are of, where each is 0 or 1 and a sample's
-        only one, and 1 is right; else None. That 1 is right is known where higher is better."""
+        """The scores (n,) and their samples, if all scores are 0 or 1, 1 is right, and no sample
+        has two; else None. 1 is known to be right only if higher is better."""
         import numpy as np
 
         score, sample = self._slots[0].score, self._side.sample[self._mask]
@@ -127,13 +129,13 @@ class View:
 
 
 class Views:
-    """The views of sides that were made so far: two pairs often have the same rows of a side."""
+    """The views of sides that were created so far. Two pairs often have the same rows of a side."""
 
     def __init__(self) -> None:
         self._views: dict[tuple[int, bytes], View] = {}
 
     def of(self, sides: Sequence[LoadedSide], pairing: Pairing) -> list[View]:
-        """Each side's view of the samples that are paired."""
+        """Each side's view of the paired samples."""
         views = []
         for number, side in enumerate(sides):
             rows = (pairing.rows[number], pairing.unscored[number], pairing.cluster[number])
@@ -145,7 +147,7 @@ class Views:
 
 
 def _share(columns: Columns, of: NDArray[np.bool_], best: float) -> Estimate:
-    """The mean score of some rows as a share of the best."""
+    """The mean score of some rows, as a fraction of the best score."""
     assert columns.score is not None
     return stats.mean(columns.score[of] / best, columns.cluster[of])
 
@@ -156,7 +158,7 @@ def _columns(every: Columns, counted: NDArray[np.bool_], unscored: NDArray[np.bo
 
 
 def _metric_value(estimates: Sequence[Estimate]) -> MetricValue:
-    """A metric, of several judges' verdicts the mean of what it is by each alone."""
+    """A metric's value; with several judges, the mean of its values by each judge alone."""
     report = averaged([{"": metric_report(estimate)} for estimate in estimates])[""]
     sums = [estimate.sums for estimate in estimates if estimate.sums is not None]
     if len(sums) < len(estimates):
@@ -186,7 +188,7 @@ def _mean_of(parts: Sequence[Sums]) -> Sums:
 
 
 def differ(a: MetricValue, b: MetricValue) -> MetricDifference:
-    """b less a, with its interval and p where they can be had."""
+    """b minus a, with its interval and p if available."""
     import numpy as np
 
     unit, n = a.report.unit, min(a.report.n, b.report.n)
@@ -212,7 +214,7 @@ def differ(a: MetricValue, b: MetricValue) -> MetricDifference:
 
 
 def _within(difference: MetricReport) -> MetricReport:
-    """A difference of fractions, whose interval ends where they do."""
+    """A difference with its interval limited to [-1, 1] if it is one of fractions."""
     if difference.ci95 is None or difference.unit != "fraction":
         return difference
     low, high = difference.ci95
@@ -220,7 +222,8 @@ def _within(difference: MetricReport) -> MetricReport:
 
 
 def with_adjusted_p(differences: dict[str, MetricDifference]) -> dict[str, MetricDifference]:
-    """The same with p values by Holm over all of them; as they are where there is one alone."""
+    """The differences, with p values adjusted by Holm's method over all of them. A single p stays
+    as it is."""
     tested = {
         name: difference.p for name, difference in differences.items() if difference.p is not None
     }

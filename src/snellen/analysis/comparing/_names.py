@@ -1,4 +1,4 @@
-"""What sides and benchmarks are called, and in which settings two sides differ."""
+"""The names of sides and benchmarks, and the settings in which two sides differ."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from snellen.store import differing
 NAMES = ("model", "replies")
 """Fields of an identity that say whose replies they are."""
 ECHOES = {"probe": "data.digest", "profile.images": "media.images"}
-"""Fields that differ because others do: a probe leaves rows out, which is no other data."""
+"""Fields that differ only because others do: a probe leaves rows out, but uses the same data."""
 
 
 class SideIdentity(Protocol):
-    """Whose replies, how they were asked for, and where they are."""
+    """Whose replies, how they were requested, and where they are stored."""
 
     @property
     def model(self) -> str: ...
@@ -40,16 +40,16 @@ def settings(a: SideIdentity, b: SideIdentity) -> list[str]:
 
 
 def setting_names(sides: Sequence[SideIdentity]) -> list[str]:
-    """For each side what it has in the settings in which runs of one model differ:
-    `prompt=cot temperature=0.7`; "" where none does, or what it has of them is not set."""
+    """For each side, its values of the settings in which runs of one model differ: `prompt=cot
+    temperature=0.7`. "" if none differ, or none of them is set."""
     fields = _distinguishing_fields([sides])
     return [_setting(side, fields) for side in sides]
 
 
 def side_names(groups: Sequence[Sequence[SideIdentity]]) -> list[list[str]]:
-    """A name for each side, its own in its group: the model, the settings that tell its runs apart,
-    and what its folder or file is called where these do not. A model has the same name in all
-    groups for the same settings."""
+    """A name for each side, unique in its group: the model, then the settings that distinguish its
+    runs, then its folder or file if the settings do not. A model has the same name in all groups
+    for the same settings."""
     fields = _distinguishing_fields(groups)
     several = {
         model
@@ -73,8 +73,8 @@ def side_names(groups: Sequence[Sequence[SideIdentity]]) -> list[list[str]]:
 
 def benchmark_names(groups: Sequence[Sequence[SideIdentity]], names: Sequence[str]) -> list[str]:
     """What each group of sides is asked: the benchmark, with the options in which groups of that
-    name differ from each other and from what is usual (`mmbench:lang=cn`), and the probe or the
-    data where these tell none apart (`eyechart (permute_options=4)`)."""
+    name differ from each other and from the defaults (`mmbench:lang=cn`). If these do not
+    distinguish them, the probe or the data is added (`eyechart (permute_options=4)`)."""
     full_names = []
     for group, name in zip(groups, names, strict=True):
         namesakes = [other[0] for other, its in zip(groups, names, strict=True) if its == name]
@@ -96,7 +96,7 @@ def benchmark_names(groups: Sequence[Sequence[SideIdentity]], names: Sequence[st
 
 
 def _with_details(names: Sequence[str], details: Sequence[str]) -> list[str]:
-    """Names that several have, with what more there is to say of each."""
+    """The names; a name that occurs several times gets its detail."""
     uses = Counter(names)
     return [
         f"{name} ({detail})" if detail and uses[name] > 1 else name
@@ -114,7 +114,7 @@ def _with_numbers(names: Sequence[str]) -> list[str]:
 
 
 def _probe(group: Sequence[SideIdentity]) -> str:
-    """`permute_options=4`, of a group that is all of one probe."""
+    """`permute_options=4`, if the whole group has the same probe."""
     texts = {
         ", ".join(
             f"{name}={_value_text(value)}"
@@ -132,7 +132,7 @@ def _digest(side: SideIdentity) -> str:
 
 
 def _distinguishing_fields(groups: Sequence[Sequence[SideIdentity]]) -> list[str]:
-    """The fields in which runs of one model differ that stand in one group."""
+    """The fields in which runs of one model differ within a group."""
     fields: dict[str, None] = {}
     for group in groups:
         for first, second in permutations(group, 2):
@@ -142,7 +142,7 @@ def _distinguishing_fields(groups: Sequence[Sequence[SideIdentity]]) -> list[str
 
 
 def _setting(side: SideIdentity, fields: Sequence[str]) -> str:
-    """What a side has in these fields: `prompt=cot temperature=0.7`."""
+    """A side's values of these fields: `prompt=cot temperature=0.7`."""
     shorts = Counter(name.rpartition(".")[2] for name in fields)
     parts = []
     for name in fields:
@@ -159,8 +159,7 @@ def _options(side: SideIdentity) -> Mapping[str, Any]:
 
 
 def _defaults(side: SideIdentity) -> Mapping[str, Any]:
-    """What a benchmark's options are where nobody says; empty for one that is not in the
-    catalogue."""
+    """The defaults of a benchmark's options; empty if it is not in the catalog."""
     try:
         options = registry.listed_options(str(side.identity.get("benchmark")))
     except CatalogError:
@@ -169,7 +168,8 @@ def _defaults(side: SideIdentity) -> Mapping[str, Any]:
 
 
 def _fields(a: SideIdentity, b: SideIdentity) -> Iterator[tuple[str, Any, Any]]:
-    """Where two identities differ; of predictions it is not known how they were asked for."""
+    """The fields in which two identities differ. For predictions, it is unknown how they were
+    requested."""
     identity_a, identity_b = a.identity, b.identity
     common = (
         {*identity_a, *identity_b}
@@ -208,7 +208,7 @@ def _value_text(value: Any, name: str = "") -> str:
 
 
 def _tails(paths: Sequence[str]) -> list[str]:
-    """As many of the last parts of paths as tell all of them apart; numbers where none do."""
+    """The shortest ends of paths that distinguish all of them, or numbers if none do."""
     if len(set(paths)) < len(paths):
         return [*map(str, range(1, len(paths) + 1))]
     parts_by_path = [PurePath(path).parts or (path,) for path in paths]

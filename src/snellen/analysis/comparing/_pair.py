@@ -1,4 +1,4 @@
-"""Two sides compared: every metric, who is right where, and what must be said of the pair."""
+"""Compares two sides: every metric, the samples that only one has right, and notes on the pair."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Pair(NamedTuple):
-    """Two sides, what they are called, what of them is paired, and their views of it."""
+    """Two sides, their names, their paired samples, and their views of these."""
 
     sides: tuple[LoadedSide, LoadedSide]
     names: tuple[str, str]
@@ -28,7 +28,7 @@ class Pair(NamedTuple):
 
 
 def comparison(benchmark: str, pair: Pair, *, details: bool) -> Comparison:
-    """Two sides compared; with every metric, category and capability if `details` are wanted."""
+    """Two sides compared. With `details`, it has every metric, category and capability."""
     (a, b), (view_a, view_b) = pair.sides, pair.views
     if details:
         metrics = _differences(view_a.metrics, view_b.metrics)
@@ -79,7 +79,7 @@ def _differences(
 
 
 def _flips(pair: Pair) -> Flips | None:
-    """Who is right where, of scores of 0 and 1 with one reply each."""
+    """The samples that each side has right, for scores of 0 and 1 with one reply each."""
     import numpy as np
 
     (a, b), pairing = pair.sides, pair.pairing

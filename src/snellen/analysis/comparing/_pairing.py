@@ -1,4 +1,4 @@
-"""Which samples of several sides are the same, and what becomes of the others."""
+"""Finds the samples that several sides share, and the reasons for leaving out the others."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ WORDS = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pairing:
-    """The `n` samples that count on all sides, and those that are in no difference.
+    """The `n` samples that count on all sides, and the samples that are in no difference.
 
-    For each side: `rows` (n,), those of samples that count everywhere; `unscored` (n,), those of
-    samples that all sides have and that do not; `cluster` (n,), the number of what a row's sample
-    shares with others, common to all sides.
+    For each side: `rows` (n,) is a mask of the rows whose samples count everywhere. `unscored` (n,)
+    is a mask of the rows whose samples all sides have, but which do not count. `cluster` (n,) are
+    the clusters' numbers, common to all sides.
     """
 
     rows: Sequence[NDArray[np.bool_]]
@@ -55,7 +55,7 @@ class Pairing:
 
 
 def share(a: LoadedSide, b: LoadedSide) -> bool:
-    """Whether any sample is of the same row of data on both sides."""
+    """Whether both sides have a sample with the same row of data."""
     return any(
         b.digests[number] == digest
         for name, digest in zip(a.ids, a.digests, strict=True)
@@ -64,12 +64,12 @@ def share(a: LoadedSide, b: LoadedSide) -> bool:
 
 
 def pair_samples(sides: Sequence[LoadedSide], names: Sequence[str]) -> Pairing:
-    """The samples of several sides, each with the same row of data; `names` are the sides', for
-    what is said of samples that are left out."""
+    """The samples that several sides share, with the same row of data. `names` are the sides'
+    names, used in the reasons for leaving samples out."""
     import numpy as np
 
     first = sides[0]
-    # (S, k): the number that each of the first's samples has on each side, -1 where it is not.
+    # (S, k): the number of each of the first side's samples on each side, -1 if missing.
     at = np.array([[side.number_of.get(name, -1) for name in first.ids] for side in sides])
     alike = [
         [
@@ -84,7 +84,7 @@ def pair_samples(sides: Sequence[LoadedSide], names: Sequence[str]) -> Pairing:
     hidden = (states == HIDDEN).any(axis=0)
 
     def exclusions() -> Iterator[tuple[str, Sequence[str]]]:
-        """Why samples do not count, each by the first reason that there is."""
+        """Why samples do not count, each with the first reason that applies."""
         more = [name for side in sides[1:] for name in side.ids if name not in first.number_of]
         yield f"not in {names[0]}", [*dict.fromkeys(more)]
         reasons = [(f"not in {name}", at[n] < 0) for n, name in enumerate(names) if n]
@@ -116,7 +116,7 @@ def pair_samples(sides: Sequence[LoadedSide], names: Sequence[str]) -> Pairing:
 
 
 def _mask_of(side: LoadedSide, samples: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """A mask (n,) of the rows that are of these samples."""
+    """A mask (n,) of the rows of these samples."""
     import numpy as np
 
     chosen = np.zeros(len(side.ids), dtype=np.bool_)
@@ -128,8 +128,8 @@ def _mask_of(side: LoadedSide, samples: NDArray[np.intp]) -> NDArray[np.bool_]:
 def _clusters(
     first: LoadedSide, side: LoadedSide, theirs: NDArray[np.intp], ours: NDArray[np.intp]
 ) -> NDArray[np.int32]:
-    """The clusters (n,) of a side's rows by the first side's numbers, new ones where it has none;
-    samples `ours` are the first's `theirs`."""
+    """The clusters (n,) of a side's rows, in the first side's numbering; new numbers for clusters
+    that the first side lacks. The samples `ours` are the first side's `theirs`."""
     import numpy as np
 
     own = side.rows[0].columns.cluster
@@ -141,7 +141,7 @@ def _clusters(
 
 
 def _by_sample(side: LoadedSide) -> NDArray[np.int32]:
-    """The side's own number of each sample's cluster."""
+    """The side's own cluster number of each sample."""
     import numpy as np
 
     clusters = np.zeros(len(side.ids), dtype=np.int32)

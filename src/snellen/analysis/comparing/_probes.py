@@ -1,4 +1,4 @@
-"""Runs of one benchmark that were asked otherwise: blind, or without options."""
+"""Runs of one benchmark with a probe: blind, or without options."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from snellen.transforms.probes import CHANGES
 
 
 def probe_of(side: LoadedSide) -> Mapping[str, Any]:
-    """How a side was asked, where that is not as the benchmark asks."""
+    """The probe of a side; empty if it was asked as the benchmark asks."""
     probe: Mapping[str, Any] = side.identity.get("probe", {})
     return probe
 
 
 def probe_notes(sides: Sequence[LoadedSide], names: Sequence[str]) -> Iterator[str]:
-    """What the difference of two sides of a model means where one is a probe of the other."""
+    """What the difference of two sides of a model means if one is a probe of the other."""
     probes = [probe_of(side) for side in sides]
     if sum(map(bool, probes)) != 1 or len({side.model for side in sides}) > 1:
         return
@@ -36,8 +36,8 @@ def probe_notes(sides: Sequence[LoadedSide], names: Sequence[str]) -> Iterator[s
 
 
 def rankable(sides: Sequence[LoadedSide]) -> list[int]:
-    """The sides that can be ranked together: what was asked without options has a scoring of its
-    own, which ranks nothing else."""
+    """The sides that can be ranked together. Runs without options have a scoring of their own, and
+    are ranked only with each other."""
     first = next((side for side in sides if "open_ended" not in probe_of(side)), sides[0])
     return [number for number, side in enumerate(sides) if side.scoring == first.scoring]
 
@@ -45,11 +45,11 @@ def rankable(sides: Sequence[LoadedSide]) -> list[int]:
 def with_same_scoring(
     sides: tuple[LoadedSide, LoadedSide], names: tuple[str, str]
 ) -> tuple[LoadedSide, LoadedSide]:
-    """The sides, so that their metrics can be compared: of what was asked without options, and has
-    a scoring of its own, and what was not, each by the one metric that both can have.
+    """The sides, with comparable metrics. If only one was asked without options, and so has a
+    scoring of its own, both get the one metric that they can share.
 
     Raises:
-        UsageError: they are scored by different rules for no such reason.
+        UsageError: they have different scorings for another reason.
     """
     a, b = sides
     if a.scoring == b.scoring:

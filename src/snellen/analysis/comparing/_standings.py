@@ -1,4 +1,4 @@
-"""Several sides at once: who stands where, what the best setting is worth, which ranks depend on
+"""Several sides together: their standings, the value of the best setting, and ranks that depend on
 the setting."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def leaderboard(
     notes = [f"{left.n:,} samples left out: {left.why}" for left in pairing.unpaired]
     views = view_cache.of(sides, pairing)
     metrics = {name: view.headline for name, view in zip(names, views, strict=True)}
-    # To so many digits: what rounding leaves between equals is no rank.
+    # Rounded, since rounding errors between equal values must not decide a rank.
     values = {
         name: float(f"{metric.report.value:.12g}")
         for name, metric in metrics.items()
@@ -49,7 +49,7 @@ def leaderboard(
     # A greater worth gives a better rank. Without a direction, all sides are worth the same.
     sign = {"higher": 1, "lower": -1, None: 0}[direction]
     worth = {name: sign * value for name, value in values.items()}
-    # The sort is stable: equals stay in the order in which they were given.
+    # The sort is stable: equal sides keep their order.
     order = sorted(values, key=lambda name: -worth[name])
     ranks, groups, unknown = _standings([metrics[name] for name in order], direction)
     if direction is None:
@@ -112,18 +112,18 @@ def _standings(
 def best_of(
     benchmark: str, sides: Sequence[LoadedSide], names: Sequence[str], view_cache: Views
 ) -> list[BestOf]:
-    """What choosing the best setting is worth, for each model with several settings. Empty if the
+    """The value of choosing the best setting, for each model with several settings. Empty if the
     metric's direction is unknown."""
     models: dict[tuple[str, str], list[int]] = {}
     for number, side in enumerate(sides):
-        # Other data, or a probe, is no setting that somebody could choose.
+        # Other data, or a probe, is not a setting to choose from.
         conditions = repr([side.identity.get(field) for field in ("data", "probe")])
         models.setdefault((side.model, conditions), []).append(number)
     results = []
     for (model, _), numbers in models.items():
         chosen = [sides[n] for n in numbers]
         if len({setting for setting in setting_names(chosen)}) < 2:
-            continue  # one setting, or nobody knows which
+            continue  # one setting, or unknown ones
         pairing = pair_samples(chosen, [names[n] for n in numbers])
         if not pairing.n:
             continue
@@ -154,7 +154,7 @@ def best_of(
 def _held_out(
     settings: Sequence[LoadedSide], pairing: Pairing, direction: Direction
 ) -> MetricReport:
-    """What choosing gives, of sums that mean the same for all settings."""
+    """The held-out value of choosing, from sums that mean the same for all settings."""
     views = [View(in_order(side), pairing, n) for n, side in enumerate(settings)]
     metrics = [view.headline for view in views]
     unit, n = metrics[0].report.unit, pairing.n

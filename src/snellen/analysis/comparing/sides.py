@@ -1,4 +1,4 @@
-"""One set of replies, scored again from what is stored, with what its samples are paired by."""
+"""One set of replies, scored again from the store, with the data that pairs its samples."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COUNTS, HIDDEN, FAILED, NOT_JUDGED, ABSENT, REFUSED, NO_SCORE = range(7)
-"""Why a row, or a sample, is in no mean; the first is that it is."""
+"""Why a row, or a sample, is not in a mean. The first says that it is."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoadedSide:
-    """A side. `ids` are its samples', with the `digests` of their rows of data (None where nobody
-    asked for them); `sample` (n,) says which of them each row is of.
+    """A side. `ids` are the ids of its samples, `digests` those of their rows of data (None if not
+    requested). `sample` (n,) is the number of each row's sample.
 
-    `rows` are those of one scoring, or what each judge's verdicts alone make of them. `of` is how
-    many replies there will be when all is asked, 0 where that is not known.
+    `rows` are the rows of one scoring; with judges, there is one set of rows per judge. `of` is the
+    number of replies of a complete run, 0 if unknown.
     """
 
     benchmark: Benchmark
@@ -64,7 +64,7 @@ class LoadedSide:
 
     @cached_property
     def state(self) -> NDArray[np.int8]:
-        """For each sample why it is in no mean; it counts if one of its rows does."""
+        """For each sample, why it is in no mean. A sample counts if one of its rows does."""
         import numpy as np
 
         first = self.rows[0]
@@ -99,11 +99,11 @@ def load(
     of: int = 0,
     notes: Sequence[str] = (),
 ) -> LoadedSide:
-    """Score replies; by the headline scoring unless another is named. `replies` gives all of them,
-    each time that it is called.
+    """Score replies by `scoring`, or by the headline scoring. `replies` returns all of them each
+    time it is called.
 
     Raises:
-        UsageError: there is no scoring of that name, or none that reads what was asked for.
+        UsageError: there is no scoring of that name, or none that reads this kind of reply.
     """
     names = Scorer(benchmark, None if scoring is None else [scoring]).names
     if not names:
@@ -113,7 +113,7 @@ def load(
             "that reads that."
         )
     chosen = names[0]
-    # What the other scorings find is of no use here.
+    # Readings of the other scorings are not needed.
     tally = Tally(
         benchmark,
         [chosen],
@@ -150,7 +150,7 @@ def load(
 
 
 class _Samples:
-    """The samples that replies are of."""
+    """The samples of the replies."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -160,7 +160,7 @@ class _Samples:
         self._of_rows = array("i")
 
     def noted(self, replies: Iterable[Scored]) -> Iterator[Scored]:
-        """The replies, while their samples are noted."""
+        """The replies, unchanged. Their samples are recorded on the way."""
         for reply in replies:
             number = self.numbers.setdefault(reply.sample.id, len(self.numbers))
             if number == len(self.digests):
@@ -176,8 +176,8 @@ class _Samples:
 
 
 def in_order(side: LoadedSide) -> LoadedSide:
-    """The side with its categories numbered by their names, and not by who came first, so that sums
-    over categories may be added to another side's."""
+    """The side with its categories numbered in the order of their names, not of their appearance,
+    so that sums over categories can be added to another side's."""
     import numpy as np
 
     def by_name(tag: Category) -> Category:
@@ -194,7 +194,8 @@ def in_order(side: LoadedSide) -> LoadedSide:
 
 
 def _without_objects(columns: Columns) -> Columns:
-    """Columns for metrics that read numbers alone: a million references are not kept."""
+    """Columns for metrics that read only numbers, so that a million references need not stay in
+    memory."""
     import numpy as np
 
     none = np.full(columns.n, None, dtype=object)

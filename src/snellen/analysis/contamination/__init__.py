@@ -1,4 +1,4 @@
-"""What benchmarks share with one another, and with the data that a model was trained on."""
+"""The overlap of benchmarks with each other, and with the data that a model was trained on."""
 
 from __future__ import annotations
 
@@ -48,14 +48,15 @@ def contamination(
     limit: int | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> tuple[Contamination, list[Duplicate | Hit]]:
-    """Near-duplicates within benchmarks and between them, what of them is in a `corpus` (files and
-    folders; pictures that its rows name lie in `pictures_in`, else beside the rows), and whether a
-    `run` of the one benchmark scores higher on what was found. The report, and all that it counts.
+    """Find near-duplicates within and between benchmarks, and the samples that a `corpus` (files
+    and folders) contains. Pictures that its rows name are in `pictures_in`, or next to the rows by
+    default. With a `run` of the only benchmark, compare its scores on matched samples and on
+    others. Returns the report, and everything that it counts.
 
-    `limit` takes the first rows of each benchmark. `say` is told what is done now.
+    `limit` takes the first rows of each benchmark. `say` is called with a line about each step.
 
     Raises:
-        UsageError: a path is not there, or `run` is given without a corpus or with several
+        UsageError: a path does not exist, or `run` is given without a corpus or with several
             benchmarks. DataError: a benchmark's rows cannot be read.
     """
     from snellen.analysis.contamination._pairs import overlaps
@@ -118,7 +119,7 @@ def _counts(content: BenchmarkContent) -> BenchmarkCounts:
 
 
 def _check(run: Run, benchmark: Benchmark) -> None:
-    """A run of another benchmark is refused before hours are spent."""
+    """Refuse a run of another benchmark before the search, which may take hours."""
     manifest = run.manifest()
     name = manifest["identity"]["benchmark"]
     if name != benchmark.name:

@@ -1,4 +1,4 @@
-"""Training data as a stream of rows: texts and pictures in whatever layout, one row at a time."""
+"""Training data as a stream of rows: texts and pictures in any layout, one row at a time."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ ROWS = (".jsonl", *READERS)
 TEXTS = (".txt", ".md")
 MAX_ROW_BYTES = 100_000_000
 LONGEST_TEXT = 1_000_000
-"""Characters of a text that are looked at."""
+"""Only this many characters of a text are read."""
 PARAGRAPH = 200
-"""Lines of a plain text that are one row at most: they end at blank lines."""
+"""The maximum number of lines of plain text in one row. Rows end at blank lines."""
 DEEPEST = 12
 MOST_TEXTS, MOST_PICTURES = 10_000, 1_000
-"""Of a row."""
+"""Maximum per row."""
 MAX_NEIGHBORS = 50
 IMAGE_FIELDS = ("image", "images", "img", "image_path", "image_paths", "picture", "pictures")
 BASE64 = 500
-"""A cell for pictures with so many characters and no blank is a picture, not a path."""
+"""A longer cell without blanks, in a field for pictures, is a picture rather than a path."""
 ADDRESSES = ("http://", "https://", "s3://", "gs://")
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A text, and those in which an answer to it may stand: of a conversation the next one."""
+    """A text, and the texts that may contain an answer to it: in a conversation, the next turn."""
 
     text: str
     neighbors: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Passage:
 
 @dataclass
 class CorpusRow:
-    """A row of the corpus; `where` says where it stands."""
+    """A row of the corpus. `where` is its file and line."""
 
     where: str
     passages: list[Passage] = field(default_factory=list)
@@ -61,15 +61,15 @@ class CorpusRow:
 def rows(
     paths: Iterable[Path], folder: Path | None, troubles: Troubles
 ) -> Iterator[CorpusRow | None]:
-    """The rows of files and folders, None at the end of each file; pictures that no row names are
-    rows of their own. Pictures are looked for in `folder`, else where their rows lie.
+    """The rows of files and folders, and None at the end of each file. A picture that no row names
+    is a row of its own. Pictures are looked for in `folder`, or next to their rows by default.
 
     Raises:
-        UsageError: there is no such path.
+        UsageError: a path does not exist.
     """
     for path in dict.fromkeys(paths):
         if not path.is_dir() and not path.is_file():
-            raise UsageError(f"{path}: there is no such file or folder of a corpus.")
+            raise UsageError(f"{path}: there is no such file or folder. Check --corpus.")
         picture_paths: set[Path] = set()
         below = list(_below(path, troubles)) if path.is_dir() else [path]
         roots = [folder] if folder else [path if path.is_dir() else path.parent]
@@ -102,8 +102,7 @@ def rows(
 
 
 def _below(folder: Path, troubles: Troubles) -> Iterator[Path]:
-    """The files in a folder and those below it, by name; hidden ones and what links of folders lead
-    to left out."""
+    """The files in a folder and below it, by name. Hidden files and linked folders are left out."""
 
     def not_read(error: OSError) -> None:
         troubles.add("folders that cannot be read", str(error))
@@ -115,7 +114,7 @@ def _below(folder: Path, troubles: Troubles) -> Iterator[Path]:
                 continue
             if os.path.isfile(os.path.join(base, name)):
                 yield Path(base, name)
-            else:  # a pipe would wait for ever
+            else:  # reading a pipe would block
                 troubles.add("files of no kind that is read", os.path.join(base, name))
 
 
@@ -147,7 +146,8 @@ def _of_file(path: Path, folders: Sequence[Path], troubles: Troubles) -> Iterato
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """Lines, `.gz` unpacked; of one that is too long the first MAX_ROW_BYTES, which are no row."""
+    """Lines, with `.gz` unpacked. Of a line that is too long, only the first MAX_ROW_BYTES bytes
+    are returned; they are not a row."""
     try:
         with opened(path) as file:
             is_first = True
@@ -195,8 +195,8 @@ def _paragraphs(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _passages(value: object, name: str = "", depth: int = 0) -> Iterator[Passage]:
-    """Every text of a row. Of fields beside one another each may be the answer to another; of a
-    conversation the next turn may."""
+    """Every text of a row. Fields of the same object may answer each other; in a conversation, the
+    next turn may."""
     if depth > DEEPEST:
         return
     if isinstance(value, Mapping):
@@ -223,8 +223,8 @@ def _passages(value: object, name: str = "", depth: int = 0) -> Iterator[Passage
 
 
 def _turn(value: object, name: str) -> str | None:
-    """The text of a turn: `value` in LLaVA's conversations, `content` in messages, whose parts may
-    be a list."""
+    """The text of a turn: `value` in LLaVA's conversations, `content` in messages, which may be a
+    list of parts."""
     if isinstance(value, str):
         return None if _names(value, name) else value
     if not isinstance(value, Mapping):
@@ -237,7 +237,7 @@ def _turn(value: object, name: str) -> str | None:
 
 
 def _pictures(value: object, name: str = "", depth: int = 0) -> Iterator[Image | str | bytes]:
-    """Every picture of a row: read, as bytes, or as its path, address or base64 text."""
+    """Every picture of a row: decoded, as bytes, or as its path, URL or base64 text."""
     if depth > DEEPEST:
         return
     if isinstance(value, Image | bytes):
@@ -253,7 +253,7 @@ def _pictures(value: object, name: str = "", depth: int = 0) -> Iterator[Image |
 
 
 def _names(text: str, field_name: str) -> bool:
-    """Whether a text is a picture's path or address, or the picture itself."""
+    """Whether a text is a picture's path or URL, or the picture itself."""
     if text.startswith("data:image/"):
         return True
     if len(text) > BASE64:
@@ -262,7 +262,7 @@ def _names(text: str, field_name: str) -> bool:
 
 
 def _image(picture: Image | str | bytes, where: str, folders: Sequence[Path]) -> Image | None:
-    """The picture to open; None for an address, which is not fetched."""
+    """The picture to open; None for a URL, which is not fetched."""
     if isinstance(picture, Image):
         return picture
     if isinstance(picture, bytes):
@@ -279,5 +279,5 @@ def _image(picture: Image | str | bytes, where: str, folders: Sequence[Path]) ->
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except (OSError, ValueError):  # a name that no file can have: opening it says so
+    except (OSError, ValueError):  # not a valid file name: opening it reports that
         return False

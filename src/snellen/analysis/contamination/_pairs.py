@@ -1,4 +1,4 @@
-"""What benchmarks share with one another, and what one has several times."""
+"""What benchmarks share with each other, and what a benchmark has several times."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from snellen.analysis.contamination.texts import Grams, Words, alike
 
 EXAMPLES = 5
 MANY = 10_000
-"""So many pairs of samples with one picture are compared; of more only those of the same words."""
+"""The maximum number of sample pairs that are compared for one picture. Beyond it, only samples
+with the same words are."""
 
 At = tuple[int, int]
 """The number of a benchmark, and of a sample in it."""
@@ -23,8 +24,8 @@ At = tuple[int, int]
 def overlaps(
     reads: Sequence[BenchmarkContent], index: PictureIndex
 ) -> tuple[list[Overlap], list[Duplicate]]:
-    """One overlap for each benchmark and each two, and every duplicate; of pictures that many
-    samples show one pair of samples."""
+    """One overlap per benchmark and per pair of benchmarks, and every duplicate. If many samples
+    show the same pictures, only one pair of samples is listed."""
     showing: dict[int, list[At]] = defaultdict(list)
     for number, read in enumerate(reads):
         for sample_number, sample in enumerate(read.samples):
@@ -42,7 +43,7 @@ def overlaps(
 
 @dataclass
 class _OverlapCounter:
-    """Duplicates, and what is counted of each two benchmarks."""
+    """The duplicates, and the counts of each pair of benchmarks."""
 
     reads: Sequence[BenchmarkContent]
     duplicates: list[Duplicate] = field(default_factory=list)
@@ -52,7 +53,7 @@ class _OverlapCounter:
     _examples: dict[tuple[int, int], list[Duplicate]] = field(default_factory=dict)
 
     def compare(self, ours: Sequence[At], theirs: Sequence[At], how: float, *, same: bool) -> None:
-        """All samples that show one picture with all that show another, or the same."""
+        """Compare all samples that show one picture with all that show another, or the same one."""
         counted: set[tuple[int, int]] = set()
         for first, second in self._candidates(ours, theirs):
             if first == second:
@@ -74,7 +75,7 @@ class _OverlapCounter:
                     self._add(benchmarks, self._duplicate("picture", first, second, how, None))
 
     def question(self, first: At, second: At, picture: float | None, text: float) -> None:
-        """Take two samples that ask the same into account, once."""
+        """Count two samples that ask the same, once."""
         benchmarks = first[0], second[0]
         pairs = self._questions.setdefault(benchmarks, {})
         if (first, second) in pairs:
@@ -133,7 +134,7 @@ class _OverlapCounter:
         files = self._pictures.get((i, j), Counter())
         least = 1 if i == j else 0
         examples = self._examples.get((i, j), [])
-        # Conflicts first, the surest of them before all: somebody should look at them.
+        # Conflicts come first, the most similar ones at the top, since they should be checked.
         examples = sorted(
             examples,
             key=lambda duplicate: (
@@ -160,15 +161,16 @@ class _OverlapCounter:
 
 
 def _same_question(a: SampleContent, b: SampleContent) -> float:
-    """How alike the words are of two samples that ask the same, in whatever order their choices
-    are; 0 for others."""
+    """The similarity of the words of two samples that ask the same, with their choices in any
+    order; 0 for others."""
     if a.choices and b.choices and a.choices != b.choices:
         return 0.0
     return alike(a.question, b.question)
 
 
 def _without_pictures(reads: Sequence[BenchmarkContent]) -> Iterator[tuple[At, At, float]]:
-    """The samples that show nothing and ask the same: by the same words, or by most n-grams."""
+    """The samples without pictures that ask the same, by the same words or by most of their
+    n-grams."""
     positions = [
         (number, sample_number)
         for number, read in enumerate(reads)

@@ -1,4 +1,4 @@
-"""Benchmarks as they are compared: the words of each question, its answer, its pictures."""
+"""Reads benchmarks for the search: the words of each question, its answer, and its pictures."""
 
 from __future__ import annotations
 
@@ -31,11 +31,10 @@ AT_ONCE = 256
 
 @dataclass(frozen=True, kw_only=True)
 class SampleContent:
-    """One sample. `pictures` are numbers among `Pictures`; `shows` says that it has pictures or a
-    video, even if none can be read. `answer` is what is right in words, () where it is hidden, and
-    `letter` that of its choice.
-    `together` is what samples share that are the same question on purpose, with their choices in
-    other places."""
+    """A sample. `pictures` are numbers in `Pictures`. `shows` says that the sample has pictures or
+    a video, even unreadable ones. `answer` is the right answer in words, () if hidden, and `letter`
+    the letter of its choice. `together` is equal for samples that repeat a question on purpose,
+    with their choices in another order."""
 
     id: str
     question: Words
@@ -58,7 +57,7 @@ class BenchmarkContent:
 
 
 class Troubles:
-    """What could not be read: how often, and examples. The search goes on without it."""
+    """What could not be read: counts and examples. The search goes on without it."""
 
     def __init__(self) -> None:
         self._n: dict[str, int] = {}
@@ -79,7 +78,7 @@ class Troubles:
 
 
 def writable(text: str) -> str:
-    """The text with `?` for what has no UTF-8: names of files may be any bytes."""
+    """The text with `?` for what UTF-8 cannot encode, since file names may be any bytes."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -104,11 +103,11 @@ class Pictures:
 
 
 Thumbnail = tuple[str, "NDArray[np.uint8]"]
-"""A picture's digest, and its pixels in gray, (SIDE, SIDE)."""
+"""A picture's digest, and its gray pixels, (SIDE, SIDE)."""
 
 
 def thumbnails(pictures: Iterable[Image], troubles: Troubles) -> Iterator[Thumbnail | None]:
-    """What is compared of each picture; None for one that cannot be read. In their order."""
+    """What is compared of each picture, in order; None for a picture that cannot be read."""
     with ThreadPoolExecutor(THREADS) as pool:
         left = iter(pictures)
         while block := list(islice(left, AT_ONCE)):
@@ -136,10 +135,10 @@ def read(
     limit: int | None,
     say: Callable[[str], None],
 ) -> BenchmarkContent:
-    """A benchmark's first samples, their pictures added to `pictures`.
+    """A benchmark's first samples. Their pictures are added to `pictures`.
 
     Raises:
-        DataError: its rows are not there, or one cannot be read.
+        DataError: its rows are missing, or one cannot be read.
     """
     known: dict[object, int | None] = {}
     samples: list[SampleContent] = []
@@ -161,7 +160,7 @@ def read(
             samples.append(_content_of(benchmark, sample, shown, shows=bool(media)))
         say(f"reading {benchmark.name}: {len(samples):,} samples")
         for reference in [key for key in new if isinstance(key, bytes)]:
-            del known[reference]  # bytes are not kept: the next equal ones have an equal digest
+            del known[reference]  # bytes need not be kept: equal ones have an equal digest
     if not samples:
         raise DataError(f"{benchmark.name}: {benchmark.data.where} has no rows.")
     return BenchmarkContent(name=benchmark.name, samples=samples, videos=videos)
@@ -173,7 +172,7 @@ def _reference(image: Image) -> object:
 
 
 def _media(benchmark: Benchmark, sample: Sample) -> tuple[Image | Video, ...]:
-    """What a sample shows; what is drawn only for the prompt too."""
+    """The pictures and videos of a sample, including those drawn only for the prompt."""
     if sample.media:
         return sample.media
     return tuple(image for message in benchmark.messages(sample) for image in message.images)
@@ -197,7 +196,7 @@ def _content_of(
 
 
 def _answer(sample: Sample) -> tuple[Words, Words]:
-    """What is right, in words: of a letter what its choice says, and the letter."""
+    """The right answer in words, and its letter. The words of a letter are its choice's."""
     right = common_answer(sample.target, sample.references)
     if right is None:
         return (), ()

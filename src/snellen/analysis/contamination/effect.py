@@ -1,4 +1,4 @@
-"""Whether a run scores higher on samples that were found in a corpus."""
+"""Whether a run scores higher on samples that a corpus contains."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ CRITERIA: Mapping[By, Callable[[SampleMatch], bool]] = {
 def effects(
     run: Run, benchmark: Benchmark, read: BenchmarkContent, matches: Mapping[int, SampleMatch]
 ) -> tuple[list[Effect], list[str]]:
-    """The run's headline scores on the samples that were `found` (by their place) and on all
-    others, by what of them was found; and what must be said beside them.
+    """The run's headline scores on the samples in `matches` (by number) and on all others, for each
+    kind of match; and notes on them.
 
     Raises:
-        UsageError: the run has not been scored, or is of other samples.
+        UsageError: the run has not been scored, or has other samples.
     """
     import numpy as np
 
@@ -88,7 +88,7 @@ def _effect(
     cluster: NDArray[np.int64],
     is_match: NDArray[np.bool_],
 ) -> Effect:
-    """Of arrays (n,)."""
+    """All arrays are (n,)."""
     ours, theirs = (stats.mean(score[which], cluster[which]) for which in (is_match, ~is_match))
     return Effect(
         by=by,
@@ -99,13 +99,15 @@ def _effect(
 
 
 def mean_difference(matched: Estimate, clean: Estimate) -> Estimate:
-    """The first mean less the second, of other samples, with Newcombe's interval: from the ends l
-    and u of both, as found is often all right, of which a standard error would make certainty.
+    """The first mean minus the second, of different samples, with Newcombe's interval. It uses the
+    ends l and u of both intervals: matched samples are often all right, and a standard error would
+    then suggest certainty.
 
         d - √((m_f - l_f)² + (u_c - m_c)²)  to  d + √((u_f - m_f)² + (m_c - l_c)²)
 
-    Newcombe 1998, Statistics in Medicine 17, method 10; of any two intervals Zou and Donner 2008,
-    Statistics in Medicine 27. A cluster with samples on both sides makes it wider than need be.
+    Newcombe 1998, Statistics in Medicine 17, method 10; for any two intervals Zou and Donner 2008,
+    Statistics in Medicine 27. A cluster with samples on both sides makes the interval wider than
+    necessary.
     """
     n = matched.n + clean.n
     if matched.value is None or clean.value is None:

@@ -1,7 +1,8 @@
-"""Which of many pictures are nearly the same: hashes find candidates, pixels decide.
+"""Finds pictures that are nearly the same: hashes find candidates, pixels decide.
 
-Numbers were chosen on recompressed, scaled, cropped and brightened pictures and on different ones
-of the same layout: `docs/contamination.md` has the table, `perf/duplicates.py` makes it.
+The thresholds were chosen on recompressed, scaled, cropped and brightened pictures, and on
+different pictures of the same layout. `docs/contamination.md` has the table, `perf/duplicates.py`
+makes it.
 """
 
 from __future__ import annotations
@@ -17,26 +18,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SIDE = 64
-"""Pictures are compared in gray, squeezed into squares of so many pixels."""
+"""Pictures are compared in gray, scaled to squares of this many pixels."""
 FLAT = 2.0
-"""Below this standard deviation (of 0 to 255) a picture shows nothing: its hash is noise."""
+"""Below this standard deviation (of 0 to 255) a picture is flat: its hash is noise."""
 MOST_BITS = 11
-"""Of 64, by which hashes of candidates differ at most. Of 4 bands of 16 bits one then differs by 2
-at most, so that the search misses none."""
+"""The maximum number of the 64 bits in which the hashes of candidates differ. One of 4 bands of 16
+bits then differs in at most 2 bits, so that the search misses no candidate."""
 BANDS, BITS, IN_BAND = 4, 16, 2
 SHIFT = 4.0
-"""Pixels of SIDE by which each edge may be cut off or added: 6 %."""
+"""The maximum number of pixels of SIDE by which an edge may be cut off or added: 6 %."""
 STEP = 0.5
 BLOCK = 8
 CONTENT = 0.25
-"""A block shows something if its standard deviation is that share of the picture's."""
+"""A block has content if its standard deviation is at least this share of the picture's."""
 BLOCK_ALIKE = 0.5
 LEAST_CORRELATION = 0.85
 LEAST_BLOCKS = 0.9
 AT_ONCE = 128
-"""Pairs that are compared at once, in 10 MB."""
+"""Pairs that are compared in one step, in 10 MB."""
 MOST_CANDIDATES = 2_000_000
-"""Where a data set's pictures all look alike there are no end of pairs: the rest is left out."""
+"""The maximum number of candidates. If all pictures of a data set look alike, the rest is left out.
+"""
 EXPANDED = 4_000_000
 COARSE = 8
 LEAST_COARSE = 0.5
@@ -46,8 +48,8 @@ def hashes(grays: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """Two 64-bit hashes of each picture: grays are (n, SIDE, SIDE), hashes (n, 2).
 
     The first is pHash (Zauner 2010): which of the 8 x 8 lowest frequencies of the cosine transform
-    are above their median. The second is dHash: which of 9 x 8 pixels are brighter than the one
-    before.
+    are above their median. The second is dHash: which of 9 x 8 pixels are brighter than the
+    previous one.
     """
     import numpy as np
 
@@ -74,7 +76,7 @@ def _cosines() -> NDArray[np.float32]:
 
 @cache
 def _means(parts: int) -> NDArray[np.float32]:
-    """Takes SIDE / 2 pixels to the means of so many equal parts: (parts, SIDE / 2)."""
+    """Maps SIDE / 2 pixels to the means of this many equal parts: (parts, SIDE / 2)."""
     import numpy as np
 
     n = SIDE // 2
@@ -87,13 +89,13 @@ def _means(parts: int) -> NDArray[np.float32]:
 
 
 def flat(grays: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Which pictures show nothing: (n,)."""
+    """Which pictures are flat: (n,)."""
     mask: NDArray[np.bool_] = grays.reshape(len(grays), -1).std(axis=1) < FLAT
     return mask
 
 
 class PictureIndex:
-    """Pictures to look others up in; grays are (n, SIDE, SIDE). Flat ones are never found."""
+    """An index of pictures; grays are (n, SIDE, SIDE). Flat pictures never match."""
 
     def __init__(self, grays: NDArray[np.uint8]) -> None:
         import numpy as np
@@ -120,7 +122,7 @@ class PictureIndex:
         yield from _verified(grays, self._grays, ours, theirs)
 
     def pairs(self) -> Iterator[tuple[int, int, float]]:
-        """The pairs in the index itself, the lower number first."""
+        """The pairs within the index, the lower number first."""
         if not len(self._places):
             return
         ours, theirs = self.candidates(self._hashes)
@@ -129,8 +131,8 @@ class PictureIndex:
         yield from _verified(self._grays, self._grays, ours, theirs)
 
     def candidates(self, queries: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Pairs one of whose hashes differ by MOST_BITS at most: numbers among those looked up
-        (m, 2), and among those of the index that are not flat."""
+        """Pairs with a hash that differs in at most MOST_BITS bits: numbers in `queries` (m, 2),
+        and numbers among the pictures of the index that are not flat."""
         import numpy as np
 
         n = len(self._hashes)
@@ -153,7 +155,7 @@ class PictureIndex:
 
 
 class _Band:
-    """The 16 bits of hashes (n,) that are band 0 to 3, in order."""
+    """One band of 16 bits (0 to 3) of hashes (n,), sorted."""
 
     def __init__(self, of: NDArray[np.uint64], band: int) -> None:
         import numpy as np
@@ -171,7 +173,7 @@ class _Band:
     def within(
         self, queries: NDArray[np.uint64]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Pairs whose keys differ in IN_BAND bits at most, a difference after the other."""
+        """Pairs whose keys differ in at most IN_BAND bits, one bit mask after the other."""
         import numpy as np
 
         keys = self._keys(queries)
@@ -222,12 +224,12 @@ def _coarse(grays: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def similarity(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The correlation, below 1, of the pixels of pairs (n, SIDE, SIDE) once a is laid over b; 0
-    where they are not nearly the same.
+    """The correlation, below 1, of the pixels of pairs (n, SIDE, SIDE) after a is aligned with b; 0
+    for pairs that are not nearly the same.
 
-    Laid over: each edge of a is moved, by up to 6 %, to where its mean row and column fit best.
-    Nearly the same: the whole correlates by 0.85, and of the 8 x 8 blocks that show something nine
-    in ten do by 0.5, so that pictures of one layout which differ in a part are told apart.
+    Alignment: each edge of a is moved, by up to 6 %, to where its mean row and column fit best.
+    Nearly the same: the whole correlates by at least 0.85, and 90 % of the 8 x 8 blocks with
+    content by at least 0.5. This distinguishes pictures of the same layout that differ in a part.
     """
     import numpy as np
 
@@ -261,7 +263,7 @@ def _warps() -> NDArray[np.float32]:
 
 
 def _best(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Which way of moving makes each line of a (n, SIDE) correlate most with that of b."""
+    """The way of moving that makes each line of a (n, SIDE) correlate most with that of b."""
     import numpy as np
 
     ways = len(_warps())
@@ -274,7 +276,8 @@ def _best(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.intp]:
 
 
 def _standard(grays: NDArray[np.float32]) -> NDArray[np.float32]:
-    """With mean 0 and standard deviation 1 each: brightness and contrast do not count."""
+    """Each picture with mean 0 and standard deviation 1, so that brightness and contrast do not
+    matter."""
     import numpy as np
 
     centered = grays - grays.mean((1, 2), keepdims=True)

@@ -1,4 +1,4 @@
-"""What of benchmarks is in a corpus: its rows go by, and each is looked up in them."""
+"""Looks up the rows of a corpus in benchmarks."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from snellen.errors import DataError
 from snellen.media.content import Image
 
 ROWS, WORDS, PICTURES = 1_000, 300_000, 256
-"""Of so many at most one lookup is made."""
+"""A lookup is made after at most this many rows, words, or pictures."""
 HITS = 3
-"""Rows that are listed for each sample."""
+"""The number of rows listed per sample."""
 EVERY = 1_000
 REMEMBERED = 200_000
-"""Pictures of a corpus whose result is kept, since rows share them."""
+"""The number of corpus pictures whose result is kept, since rows share pictures."""
 
 
 @dataclass
 class SampleMatch:
-    """What of one sample has been found anywhere: the share of its n-grams (1: the whole question),
-    how alike a picture is (1: the same file), whether one row has both, and the answer beside the
-    question."""
+    """The matches of one sample in the whole corpus: the share of its n-grams (1: the whole
+    question), the similarity of a picture (1: the same file), whether one row has both, and whether
+    the answer is next to the question."""
 
     text: float = 0.0
     picture: float = 0.0
@@ -44,8 +44,8 @@ class SampleMatch:
 
 @dataclass
 class Search:
-    """The samples of several benchmarks, looked up in a corpus; `found` are by benchmark and by the
-    sample's place."""
+    """The samples of several benchmarks, and a search for them in a corpus. The keys of `matches`
+    are the numbers of a benchmark and of a sample in it."""
 
     reads: Sequence[BenchmarkContent]
     pictures: Pictures
@@ -79,10 +79,11 @@ class Search:
         self._known: dict[Path, tuple[tuple[int, float], ...]] = {}
 
     def run(self, paths: Sequence[Path], folder: Path | None = None) -> Corpus:
-        """Look every row of a corpus up; pictures that rows name lie in `folder`, or by them.
+        """Look up every row of a corpus. Pictures that rows name are in `folder`, or next to the
+        rows.
 
         Raises:
-            UsageError: there is no such path. DataError: nothing in them could be read.
+            UsageError: a path does not exist. DataError: nothing in them could be read.
         """
         held: list[CorpusRow] = []
         size = shown = 0
@@ -133,11 +134,11 @@ class Search:
         shown: dict[int, float],
         near: dict[int, tuple[float, int]],
     ) -> None:
-        """Take one row into account: `shown` is how alike its pictures are to samples', `near` the
+        """Count one row. `shown` is the similarity of its pictures to those of samples, `near` the
         share of samples' n-grams in it, with the passage."""
         questions = self._full_questions(row, texts)
         everything: Words | None = None
-        # What many samples ask proves nothing without their picture.
+        # A question that many samples share proves nothing without their picture.
         asking = [at for question in questions for at in self._asking(question, shown)]
         for at in dict.fromkeys((*asking, *near, *shown)):
             sample = self._sample(at)
@@ -155,7 +156,7 @@ class Search:
                 self._take(at, row.where, text, picture, answered)
 
     def _full_questions(self, row: CorpusRow, texts: Sequence[Words]) -> dict[Words, int]:
-        """The questions that stand in a row as a text or as a line of one, with the passage."""
+        """The questions that a row contains as a text or as a line of one, with the passage."""
         questions: dict[Words, int] = {}
         for number, (passage, text) in enumerate(zip(row.passages, texts, strict=True)):
             if text in self._by_words:
@@ -196,7 +197,7 @@ class Search:
             )
 
     def _of_pictures(self, held: Sequence[CorpusRow]) -> list[dict[int, float]]:
-        """For each row how alike its pictures are to samples', by sample."""
+        """For each row, the similarity of its pictures to those of samples, by sample."""
         import numpy as np
 
         if len(self._known) > REMEMBERED:
@@ -269,9 +270,9 @@ def _key(image: Image) -> object:
 
 
 def _answered(sample: SampleContent, passage: Passage) -> bool:
-    """Whether what is right stands beside the question. Of a word or two it must be what is said
-    first there, since `yes` stands in many a sentence; a letter must be all, or before its choice's
-    words."""
+    """Whether the right answer is next to the question. One or two words must come first in the
+    text, since `yes` occurs in many sentences. A letter must be the whole text, or precede its
+    choice's words."""
     answer, letter = sample.answer, sample.letter
     for text in passage.neighbors if answer else ():
         text_words = words(text)

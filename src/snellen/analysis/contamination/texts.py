@@ -1,4 +1,4 @@
-"""Which texts ask the same: words, n-grams, and what may differ."""
+"""Decides which texts ask the same: by words, by n-grams, with some differences allowed."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ Words = tuple[str, ...]
 
 _NO_BLANKS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 WORD = re.compile(rf"[{_NO_BLANKS}]|[^\W_{_NO_BLANKS}]+")
-"""Letters and digits; each sign of scripts that write no blanks between words."""
+"""A run of letters and digits, or one character of scripts without blanks between words."""
 MARK = re.compile(r"<(?:image|video|img)[\s_\d]{0,8}>", re.IGNORECASE)
 N = 8
-"""Words of an n-gram: what a data set and a corpus have in common by chance is shorter (GPT-3 takes
-8 to 13, PaLM 8)."""
+"""Words of an n-gram. A data set and a corpus may share shorter ones by chance (GPT-3 uses 8 to 13,
+PaLM 8)."""
 NEAR = 0.7
-"""The share of a question's n-grams that must stand in one row of a corpus: PaLM's."""
+"""The minimum share of a question's n-grams in one row of a corpus, as in PaLM."""
 TEMPLATE = 10
-"""What more questions than this have in common is a form of words, and proves nothing by itself:
-GPT-3 leaves out n-grams that are as common."""
+"""Words that more questions share are a template, and prove nothing by themselves. GPT-3 also
+leaves out such common n-grams."""
 SMALL = frozenset(
     ("a", "an", "are", "do", "does", "is", "it", "of", "please", "that", "the", "this")
 )
-"""Words in which two wordings of one question may differ."""
+"""Words in which two wordings of a question may differ."""
 EXACT = frozenset(
     (
         *("anti", "except", "never", "no", "not", "without"),
         *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     )
 )
-"""Words that must stand in both, as numbers must."""
+"""Words that both texts must have, as they must have the same numbers."""
 TYPO = 83.0
 LONG_WORD = 5
 MOST_SPELT = 2
-"""Words that may be spelt otherwise."""
+"""The maximum number of words with another spelling."""
 LEAST_ALIKE = 80.0
 NEARLY = 0.9999
-"""The most that is said of what is not the same: 1 is."""
+"""The highest similarity of texts that are not the same; 1 means the same."""
 LONG = 20
 LEFT_OVER = 0.1
 
@@ -59,11 +59,11 @@ def words(text: str) -> Words:
 
 
 def alike(a: Words, b: Words) -> float:
-    """How alike two questions are that ask the same (1: the same words), 0 for two that do not.
+    """The similarity of two questions that ask the same (1: the same words); 0 if they do not.
 
-    The same is asked where the words that only one of them has are small ones (`the`, `please`) or
-    spelt otherwise (`colour`, `color`); of long texts a tenth of the words may differ. Numbers and
-    negations must be the same, in the same order.
+    Two questions ask the same if the words that only one of them has are small ones (`the`,
+    `please`) or another spelling (`colour`, `color`). In long texts, a tenth of the words may
+    differ. Numbers and negations must be the same, in the same order.
 
     >>> round(alike(words("Is the colour of it red?"), words("is the color of it red")), 2)
     0.83
@@ -86,7 +86,7 @@ def alike(a: Words, b: Words) -> float:
     from rapidfuzz import fuzz
 
     ratio = fuzz.ratio(a, b)
-    # The same words in another order ask something else: man bites dog.
+    # The same words in another order are another question: man bites dog.
     return min(NEARLY, ratio / 100) if ratio >= LEAST_ALIKE else 0.0
 
 
@@ -96,7 +96,7 @@ def _counts(word: str) -> bool:
 
 
 def _unmatched(only_a: Sequence[str], only_b: Sequence[str]) -> Iterator[str]:
-    """The words that have no other spelling among the other side's."""
+    """The words that are not another spelling of a word on the other side."""
     left = [*only_b]
     for word in only_a:
         spelt = next((other for other in left if _spelling(word, other)), None)
@@ -114,12 +114,12 @@ def _spelling(word: str, other: str) -> bool:
 
 
 def has(text: Words, part: Words) -> bool:
-    """Whether the words of a part stand in a text, one after the other."""
+    """Whether a text contains the words of a part, in sequence."""
     return f" {' '.join(part)} " in f" {' '.join(text)} " if part else False
 
 
 class Grams:
-    """The n-grams of many questions, to look texts up in.
+    """An index of the n-grams of many questions.
 
     Questions of fewer than N words, and n-grams of more than TEMPLATE questions, are left out.
     """
@@ -128,7 +128,7 @@ class Grams:
         import numpy as np
 
         hashed, of = _grams(questions)
-        # Of a question's n-grams each counts once.
+        # Each n-gram of a question counts once.
         both = np.unique(np.stack([hashed, of.astype(np.uint64)]), axis=1)
         _, kind_of, n = np.unique(both[0], return_inverse=True, return_counts=True)
         kept = n[kind_of] <= TEMPLATE
@@ -141,8 +141,8 @@ class Grams:
         self._likely[self._kinds >> np.uint64(64 - _LIKELY)] = True
 
     def near(self, texts: Sequence[Words]) -> Iterator[tuple[int, int, float]]:
-        """(number of the text, number of the question, share of the question's n-grams in it), of
-        at least NEAR."""
+        """(number of the text, number of the question, share of the question's n-grams in the text)
+        for shares of at least NEAR."""
         import numpy as np
 
         if not len(self._kinds):
@@ -166,12 +166,12 @@ class Grams:
 
 
 _LIKELY = 22
-"""Bits of a hash by which nearly all n-grams are turned away at once."""
+"""Bits of a hash by which nearly all n-grams are rejected early."""
 _FACTOR = 0x9E3779B97F4A7C15
 
 
 def _grams(texts: Sequence[Words]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """The hash of every n-gram, and the number of the text that it stands in."""
+    """The hash of every n-gram, and the number of its text."""
     import numpy as np
 
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
@@ -185,7 +185,7 @@ def _grams(texts: Sequence[Words]) -> tuple[NDArray[np.uint64], NDArray[np.int64
     grams = np.zeros(size, np.uint64)
     for offset in range(N):
         grams = grams * np.uint64(_FACTOR) + word[offset : offset + size]
-    # The last multiplication spreads what single words differ by over the upper bits.
+    # The last multiplication spreads the differences of single words over the upper bits.
     grams = (grams ^ (grams >> np.uint64(32))) * np.uint64(_FACTOR)
     within_text = of[:size] == of[N - 1 :]
     return grams[within_text], of[:size][within_text]
