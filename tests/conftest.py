@@ -61,8 +61,8 @@ def _no_skip(report: Report, config: pytest.Config) -> Report:
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
     # A worker of xdist keeps to itself what it left out; the closing line is to count it.
     for item in items:
-        told = getattr(item.config, "workeroutput", {})
-        told["deselected"] = told.get("deselected", 0) + 1
+        output = getattr(item.config, "workeroutput", {})
+        output["deselected"] = output.get("deselected", 0) + 1
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -222,10 +222,10 @@ def test_a_run_that_another_process_had_meanwhile_goes_on_from_there(tmp_path: P
     """The other one asks and ends while this one reads its rows, before it has the lock."""
     first = iter([True])
 
-    def late(place: int, row: Row) -> Sample:
+    def late(row_index: int, row: Row) -> Sample:
         if next(first, False):
             run(tmp_path, Says(lambda request: "yes"), benchmark(sample=late))
-        return sample_of(place, row)
+        return sample_of(row_index, row)
 
     model = Says(lambda request: "yes")
     finished = run(tmp_path, model, benchmark(sample=late))
@@ -235,7 +235,7 @@ def test_a_run_that_another_process_had_meanwhile_goes_on_from_there(tmp_path: P
 
 
 def test_wrong_rows_are_said_where_another_process_has_the_folder(tmp_path: Path) -> None:
-    def wrong(place: int, row: Row) -> Sample:
+    def wrong(row_index: int, row: Row) -> Sample:
         for folder in tmp_path.glob("tiny/says/*"):
             (folder / "lock").touch()
         raise KeyError("q")
@@ -261,13 +261,13 @@ def test_a_model_of_ours_that_has_no_revision_leaves_it_out(tmp_path: Path) -> N
 
 def test_an_objects_revision_is_the_runs(tmp_path: Path) -> None:
     model = Says(lambda request: "yes")
-    asked = []
+    outcomes = []
     for step in ("step-1000", "step-2000", "step-1000"):
         model.revision = step  # type: ignore[attr-defined]
         result = snellen.evaluate(benchmark(), model, out=tmp_path)
-        asked.append((result.report.identity["model_revision"], len(model.requests)))
+        outcomes.append((result.report.identity["model_revision"], len(model.requests)))
 
-    assert asked == [("step-1000", 10), ("step-2000", 20), ("step-1000", 20)]
+    assert outcomes == [("step-1000", 10), ("step-2000", 20), ("step-1000", 20)]
 
 
 def test_objects_of_one_name_but_other_source_are_two_runs(tmp_path: Path) -> None:
@@ -335,8 +335,8 @@ def test_a_profile_may_be_a_file(tmp_path: Path) -> None:
     path = tmp_path / "profile.toml"
     path.write_text('revision = "of-the-file"\n')
     results = [
-        snellen.evaluate(benchmark(), Scripted("yes"), profile=given, out=tmp_path)
-        for given in (path, str(path), snellen.Profile(revision="of-the-file"))
+        snellen.evaluate(benchmark(), Scripted("yes"), profile=profile, out=tmp_path)
+        for profile in (path, str(path), snellen.Profile(revision="of-the-file"))
     ]
 
     revisions = [result.report.identity["model_revision"] for result in results]
@@ -441,7 +441,7 @@ def test_what_is_no_model_is_said_to_be_none(tmp_path: Path, model: object) -> N
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("override", "message"),
     [
         ({"concurrency": 0}, "concurrency is a whole number from 1 on, or auto, not 0"),
         ({"concurrency": -2}, "concurrency is a whole number from 1 on, or auto, not -2"),
@@ -462,10 +462,10 @@ def test_what_is_no_model_is_said_to_be_none(tmp_path: Path, model: object) -> N
     ],
 )
 def test_an_argument_that_makes_no_sense_is_named_with_what_it_may_be(
-    tmp_path: Path, given: dict[str, Any], told: str
+    tmp_path: Path, override: dict[str, Any], message: str
 ) -> None:
-    arguments = {"benchmark": benchmark(), "model": says_yes, "out": tmp_path, **given}
-    with pytest.raises(UsageError, match=told):
+    arguments = {"benchmark": benchmark(), "model": says_yes, "out": tmp_path, **override}
+    with pytest.raises(UsageError, match=message):
         snellen.evaluate(**arguments)
     assert list(tmp_path.iterdir()) == []
 
@@ -544,10 +544,10 @@ def test_a_run_in_a_notebook_is_interrupted_keeps_what_came_and_goes_on(tmp_path
         out, err = running.communicate(timeout=30)
 
     assert running.returncode == 0, err
-    before, asked, replies = json.loads(out.splitlines()[-1])
+    before, total, replies = json.loads(out.splitlines()[-1])
     assert 0 < before < 30
     assert "stopping: waiting for the replies in flight" in err
-    assert (asked, replies) == (30, {"ok": 30}), "nothing is asked twice"
+    assert (total, replies) == (30, {"ok": 30}), "nothing is asked twice"
 
 
 # -- scoring again
@@ -623,24 +623,26 @@ def test_results_are_compared_as_their_runs_are(
     rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    one, other = (snellen.evaluate(str(rows), model=f"baseline/{n}") for n in ("first", "longest"))
-    assert one.run is not None and other.run is not None
+    first, other = (
+        snellen.evaluate(str(rows), model=f"baseline/{n}") for n in ("first", "longest")
+    )
+    assert first.run is not None and other.run is not None
 
-    found = snellen.compare(one, other).comparisons
+    comparisons = snellen.compare(first, other).comparisons
 
-    assert found == snellen.compare(one.run, str(other.run)).comparisons
+    assert comparisons == snellen.compare(first.run, str(other.run)).comparisons
 
 
 def test_what_cannot_be_compared_is_said_in_words(rows: Path, tmp_path: Path) -> None:
     run = snellen.evaluate(str(rows), model="baseline/first", out=tmp_path)
-    for other, said in (
+    for other, message in (
         (3, "given a int as number 2"),
         ([run], "given a list as number 2"),
         (None, "given a NoneType as number 2"),
         (Result(run.report), "the result of baseline/first on mine has no run folder"),
         (run, "is named twice"),
     ):
-        with pytest.raises(snellen.SnellenError, match=re.escape(said)):
+        with pytest.raises(snellen.SnellenError, match=re.escape(message)):
             snellen.compare(run, other)  # type: ignore[arg-type]
 
 

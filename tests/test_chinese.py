@@ -19,9 +19,9 @@ SEEN = re.compile(r"^<!-- english: ([0-9a-f]{12}) -->$", re.MULTILINE)
 
 def sections(page: str) -> list[tuple[str, str]]:
     """Each heading's level, and its whole section with the heading; signs in code are none."""
-    hidden = FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), page)
-    starts = [found.start() for found in HEADING.finditer(hidden)]
-    levels = [found[1] for found in HEADING.finditer(hidden)]
+    hidden = FENCE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), page)
+    starts = [match.start() for match in HEADING.finditer(hidden)]
+    levels = [match[1] for match in HEADING.finditer(hidden)]
     ends = [*starts[1:], len(page)]
     return [
         (level, page[start:end].strip())
@@ -37,8 +37,8 @@ def digest(section: str) -> str:
 def test_the_chinese_has_the_same_sections_and_code(english: Path, chinese: Path) -> None:
     ours, theirs = english.read_text(encoding="utf-8"), chinese.read_text(encoding="utf-8")
     assert [level for level, _ in sections(theirs)] == [level for level, _ in sections(ours)]
-    assert [(one.info, one.text) for one in blocks(theirs)] == [
-        (one.info, one.text) for one in blocks(ours)
+    assert [(block.info, block.text) for block in blocks(theirs)] == [
+        (block.info, block.text) for block in blocks(ours)
     ]
 
 

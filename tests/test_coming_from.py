@@ -72,7 +72,10 @@ def test_the_set_on_the_page_is_scored_by_its_evaluate(snellen: Snellen, files: 
     )
     # It says nothing where there is no picture.
     metrics = done.json["scorings"]["evaluate"]["metrics"]
-    assert {name: one["value"] for name, one in metrics.items()} == {"primary": 0, "Overall": 0}
+    assert {name: estimate["value"] for name, estimate in metrics.items()} == {
+        "primary": 0,
+        "Overall": 0,
+    }
 
 
 def test_the_page_has_what_is_tested_of_it() -> None:

@@ -25,8 +25,8 @@ def lines(block: Block) -> list[str]:
     """The calls of `snellen` in a block, whether they are run or not; lines that end in a
     backslash go on."""
     text = block.text.replace("\\\n", " ")
-    found = re.findall(r"^(?:\$ )?(snellen [^\n#|>]+)", text, re.MULTILINE)
-    return [line.strip() for line in found]
+    calls = re.findall(r"^(?:\$ )?(snellen [^\n#|>]+)", text, re.MULTILINE)
+    return [line.strip() for line in calls]
 
 
 CALLS = [

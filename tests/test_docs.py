@@ -41,10 +41,10 @@ def module(guide: str, name: str, folder: Path) -> ModuleType:
     path.write_text(code(guide))
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules[name] = made
-    spec.loader.exec_module(made)
-    return made
+    guide_module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = guide_module
+    spec.loader.exec_module(guide_module)
+    return guide_module
 
 
 def test_the_benchmark_of_the_guide_keeps_to_the_contract(tmp_path: Path) -> None:
@@ -73,8 +73,8 @@ def test_the_metric_of_the_guide_keeps_to_the_contract_and_is_reported(tmp_path:
     check_metric(metric)
     official = tiny.benchmark().scorings["official"]
     official = replace(official, metrics={"balanced_accuracy": metric})
-    made = tiny.benchmark(4, scorings={"official": official})
-    done = tiny.run(tmp_path / "runs", tiny.Says(lambda request: "yes"), made)
+    benchmark = tiny.benchmark(4, scorings={"official": official})
+    done = tiny.run(tmp_path / "runs", tiny.Says(lambda request: "yes"), benchmark)
 
     assert done.result is not None
     # All four are right, and have one target.
@@ -83,9 +83,9 @@ def test_the_metric_of_the_guide_keeps_to_the_contract_and_is_reported(tmp_path:
 
 def test_the_back_end_of_the_guide_answers_and_names_errors(tmp_path: Path) -> None:
     acme = module("add-a-backend.md", "acme", tmp_path)
-    said = {"text": "A", "end": "done", "tokens_in": 3, "tokens_out": 1}
+    body = {"text": "A", "end": "done", "tokens_in": 3, "tokens_out": 1}
     request = Request(messages=(user(Image(Canvas(8, 8).png()), "What is this?"),))
-    with serving(Answer(body=orjson.dumps(said))) as server:
+    with serving(Answer(body=orjson.dumps(body))) as server:
         model = acme.open_model("m", profile=Profile(base_url=server.url), api_key="a-secret-key")
         assert check_model(model, request).text == "A"
         assert server.asked[0].headers["x-key"] == "a-secret-key"
@@ -102,15 +102,15 @@ def test_the_training_loop_of_the_guide_measures_each_step(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     loop = module("training-loop.md", "my_loop", tmp_path)
-    told: list[tuple[int, Result]] = []
+    calls: list[tuple[int, Result]] = []
     for step in (100, 200, 200):
         loop.measure(
-            lambda message: "", step, lambda result, at: told.append((at, result)), limit=3
+            lambda message: "", step, lambda result, at: calls.append((at, result)), limit=3
         )
 
-    assert [step for step, _ in told] == [100, 200, 200]
-    assert [result.report.replies for _, result in told] == [{"empty": 3}] * 3
-    assert len({result.run for _, result in told}) == 2
+    assert [step for step, _ in calls] == [100, 200, 200]
+    assert [result.report.replies for _, result in calls] == [{"empty": 3}] * 3
+    assert len({result.run for _, result in calls}) == 2
     # Every new reply is empty, and told of once: those of the third call are the second's.
     assert capsys.readouterr().out.count(" empty\n") == 6
 

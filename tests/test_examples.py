@@ -20,15 +20,15 @@ class Recorder:
     """Takes what wandb's run, TensorBoard's writer and mlflow's module are told."""
 
     def __init__(self) -> None:
-        self.told: dict[str, float] = {}
+        self.values: dict[str, float] = {}
         self.steps: set[int] = set()
 
-    def log(self, said: Mapping[str, float], *, step: int) -> None:
-        self.told |= said
+    def log(self, values: Mapping[str, float], *, step: int) -> None:
+        self.values |= values
         self.steps.add(step)
 
-    def log_metrics(self, said: Mapping[str, float], *, step: int) -> None:
-        self.log(said, step=step)
+    def log_metrics(self, values: Mapping[str, float], *, step: int) -> None:
+        self.log(values, step=step)
 
     def add_scalar(self, name: str, value: float, step: int) -> None:
         self.log({name: value}, step=step)
@@ -40,9 +40,9 @@ class Recorder:
 def module(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
     assert spec is not None and spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    return example
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_an_example_logs_value_interval_n_and_failures(name: str, result: Result
     # Wilson's interval by hand: (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n)
     values = {"value": 0.75, "n": 40, "failed": 4, "low": 0.5981, "high": 0.8581}
     assert recorder.steps == {300}
-    assert recorder.told == pytest.approx({f"tiny/{k}": v for k, v in values.items()}, abs=5e-5)
+    assert recorder.values == pytest.approx({f"tiny/{k}": v for k, v in values.items()}, abs=5e-5)
 
 
 @pytest.mark.parametrize("name", ["to_wandb", "to_tensorboard", "to_mlflow"])
@@ -78,4 +78,4 @@ def test_an_example_logs_no_value_where_there_is_none(name: str, tmp_path: Path)
     recorder = Recorder()
     module(name).log(recorder, evaluate(benchmark(3), Says(say), out=tmp_path), 1)
 
-    assert recorder.told == {"tiny/n": 0, "tiny/failed": 3}
+    assert recorder.values == {"tiny/n": 0, "tiny/failed": 3}

@@ -49,13 +49,13 @@ NEVER: Mapping[str, tuple[str, ...]] = {
 
 def violations(source: Path) -> list[str]:
     """What the files under `source`, a package's folder, use and may not; a sentence each."""
-    found = []
+    faults = []
     for path in sorted(source.rglob("*.py")):
-        place = path.relative_to(source).as_posix()
+        file = path.relative_to(source).as_posix()
         for name in dict.fromkeys(used(path, source)):
-            if reason := _fault(place, name, source):
-                found.append(f"{place} {reason}")
-    return found
+            if reason := _fault(file, name, source):
+                faults.append(f"{file} {reason}")
+    return faults
 
 
 def used(path: Path, source: Path) -> Iterator[str]:
@@ -93,15 +93,15 @@ def _text(node: ast.expr) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
-def _fault(place: str, name: str, source: Path) -> str | None:
-    for only, places in ONLY.items():
+def _fault(file: str, name: str, source: Path) -> str | None:
+    for only, files in ONLY.items():
         if name == only or name.startswith(f"{only}."):
-            allowed = place.startswith(places)
-            return None if allowed else f"uses {only}, which {' and '.join(places)} alone may"
+            allowed = file.startswith(files)
+            return None if allowed else f"uses {only}, which {' and '.join(files)} alone may"
     top, _, rest = name.partition(".")
-    if top != SOURCE.name or place == "__init__.py" or rest == "__version__":
+    if top != SOURCE.name or file == "__init__.py" or rest == "__version__":
         return None
-    mine, theirs = re.split(r"\.py|/", place)[0], rest.partition(".")[0]
+    mine, theirs = re.split(r"\.py|/", file)[0], rest.partition(".")[0]
     if mine not in LEVEL:
         return "is in no layer: give it a place in LAYERS"
     if theirs == mine:
@@ -128,7 +128,7 @@ def test_every_import_points_down() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "text", "name"),
+    ("file", "text", "name"),
     [
         ("stats/__init__.py", "import snellen.cli", "snellen.cli"),
         ("stats/__init__.py", "from snellen import cli", "snellen.cli"),
@@ -143,14 +143,14 @@ def test_every_import_points_down() -> None:
     ],
 )
 def test_an_import_of_what_is_not_below_is_found(
-    tmp_path: Path, place: str, text: str, name: str
+    tmp_path: Path, file: str, text: str, name: str
 ) -> None:
-    found = violations(_package(tmp_path, place, text))
-    assert found == [f"{place} imports {name}, which is not below it"]
+    faults = violations(_package(tmp_path, file, text))
+    assert faults == [f"{file} imports {name}, which is not below it"]
 
 
 @pytest.mark.parametrize(
-    ("place", "text", "name"),
+    ("file", "text", "name"),
     [
         ("models/a.py", "from snellen.models.b import c", "snellen.models.b"),
         ("models/a.py", "from . import b", "snellen.models.b"),
@@ -159,15 +159,15 @@ def test_an_import_of_what_is_not_below_is_found(
     ],
 )
 def test_an_import_of_another_benchmark_or_back_end_is_found(
-    tmp_path: Path, place: str, text: str, name: str
+    tmp_path: Path, file: str, text: str, name: str
 ) -> None:
-    found = violations(_package(tmp_path, place, text))
-    assert found == [f"{place} imports {name}, which stands for itself"]
+    faults = violations(_package(tmp_path, file, text))
+    assert faults == [f"{file} imports {name}, which stands for itself"]
 
 
 def test_an_import_of_another_rooms_private_file_is_found(tmp_path: Path) -> None:
-    found = violations(_package(tmp_path, "cli/a.py", "from snellen.models._b import c"))
-    assert found == ["cli/a.py imports snellen.models._b, which is private to its room"]
+    faults = violations(_package(tmp_path, "cli/a.py", "from snellen.models._b import c"))
+    assert faults == ["cli/a.py imports snellen.models._b, which is private to its room"]
 
 
 @pytest.mark.parametrize("folder", ["tests", "perf", "scripts", "examples"])
@@ -179,7 +179,7 @@ def test_what_is_outside_the_package_imports_nothing_private(folder: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("place", "text", "name"),
+    ("file", "text", "name"),
     [
         ("models/a.py", "import aiohttp", "aiohttp"),
         ("data/a.py", "from PIL import Image", "PIL"),
@@ -190,19 +190,19 @@ def test_what_is_outside_the_package_imports_nothing_private(folder: str) -> Non
     ],
 )
 def test_a_use_of_what_belongs_to_another_file_is_found(
-    tmp_path: Path, place: str, text: str, name: str
+    tmp_path: Path, file: str, text: str, name: str
 ) -> None:
-    found = violations(_package(tmp_path, place, text))
-    assert found == [f"{place} uses {name}, which {' and '.join(ONLY[name])} alone may"]
+    faults = violations(_package(tmp_path, file, text))
+    assert faults == [f"{file} uses {name}, which {' and '.join(ONLY[name])} alone may"]
 
 
 def test_a_file_in_no_layer_is_found(tmp_path: Path) -> None:
-    found = violations(_package(tmp_path, "surprise.py", "from snellen import errors"))
-    assert found == ["surprise.py is in no layer: give it a place in LAYERS"]
+    faults = violations(_package(tmp_path, "surprise.py", "from snellen import errors"))
+    assert faults == ["surprise.py is in no layer: give it a place in LAYERS"]
 
 
 @pytest.mark.parametrize(
-    ("place", "text"),
+    ("file", "text"),
     [
         ("cli/__init__.py", "from snellen.stats import mean\nfrom snellen import api, __version__"),
         ("models/a.py", "from snellen.models.helper import c\nfrom .helper import d"),
@@ -215,21 +215,21 @@ def test_a_file_in_no_layer_is_found(tmp_path: Path) -> None:
         ("__init__.py", "from snellen import api"),
     ],
 )
-def test_what_is_allowed_is_let_through(tmp_path: Path, place: str, text: str) -> None:
-    assert violations(_package(tmp_path, place, text)) == []
+def test_what_is_allowed_is_let_through(tmp_path: Path, file: str, text: str) -> None:
+    assert violations(_package(tmp_path, file, text)) == []
 
 
-def _package(folder: Path, place: str, text: str) -> Path:
+def _package(folder: Path, file: str, text: str) -> Path:
     """A package of empty files, one of which has this text."""
     source = folder / "snellen"
     back_end = "def open_model(name): ..."
     files = ["api.py", "errors.py", "models/a.py", "models/helper.py", "models/_b.py"]
     folders = ["benchmarks", "cli", "core", "metrics", "models", "stats"]
-    for name in [*(f"{folder}/__init__.py" for folder in folders), *files, place]:
+    for name in [*(f"{folder}/__init__.py" for folder in folders), *files, file]:
         path = source / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     (source / "models" / "b.py").write_text(back_end)
     (source / "benchmarks" / "b.py").touch()
-    (source / place).write_text(text)
+    (source / file).write_text(text)
     return source

@@ -64,8 +64,12 @@ def texts(sample: Sample, length: int) -> Iterator[tuple[str, str]]:
 
 def sample_of(benchmark: Benchmark) -> Sample:
     """One with choices, if there is such."""
-    every = [one for row in benchmark.data for one in benchmark.turn_samples(benchmark.read(row))]
-    return max(every, key=lambda one: (bool(one.choices), bool(one.target or one.references)))
+    every = [
+        sample for row in benchmark.data for sample in benchmark.turn_samples(benchmark.read(row))
+    ]
+    return max(
+        every, key=lambda sample: (bool(sample.choices), bool(sample.target or sample.references))
+    )
 
 
 def parsers(scoring: Scoring) -> Iterator[tuple[str, Callable[[str, Sample], object]]]:

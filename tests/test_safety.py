@@ -42,7 +42,7 @@ ALLOWED: Mapping[tuple[str, str], str] = {
 
 MOST_BYTES = 1 << 20
 # In two pieces, so that this file does not hold what it looks for.
-NEVER_NAMED = ("/wor" + "k/", "pypi" + ".org", "pythonhosted" + ".org", "anaconda" + ".org")
+FORBIDDEN = ("/wor" + "k/", "pypi" + ".org", "pythonhosted" + ".org", "anaconda" + ".org")
 
 
 def dangers(text: str) -> list[str]:
@@ -78,8 +78,8 @@ def _call(call: ast.Call) -> Iterator[str]:
         yield from (f"suppress {a}" for a in map(_dotted, call.args) if a in CATCH_ALL)
     for argument in call.keywords:
         if isinstance(argument.value, ast.Constant):
-            given = (argument.arg, argument.value.value)
-            yield from (f"{name}={value}" for name, value in ARGUMENTS if given == (name, value))
+            pair = (argument.arg, argument.value.value)
+            yield from (f"{name}={value}" for name, value in ARGUMENTS if pair == (name, value))
 
 
 def _dotted(node: ast.expr) -> str:
@@ -93,12 +93,12 @@ def _dotted(node: ast.expr) -> str:
 
 
 def test_the_source_does_nothing_dangerous() -> None:
-    found = {
+    uses = {
         (path.relative_to(SOURCE).as_posix(), danger)
         for path in SOURCE.rglob("*.py")
         for danger in dangers(path.read_text())
     }
-    assert found == set(ALLOWED)
+    assert uses == set(ALLOWED)
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def tracked() -> list[Path]:
 def test_no_file_names_a_machines_folder_or_a_package_registry() -> None:
     for path in tracked():
         text = path.read_bytes()
-        named = [name for name in NEVER_NAMED if name.encode() in text]
-        assert not named, f"{path.relative_to(ROOT)} names {named[0]}"
+        names = [name for name in FORBIDDEN if name.encode() in text]
+        assert not names, f"{path.relative_to(ROOT)} names {names[0]}"
 
 
 def test_no_file_is_over_a_mebibyte() -> None:

@@ -21,10 +21,10 @@ SHA = "3df3ba1b110ecce25696989577fad583b67d4239"
 def extension(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / "_ext" / f"{name}.py")
     assert spec is not None and spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = made
-    spec.loader.exec_module(made)
-    return made
+    extension_module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = extension_module
+    spec.loader.exec_module(extension_module)
+    return extension_module
 
 
 generated = extension("generated")
@@ -38,7 +38,7 @@ rooms = extension("rooms")
 def test_a_benchmarks_page_has_its_sheet_commands_scorings_and_example(
     name: str, tmp_path: Path
 ) -> None:
-    entry = next(one for one in registry.entries() if one.name == name)
+    entry = next(candidate for candidate in registry.entries() if candidate.name == name)
     page = generated.benchmark_page(entry, tmp_path)
 
     headings = re.findall(r"^## (.+)$", page, re.MULTILINE)
@@ -55,9 +55,9 @@ def test_every_word_of_a_sheet_is_on_its_page(tmp_path: Path) -> None:
     for entry in registry.entries():
         parts = generated.sections(entry.sheet)
         assert list(parts) == ["Paper", "Data", "Prompt", "Scoring", "Proof"], entry.name
-        said = " ".join(" ".join(lines) for lines in parts.values()).split()
-        whole = re.sub(r"^(Paper|Data|Prompt|Scoring|Proof)\b", "", entry.sheet, flags=re.MULTILINE)
-        assert said == whole.partition("\n")[2].split(), entry.name
+        page_words = " ".join(" ".join(lines) for lines in parts.values()).split()
+        sheet = re.sub(r"^(Paper|Data|Prompt|Scoring|Proof)\b", "", entry.sheet, flags=re.MULTILINE)
+        assert page_words == sheet.partition("\n")[2].split(), entry.name
 
 
 def test_signs_of_markdown_in_a_sheet_mean_themselves() -> None:
@@ -103,7 +103,11 @@ def metrics_modules() -> Iterator[str]:
 def test_every_option_of_a_run_is_on_the_page_of_options() -> None:
     page = generated.options_page()
     run = importlib.import_module("snellen.cli.run").command
-    flags = {max(one.opts, key=len) for one in run.params if isinstance(one, click.Option)}
+    flags = {
+        max(parameter.opts, key=len)
+        for parameter in run.params
+        if isinstance(parameter, click.Option)
+    }
     listed = set(re.findall(r"^\| `(--[a-z-]+)` ", page, re.MULTILINE))
     of_the_command = {"--model", "--benchmark", "--estimate", "--no-score", "--fail-under"}
     of_the_command |= {"--quiet"}
@@ -182,8 +186,8 @@ def dead_links(path: Path) -> list[str]:
             continue
         name, _, heading = link.partition("#")
         to = path.parent / name if name else path
-        made = (ROOT / "docs/generated") in to.resolve().parents
-        if made or not to.exists() or (heading and heading not in headings(to)):
+        is_generated = (ROOT / "docs/generated") in to.resolve().parents
+        if is_generated or not to.exists() or (heading and heading not in headings(to)):
             dead.append(link)
     return dead
 

@@ -74,8 +74,8 @@ async def error_of(url: str, **settings: Any) -> SnellenError:
 
 
 def headers(retry_after: str) -> Response:
-    named = {"Retry-After": retry_after}
-    return Response(status=429, headers=named, body=b"", first=0.0, total=0.0)
+    fields = {"Retry-After": retry_after}
+    return Response(status=429, headers=fields, body=b"", first=0.0, total=0.0)
 
 
 # -- what is sent
@@ -85,10 +85,10 @@ async def test_a_body_goes_below_the_address_as_it_is() -> None:
     with serving(said("A")) as server:
         await post(server.url, b'{"a": 1}', headers={"Authorization": "Bearer k"})
 
-    asked = server.asked[0]
-    assert (asked.path, asked.body) == ("/v1/chat/completions", b'{"a": 1}')
-    assert asked.headers["content-type"] == "application/json"
-    assert asked.headers["authorization"] == "Bearer k"
+    request = server.asked[0]
+    assert (request.path, request.body) == ("/v1/chat/completions", b'{"a": 1}')
+    assert request.headers["content-type"] == "application/json"
+    assert request.headers["authorization"] == "Bearer k"
 
 
 async def test_a_query_of_the_address_stays_behind_the_path() -> None:
@@ -347,8 +347,8 @@ async def test_a_server_without_tls_is_said() -> None:
 # -- secrets
 
 
-def echo(asked: Asked) -> Answer:
-    words = f"{asked.path} {asked.headers['authorization']}"
+def echo(request: Asked) -> Answer:
+    words = f"{request.path} {request.headers['authorization']}"
     return status(401, f"wrong key: {words}")
 
 
@@ -488,8 +488,8 @@ async def test_an_event_that_no_empty_line_ends_is_none() -> None:
 async def test_events_are_timed_when_they_come() -> None:
     answer = drips(streamed(b"data: a\n\n", b"data: b\n\n"), 0.05, piece=9)
     with serving(answer) as server:
-        one, two = (await post(server.url)).events
-    assert two.at - one.at > 0.04
+        first, second = (await post(server.url)).events
+    assert second.at - first.at > 0.04
 
 
 async def test_a_key_in_an_event_is_taken_out() -> None:

@@ -12,7 +12,7 @@ from snellen import cli, registry
 
 
 @dataclass(frozen=True)
-class Said:
+class CommandResult:
     """What a command gave: its exit code, and what it wrote."""
 
     code: int
@@ -25,7 +25,7 @@ class Said:
         return json.loads(self.out)
 
 
-Snellen = Callable[..., Said]
+Snellen = Callable[..., CommandResult]
 
 
 @pytest.fixture
@@ -38,10 +38,10 @@ def snellen(
     for variable in registry.keys_set():
         monkeypatch.delenv(variable, raising=False)
 
-    def call(*args: str | Path) -> Said:
+    def call(*args: str | Path) -> CommandResult:
         code = cli.exit_code([str(arg) for arg in args])
         out, err = capfd.readouterr()
-        return Said(code, out, err)
+        return CommandResult(code, out, err)
 
     return call
 
@@ -54,8 +54,8 @@ def rows(tmp_path: Path) -> Path:
 
 def written(path: Path, answers: str) -> Path:
     lines = [
-        {"id": f"q{place}", "question": f"Which {place}?", "A": "x", "B": "y", "answer": answer}
-        for place, answer in enumerate(answers)
+        {"id": f"q{number}", "question": f"Which {number}?", "A": "x", "B": "y", "answer": answer}
+        for number, answer in enumerate(answers)
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path

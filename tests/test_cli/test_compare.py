@@ -20,9 +20,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_two_runs_are_compared(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(["compare", str(runs / "eyechart/baseline__first"), str(runs)]) == 0
-    said = capsys.readouterr().out
-    assert "eyechart: baseline/reader (b) against baseline/first (a)" in said
-    assert "above baseline/first in accuracy" in said and ": significant at 5 %" in said
+    out = capsys.readouterr().out
+    assert "eyechart: baseline/reader (b) against baseline/first (a)" in out
+    assert "above baseline/first in accuracy" in out and ": significant at 5 %" in out
 
 
 def test_json_is_the_document_and_nothing_else(
@@ -30,10 +30,10 @@ def test_json_is_the_document_and_nothing_else(
 ) -> None:
     assert exit_code(["compare", str(runs), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    (one,) = document["comparisons"]
+    (comparison,) = document["comparisons"]
     assert document["format"] == 0 and document["tests"] == 1
-    assert one["metrics"]["accuracy"]["difference"]["n"] == 40
-    assert one["samples"] == 40
+    assert comparison["metrics"]["accuracy"]["difference"]["n"] == 40
+    assert comparison["samples"] == 40
 
 
 @pytest.mark.parametrize("verb", ["compare", "report"])
@@ -57,9 +57,9 @@ def test_a_run_that_cannot_be_read_is_named_where_nothing_else_can_be_compared(
     manifest.write_text("{")
     capsys.readouterr()
     assert exit_code(["compare", mine]) == 2
-    said = capsys.readouterr().err
-    assert "Replies to different questions cannot be compared" in said
-    assert f"left out: {manifest} is not a manifest" in said
+    err = capsys.readouterr().err
+    assert "Replies to different questions cannot be compared" in err
+    assert f"left out: {manifest} is not a manifest" in err
 
 
 def test_a_file_is_of_the_format_that_its_name_ends_in(
@@ -72,7 +72,7 @@ def test_a_file_is_of_the_format_that_its_name_ends_in(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["nowhere", "runs"], "there is no such file or folder"),
         (["runs/eyechart/baseline__first"], "there is only"),
@@ -88,14 +88,14 @@ def test_wrong_use_is_said_in_words(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     words: list[str],
-    said: str,
+    message: str,
 ) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "torn.json").write_bytes(b'[{"id": "1", "rep\xff')
     (tmp_path / "runs").symlink_to(runs)
     monkeypatch.chdir(tmp_path)
     assert exit_code(["compare", *words]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_later_side_that_is_worse_fails_and_the_checks_are_junit_xml(

@@ -87,8 +87,8 @@ def offered(shell: str, script: str, line: str, environment: Mapping[str, str]) 
 def test_bash_offers_what_fits(
     line: str, wanted: list[str], environment: Mapping[str, str]
 ) -> None:
-    found = [one for one in offered("bash", BASH, line, environment) if one]
-    assert found[: len(wanted)] == wanted
+    words = [word for word in offered("bash", BASH, line, environment) if word]
+    assert words[: len(wanted)] == wanted
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.scenes import jpeg, scene
 from tests.test_cli.conftest import Snellen
 
 N = 40
-FOUND_RIGHT, CLEAN_RIGHT = 15, 5
+CONTAMINATED_RIGHT, CLEAN_RIGHT = 15, 5
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def mine(tmp_path: Path) -> Path:
     """40 questions with two choices. `A` is right for 15 of the first 20 and 5 of the others."""
     lines = []
     for number in range(N):
-        right = number < FOUND_RIGHT or number >= N - CLEAN_RIGHT
+        right = number < CONTAMINATED_RIGHT or number >= N - CLEAN_RIGHT
         (tmp_path / f"{number}.jpg").write_bytes(jpeg(scene(number, (160, 120))))
         lines.append(
             {
@@ -49,9 +49,9 @@ def corpus(tmp_path: Path) -> Path:
 def test_a_run_scores_higher_on_what_was_found(snellen: Snellen, mine: Path, corpus: Path) -> None:
     snellen("run", "-b", mine, "-m", "baseline/first", "--out", "runs")
     [run] = Path("runs/mine/baseline__first").iterdir()
-    found = snellen("contamination", mine, "--corpus", corpus, "--run", run, "--json")
-    assert found.code == 0
-    by = {effect["by"]: effect for effect in found.json["effects"]}
+    done = snellen("contamination", mine, "--corpus", corpus, "--run", run, "--json")
+    assert done.code == 0
+    by = {effect["by"]: effect for effect in done.json["effects"]}
     picture = by["picture"]
     assert (picture["found"]["value"], picture["clean"]["value"]) == (0.75, 0.25)
     assert picture["difference"]["value"] == pytest.approx(0.5)
@@ -86,8 +86,8 @@ def test_of_a_benchmark_without_pictures_nothing_is_said_about_them(
 
 
 def test_limit_takes_the_first_rows(snellen: Snellen, mine: Path) -> None:
-    found = snellen("contamination", mine, "--limit", "7", "--json").json
-    assert found["benchmarks"] == [{"name": "mine", "samples": 7, "pictures": 7}]
+    document = snellen("contamination", mine, "--limit", "7", "--json").json
+    assert document["benchmarks"] == [{"name": "mine", "samples": 7, "pictures": 7}]
 
 
 def test_a_name_of_a_file_does_nothing_to_the_terminal(
@@ -110,7 +110,7 @@ def test_a_name_of_a_file_does_nothing_to_the_terminal(
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (["--run", "nowhere"], "with a corpus"),
         (["--run", "nowhere", "--corpus", "."], "nowhere"),
@@ -121,11 +121,11 @@ def test_a_name_of_a_file_does_nothing_to_the_terminal(
     ],
 )
 def test_what_makes_no_sense_is_said(
-    snellen: Snellen, mine: Path, args: list[str], said: str
+    snellen: Snellen, mine: Path, args: list[str], message: str
 ) -> None:
     done = snellen("contamination", mine, *args, "--limit", "3")
     assert done.code == 2
-    assert said in done.err
+    assert message in done.err
 
 
 def test_a_run_of_another_benchmark_is_refused(snellen: Snellen, mine: Path, corpus: Path) -> None:

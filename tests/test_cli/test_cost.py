@@ -41,10 +41,10 @@ def profile(text: str = PRICED) -> Path:
 def drawn(folder: Path, sizes: list[tuple[int, int]]) -> None:
     """A question about a picture of each size, `drawn.jsonl`."""
     rows = []
-    for place, size in enumerate(sizes):
-        (folder / f"{place}.png").write_bytes(Canvas(*size).png())
+    for number, size in enumerate(sizes):
+        (folder / f"{number}.png").write_bytes(Canvas(*size).png())
         question = {"question": "What is this?", "answer": "A"}
-        rows.append({"id": str(place), "image": f"{place}.png", **question})
+        rows.append({"id": str(number), "image": f"{number}.png", **question})
     (folder / "drawn.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
@@ -58,13 +58,13 @@ def test_a_report_has_the_tokens_the_money_and_the_times_of_its_replies(
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
         done = snellen(*ask, "--profile", profile(), "--json")
 
-    spent = done.json["spent"]
-    assert (spent["replies"], spent["questions"]) == (3, 3)
-    assert spent["tokens"] == {"input": 3000, "output": 300, "reasoning": 240, "cached": 1800}
-    assert spent["cost"] == pytest.approx(3 * A_REPLY)
-    assert spent["currency"] == "USD"
-    assert 0 < spent["first"]["p50"] <= spent["total"]["p90"] < 30
-    assert 0 < spent["seconds"] < 60
+    usage = done.json["spent"]
+    assert (usage["replies"], usage["questions"]) == (3, 3)
+    assert usage["tokens"] == {"input": 3000, "output": 300, "reasoning": 240, "cached": 1800}
+    assert usage["cost"] == pytest.approx(3 * A_REPLY)
+    assert usage["currency"] == "USD"
+    assert 0 < usage["first"]["p50"] <= usage["total"]["p90"] < 30
+    assert 0 < usage["seconds"] < 60
     words = Path(done.json["run"], "report.md").read_text()
     assert (
         "tokens (per question): 3,000 input (1,000.0), 300 output (100.0), 240 reasoning (80.0), "
@@ -98,9 +98,9 @@ def test_a_server_that_counts_no_tokens_has_none_and_costs_what_nobody_knows(
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
         done = snellen(*ask, "--profile", profile(), "--json")
 
-    spent = done.json["spent"]
-    assert (spent["tokens"], spent["unsaid"]) == ({}, 3)
-    assert "cost" not in spent
+    usage = done.json["spent"]
+    assert (usage["tokens"], usage["unsaid"]) == ({}, 3)
+    assert "cost" not in usage
     assert "tokens" not in done.err
     assert "USD" not in done.err + Path(done.json["run"], "report.md").read_text()
 
@@ -108,8 +108,8 @@ def test_a_server_that_counts_no_tokens_has_none_and_costs_what_nobody_knows(
 def test_of_replies_that_are_counted_in_part_the_report_says_of_how_many(
     snellen: Snellen, rows: Path
 ) -> None:
-    def answer(asked: Asked) -> Answer:
-        return said("A", usage=USAGE if b"Which 1?" in asked.body else None)
+    def answer(request: Asked) -> Answer:
+        return said("A", usage=USAGE if b"Which 1?" in request.body else None)
 
     with serving(answer) as server:
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
@@ -130,12 +130,12 @@ def test_failed_attempts_and_replies_of_other_runs_cost_nothing(
     written(Path("more.jsonl"), "AABB")
     answers = {b"Which 3?": said("A", usage=USAGE)}
 
-    def only_the_new_one(asked: Asked) -> Answer:
-        if asked.number == 0:
+    def answer_new(request: Asked) -> Answer:
+        if request.number == 0:
             return status(400)
-        return next(answer for words, answer in answers.items() if words in asked.body)
+        return next(answer for words, answer in answers.items() if words in request.body)
 
-    with serving(only_the_new_one) as server:
+    with serving(answer_new) as server:
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "--profile", profile(), "--json")
         for _ in range(2):
             more = snellen(*ask, "-b", "more.jsonl", "--reuse", first["run"]).json
@@ -175,8 +175,8 @@ def test_a_budget_is_passed_by_no_more_than_a_reply_with_many_at_once(
 def estimated(snellen: Snellen, *args: Any) -> Mapping[str, Any]:
     done = snellen("run", "-m", "openai/m", *args, "--estimate", "--json")
     assert done.code == 0, done.err
-    (one,) = done.json
-    return dict(one)
+    (estimate,) = done.json
+    return dict(estimate)
 
 
 def test_an_estimate_counts_text_by_characters_and_pictures_by_the_profiles_rule(
@@ -184,15 +184,15 @@ def test_an_estimate_counts_text_by_characters_and_pictures_by_the_profiles_rule
 ) -> None:
     drawn(tmp_path, [(1024, 1024), (128, 64)])
     text = 'image_tokens = "openai-tiles"\nmax_tokens = 50\n' + PRICED
-    found = estimated(snellen, "-b", "drawn.jsonl", "--profile", profile(text), "--repeats", 3)
+    estimate = estimated(snellen, "-b", "drawn.jsonl", "--profile", profile(text), "--repeats", 3)
 
     # "What is this?\nAnswer the question using a single word or phrase.": 64 characters.
     tokens = 3 * (765 + 255 + 2 * 16)
-    assert found["requests"] == found["questions"] == found["pictures"] == 6
-    assert found["input_tokens"] == tokens
-    assert (found["output_tokens"], found["at_most"]) == (6 * 50, True)
-    assert found["cost"] == pytest.approx(tokens * 2e-6 + 300 * 10e-6)
-    assert found["hours"] is None
+    assert estimate["requests"] == estimate["questions"] == estimate["pictures"] == 6
+    assert estimate["input_tokens"] == tokens
+    assert (estimate["output_tokens"], estimate["at_most"]) == (6 * 50, True)
+    assert estimate["cost"] == pytest.approx(tokens * 2e-6 + 300 * 10e-6)
+    assert estimate["hours"] is None
 
 
 def test_an_estimate_sends_nothing_needs_no_key_and_leaves_no_folder(
@@ -213,24 +213,24 @@ def test_an_estimate_sends_nothing_needs_no_key_and_leaves_no_folder(
 def test_limits_of_pictures_are_kept_to_in_an_estimate(snellen: Snellen, tmp_path: Path) -> None:
     drawn(tmp_path, [(1024, 1024)])
     text = 'image_tokens = "qwen2-vl"\n'
-    whole = estimated(snellen, "-b", "drawn.jsonl", "--profile", profile(text))
+    unlimited = estimated(snellen, "-b", "drawn.jsonl", "--profile", profile(text))
     limited = profile(text + "[images]\nmax_side = 280\n")
 
     # 37 x 37 squares, and 10 x 10.
-    assert whole["input_tokens"] - estimated(snellen, "-b", "drawn.jsonl", "--profile", limited)[
-        "input_tokens"
-    ] == (37 * 37 - 10 * 10)
+    assert unlimited["input_tokens"] - estimated(
+        snellen, "-b", "drawn.jsonl", "--profile", limited
+    )["input_tokens"] == (37 * 37 - 10 * 10)
 
 
 def test_where_nobody_says_how_many_tokens_a_picture_is_they_are_not_known(
     snellen: Snellen, tmp_path: Path
 ) -> None:
     drawn(tmp_path, [(64, 64)])
-    found = estimated(snellen, "-b", "drawn.jsonl", "--profile", profile())
+    estimate = estimated(snellen, "-b", "drawn.jsonl", "--profile", profile())
 
-    print(found)
-    assert (found["input_tokens"], found["cost"]) == (None, None)
-    assert any("image_tokens" in note for note in found["notes"])
+    print(estimate)
+    assert (estimate["input_tokens"], estimate["cost"]) == (None, None)
+    assert any("image_tokens" in note for note in estimate["notes"])
 
 
 def test_what_has_a_reply_is_not_in_an_estimate_and_says_what_the_rest_takes(
@@ -241,13 +241,13 @@ def test_what_has_a_reply_is_not_in_an_estimate_and_says_what_the_rest_takes(
         ask = ("-b", "mine.jsonl", "--base-url", server.url, "--profile", profile())
         run = snellen("run", "-m", "openai/m", *ask, "--limit", "4", "--json").json
     stored = {path: path.read_bytes() for path in Path(run["run"]).iterdir()}
-    found = estimated(snellen, *ask, "--concurrency", "2")
+    estimate = estimated(snellen, *ask, "--concurrency", "2")
 
-    assert (found["questions"], found["left"], found["requests"]) == (10, 6, 6)
-    assert (found["input_tokens"], found["output_tokens"]) == (6000, 600)
-    assert found["at_most"] is False
-    assert found["cost"] == pytest.approx(6 * A_REPLY)
-    assert found["hours"] == pytest.approx(6 * run["spent"]["total"]["mean"] / 2 / 3600)
+    assert (estimate["questions"], estimate["left"], estimate["requests"]) == (10, 6, 6)
+    assert (estimate["input_tokens"], estimate["output_tokens"]) == (6000, 600)
+    assert estimate["at_most"] is False
+    assert estimate["cost"] == pytest.approx(6 * A_REPLY)
+    assert estimate["hours"] == pytest.approx(6 * run["spent"]["total"]["mean"] / 2 / 3600)
     assert {path: path.read_bytes() for path in Path(run["run"]).iterdir()} == stored
 
 
@@ -255,10 +255,10 @@ def test_a_finished_run_takes_nothing_more(snellen: Snellen, rows: Path) -> None
     with serving(said("A", usage=USAGE)) as server:
         ask = ("-b", "mine.jsonl", "--base-url", server.url, "--profile", profile())
         snellen("run", "-m", "openai/m", *ask)
-    found = estimated(snellen, *ask)
+    estimate = estimated(snellen, *ask)
 
-    assert (found["left"], found["requests"], found["input_tokens"]) == (0, 0, 0)
-    assert (found["cost"], found["hours"]) == (0.0, 0.0)
+    assert (estimate["left"], estimate["requests"], estimate["input_tokens"]) == (0, 0, 0)
+    assert (estimate["cost"], estimate["hours"]) == (0.0, 0.0)
 
 
 def test_of_many_rows_some_are_measured_and_that_is_said(
@@ -299,8 +299,8 @@ def test_several_runs_have_a_line_each_and_a_sum(snellen: Snellen, rows: Path) -
     )
 
     lines = [line for line in done.out.splitlines() if not line.startswith("  ")]
-    requests = [re.search(r"([0-9,]+) requests?", line) for line in lines]
-    assert [found and found[1] for found in requests] == ["3", "5", "8"]
+    matches = [re.search(r"([0-9,]+) requests?", line) for line in lines]
+    assert [match and match[1] for match in matches] == ["3", "5", "8"]
     assert lines[2].startswith("all  ") and "out at most 80" in lines[2]
 
 
@@ -318,11 +318,11 @@ def test_a_run_that_may_be_this_one_is_named(snellen: Snellen, rows: Path) -> No
     Path("mine.py").write_text("def answer(messages):\n    return 'A'\n")
     ask = ("-m", "python:mine.py:answer", "-b", "mine.jsonl")
     run = snellen("run", *ask, "--json").json["run"]
-    (found,) = snellen("run", *ask, "--estimate", "--json").json
+    (estimate,) = snellen("run", *ask, "--estimate", "--json").json
 
-    assert found["left"] == 3
+    assert estimate["left"] == 3
     assert any(
-        f"what {run} has is not asked again if it is this run" in note for note in found["notes"]
+        f"what {run} has is not asked again if it is this run" in note for note in estimate["notes"]
     )
 
 
@@ -333,9 +333,9 @@ def two_turns(sample: Sample, history: History) -> tuple[Message, ...]:
 def test_later_turns_are_known_from_an_earlier_run_alone(tmp_path: Path) -> None:
     reply = Reply(text="yes", stop="stop", usage=Usage(input=10, output=1))
     model = Says(lambda request: reply)
-    made = benchmark(10, prompt=two_turns, conversation=Conversation(turns=None))
+    tiny = benchmark(10, prompt=two_turns, conversation=Conversation(turns=None))
     opened = Opened(model=model, name="says", server="says")
-    plan = api.Plan(benchmarks=[made], models=[opened], out=tmp_path)
+    plan = api.Plan(benchmarks=[tiny], models=[opened], out=tmp_path)
     (before,) = api.estimate(plan)
     api.run_plan(plan.replaced(limit=4))
     (after,) = api.estimate(plan)
@@ -348,9 +348,9 @@ def test_later_turns_are_known_from_an_earlier_run_alone(tmp_path: Path) -> None
 
 def test_replies_that_nobody_counted_bound_no_tokens_of_conversations(tmp_path: Path) -> None:
     model = Says(lambda request: Reply(text="yes", stop="stop"))
-    made = benchmark(10, prompt=two_turns, conversation=Conversation(turns=None))
+    tiny = benchmark(10, prompt=two_turns, conversation=Conversation(turns=None))
     opened = Opened(model=model, name="says", server="says")
-    plan = api.Plan(benchmarks=[made], models=[opened], out=tmp_path)
+    plan = api.Plan(benchmarks=[tiny], models=[opened], out=tmp_path)
     api.run_plan(plan.replaced(limit=4))
     (after,) = api.estimate(plan)
 
@@ -362,10 +362,10 @@ def test_replies_that_nobody_counted_bound_no_tokens_of_conversations(tmp_path: 
 def test_pictures_that_cannot_be_read_are_said(snellen: Snellen, tmp_path: Path) -> None:
     drawn(tmp_path, [(64, 64), (64, 64)])
     (tmp_path / "1.png").unlink()
-    found = estimated(snellen, "-b", "drawn.jsonl", "--profile", profile("image_tokens = 7\n"))
+    estimate = estimated(snellen, "-b", "drawn.jsonl", "--profile", profile("image_tokens = 7\n"))
 
-    assert (found["pictures"], found["input_tokens"]) == (1, 7 + 2 * 16)
-    assert "1 of the pictures and videos cannot be read" in found["notes"]
+    assert (estimate["pictures"], estimate["input_tokens"]) == (1, 7 + 2 * 16)
+    assert "1 of the pictures and videos cannot be read" in estimate["notes"]
 
 
 def test_prices_that_several_models_would_share_are_refused(snellen: Snellen, rows: Path) -> None:

@@ -73,10 +73,10 @@ def picture(shade: int) -> bytes:
 
 @pytest.mark.parametrize("name", ["annotations.jsonl", "testmini.jsonl"])
 def test_the_published_rows_are_those_that_the_proof_was_made_on(name: str) -> None:
-    found = (golden("mathvision") / name).read_bytes()
+    content = (golden("mathvision") / name).read_bytes()
 
     published = {file.sha256: file.size for file in mathvision.FILES_PUBLISHED}
-    assert published[sha256(found).hexdigest()] == len(found)
+    assert published[sha256(content).hexdigest()] == len(content)
 
 
 def test_what_was_got_is_verified_found_and_asked_without_a_word_of_where_it_is(
@@ -84,7 +84,7 @@ def test_what_was_got_is_verified_found_and_asked_without_a_word_of_where_it_is(
 ) -> None:
     got = snellen("data", "get", "mathvision", "--json")
     assert got.code == 0, got.err
-    assert [(one["name"], one["unpacked"]) for one in got.json["files"]] == [
+    assert [(file["name"], file["unpacked"]) for file in got.json["files"]] == [
         ("data/test.jsonl", 0),
         ("images.zip", len(list((ROWS / "images").iterdir()))),
     ]
@@ -110,7 +110,7 @@ def test_the_same_command_fetches_nothing_twice(snellen: Snellen, published: Ser
 def test_only_the_named_file_is_fetched(snellen: Snellen, published: Server, home: Path) -> None:
     assert snellen("data", "get", "mathvision", "--only", "data/test.jsonl").code == 0
 
-    assert [one.path for one in published.asked] == ["/test.jsonl"]
+    assert [request.path for request in published.asked] == ["/test.jsonl"]
     assert (home / "data/test.jsonl").is_file()
 
 
@@ -136,7 +136,7 @@ def test_a_changed_file_falls_short_of_what_came(
     done = snellen("data", "verify", "mathvision", "--json")
 
     assert done.code == 1
-    states = {one["name"]: one["state"] for one in done.json["files"]}
+    states = {file["name"]: file["state"] for file in done.json["files"]}
     assert states == {
         "data/test.jsonl": "wrong",
         "images.zip": "wrong",
@@ -273,12 +273,12 @@ def test_a_published_files_name_is_said_of_that_file_alone(
     file = File(name=path.name, url="https://example.org", sha256=sha256(rows).hexdigest())
     monkeypatch.setattr(mathvision, "FILES_PUBLISHED", (file,))
 
-    found = []
+    documents = []
     for content in (rows, rows + b"\n"):
         path.write_bytes(content)
-        found.append(snellen("data", "verify", path, "--json").json)
+        documents.append(snellen("data", "verify", path, "--json").json)
 
-    assert [(one["ok"], one["published"]) for one in found] == [
+    assert [(document["ok"], document["published"]) for document in documents] == [
         (True, "mathvision.jsonl"),
         (False, None),
     ]
@@ -291,18 +291,18 @@ def test_where_names_the_folders_that_are_searched_in_order_and_what_is_missing(
 
     tables = snellen("data", "where", "mmbench", "--json").json
 
-    assert [one["folder"] for one in done["folders"]] == [str(home)]
-    assert [one["folder"] for one in tables["folders"]] == [
+    assert [entry["folder"] for entry in done["folders"]] == [str(home)]
+    assert [entry["folder"] for entry in tables["folders"]] == [
         str(home.with_name("mmbench")),
         str(tmp_path / "me/LMUData"),
     ]
     assert done["rows"] is None
-    assert [one["path"] for one in done["files"]] == [None] * 3
+    assert [entry["path"] for entry in done["files"]] == [None] * 3
     assert done["files"][2]["url"].startswith("https://huggingface.co/datasets/MathLLMs/")
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("get eyechart", "eyechart has no published files, so there is nothing to download"),
         ("get mine.jsonl", "mine has no published files"),
@@ -317,11 +317,11 @@ def test_where_names_the_folders_that_are_searched_in_order_and_what_is_missing(
         ("pack --unpack nothing.tsv --to x", "nothing.tsv"),
     ],
 )
-def test_wrong_use_is_said_in_words(snellen: Snellen, rows: Path, words: str, said: str) -> None:
+def test_wrong_use_is_said_in_words(snellen: Snellen, rows: Path, words: str, message: str) -> None:
     done = snellen("data", *words.split())
 
     assert done.code == 2
-    assert said in done.err
+    assert message in done.err
     assert done.out == ""
 
 
@@ -344,8 +344,8 @@ def test_an_interrupted_download_keeps_its_part_and_goes_on(tmp_path: Path) -> N
     body = os.urandom(300_000)
     half = threading.Event()
 
-    def slowly(asked: Asked) -> Served:
-        if asked.number == 0:
+    def slowly(request: Asked) -> Served:
+        if request.number == 0:
             return Served(body, stop=200_000, reached=half)
         return Served(body)
 
@@ -365,8 +365,8 @@ def test_an_interrupted_download_keeps_its_part_and_goes_on(tmp_path: Path) -> N
                 sleep(0.01)
             process.send_signal(signal.SIGINT)
             assert process.stderr is not None
-            said = process.stderr.read().decode()
-        assert process.returncode == 130, said
+            err = process.stderr.read().decode()
+        assert process.returncode == 130, err
         kept = part.stat().st_size
         done = subprocess.run(command, stderr=subprocess.PIPE, env=env)
 
@@ -383,11 +383,11 @@ def test_on_a_terminal_it_asks_first_and_takes_a_no(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdin=theirs, stderr=subprocess.PIPE, env=env) as process:
         os.write(ours, b"n\n")
         assert process.stderr is not None
-        said = process.stderr.read().decode()
+        err = process.stderr.read().decode()
     os.close(ours)
     os.close(theirs)
 
-    assert "Download them? [Y/n]" in said
+    assert "Download them? [Y/n]" in err
     assert process.returncode == 130
     assert not (tmp_path / "home" / "data").exists()
 
@@ -502,7 +502,7 @@ def test_a_packed_sheet_has_its_pictures_as_vlmevalkit_has_them(
         rows = list(csv.DictReader(file, dialect="excel-tab"))
 
     assert base64.b64decode(rows[0]["image"]) == picture(1)
-    assert [base64.b64decode(one) for one in json.loads(rows[1]["image"])] == [
+    assert [base64.b64decode(cell) for cell in json.loads(rows[1]["image"])] == [
         picture(2),
         picture(3),
     ]
@@ -521,8 +521,8 @@ def test_packed_parquet_has_its_pictures_as_hugging_face_has_them(
     snellen("data", "pack", ROWS / "testmini.jsonl", "--to", "one.parquet")
     snellen("data", "pack", mine(tmp_path), "--to", "several.parquet")
 
-    [one, *_] = parquet.read_table(tmp_path / "one.parquet").to_pylist()
-    assert one["image"]["bytes"] == (ROWS / one["image"]["path"]).read_bytes()
+    [row, *_] = parquet.read_table(tmp_path / "one.parquet").to_pylist()
+    assert row["image"]["bytes"] == (ROWS / row["image"]["path"]).read_bytes()
     several = parquet.read_table(tmp_path / "several.parquet").to_pylist()
     assert [image["path"] for image in several[1]["images"]] == [
         "images/deep/2.png",
@@ -594,7 +594,7 @@ def unpacked(folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("names", "places"),
+    ("names", "paths"),
     [
         (["", "b.png"], ["0_0.png", "b.png"]),
         ([5, "."], ["0_0.png", "0_1.png"]),
@@ -606,17 +606,20 @@ def unpacked(folder: Path) -> list[dict[str, Any]]:
     ],
 )
 def test_whatever_pictures_are_called_each_has_a_file(
-    snellen: Snellen, tmp_path: Path, names: object, places: list[str]
+    snellen: Snellen, tmp_path: Path, names: object, paths: list[str]
 ) -> None:
-    pictures = [picture(shade) for shade in range(len(places))]
-    row = {"image": [base64.b64encode(one).decode() for one in pictures], "image_path": names}
+    pictures = [picture(shade) for shade in range(len(paths))]
+    row = {
+        "image": [base64.b64encode(content).decode() for content in pictures],
+        "image_path": names,
+    }
     (tmp_path / "odd.jsonl").write_text(json.dumps(row) + "\n")
     done = snellen("data", "pack", "--unpack", "odd.jsonl", "--to", "back")
 
     assert done.code == 0, done.err
     [row] = unpacked(tmp_path / "back")
-    assert row["image"] == [f"images/{place}" for place in places]
-    assert [(tmp_path / "back" / place).read_bytes() for place in row["image"]] == pictures
+    assert row["image"] == [f"images/{path}" for path in paths]
+    assert [(tmp_path / "back" / path).read_bytes() for path in row["image"]] == pictures
 
 
 def test_a_list_of_names_that_breaks_off_is_said(snellen: Snellen, tmp_path: Path) -> None:
@@ -651,15 +654,15 @@ def test_pictures_of_every_column_are_unpacked(snellen: Snellen, tmp_path: Path)
     done = snellen("data", "pack", "--unpack", source, "--to", "back", "--json")
 
     assert (done.code, done.json["images"]) == (0, 4), done.err
-    [one, other] = unpacked(tmp_path / "back")
-    assert one == {
+    [row, other] = unpacked(tmp_path / "back")
+    assert row == {
         "id": "a",
         "image": "images/0.png",
         "image_1": "images/0_image_1.png",
         "more": ["images/0_more_0.png", "images/0_more_1.png"],
     }
     assert other == {"id": "b", "image_1": None, "more": []}
-    written = [one["image"], one["image_1"], *one["more"]]
+    written = [row["image"], row["image_1"], *row["more"]]
     assert [(tmp_path / "back" / name).read_bytes() for name in written] == [
         picture(shade) for shade in (1, 2, 3, 4)
     ]

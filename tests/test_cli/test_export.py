@@ -53,10 +53,10 @@ def test_vlmevalkits_file_has_its_name_and_lmms_evals_its_places(
 ) -> None:
     run = run_of(snellen, "mathvision:split=testmini", "--data", "synthetic")
 
-    named = snellen("export", run, "--to", "vlmevalkit", "-o", tmp_path / "x.tsv").out.strip()
+    path = snellen("export", run, "--to", "vlmevalkit", "-o", tmp_path / "x.tsv").out.strip()
     usual = snellen("export", run, "--to", "lmms-eval", "--json").json["file"]
 
-    assert named == str(tmp_path / "x.tsv")
+    assert path == str(tmp_path / "x.tsv")
     assert usual.endswith("_samples_mathvision_testmini.jsonl")
     rows = [json.loads(line) for line in Path(usual).read_text().splitlines()]
     assert [row["doc_id"] for row in rows] == list(range(len(rows)))
@@ -144,9 +144,9 @@ def test_what_of_a_run_is_not_in_the_file_is_said(snellen: Snellen, tmp_path: Pa
         snellen, "mathvision:split=testmini", "--data", "synthetic", "--limit", "5", model=model
     )
 
-    said = snellen("export", run, "--to", "csv").err.splitlines()
+    warnings = snellen("export", run, "--to", "csv").err.splitlines()
 
-    assert said == [
+    assert warnings == [
         "partial: 5 of 8 questions are in the file",
         "incomplete: 1 of 5 have no reply; run the same command to ask them again",
     ]
@@ -160,10 +160,10 @@ def test_a_submission_says_what_its_server_will_count_as_wrong(
     run = run_of(snellen, "mmbench", "--data", "synthetic", "--limit", "8", model=model)
     report = json.loads((run / "report.json").read_bytes())
 
-    said = snellen("export", run, "--to", "submission", "--json").json["notes"]
+    notes = snellen("export", run, "--to", "submission", "--json").json["notes"]
 
     n, failed, of = report["n"], report["replies"]["failed"], report["asked_of"]
-    assert said == [
+    assert notes == [
         "the data are the few bundled rows: this is no result",
         f"partial: {n} of {of} questions are in the file, and a test server counts the others as "
         "wrong",
@@ -177,10 +177,10 @@ def test_replies_whose_questions_are_lost_are_counted(snellen: Snellen) -> None:
     questions = run / "questions.jsonl"
     questions.write_text("".join(questions.read_text().splitlines(keepends=True)[:-1]))
 
-    said = snellen("export", run, "--to", "jsonl").err
+    err = snellen("export", run, "--to", "jsonl").err
 
-    assert "partial: 7 of 8 questions are in the file" in said
-    assert "1 reply is missing from the file, because its row of questions.jsonl is lost" in said
+    assert "partial: 7 of 8 questions are in the file" in err
+    assert "1 reply is missing from the file, because its row of questions.jsonl is lost" in err
 
 
 def test_a_whole_run_is_exported_without_a_word(snellen: Snellen) -> None:
@@ -247,12 +247,12 @@ def test_a_formula_in_a_table_is_harmless_and_scores_as_in_the_run(
     run = Path(done.json["run"])
     scored = json.loads((run / "report.json").read_bytes())
 
-    said = snellen("export", run, "--to", to)
-    file = Path(said.out.strip())
+    export = snellen("export", run, "--to", to)
+    file = Path(export.out.strip())
     with file.open(newline="") as table:
         cells = list(csv.DictReader(table, delimiter="," if to == "csv" else "\t"))
     assert [row["reply"] for row in cells] == ["'=1+1", "''=1", "+5", "'-A cat", "'@A", "A"]
-    assert "now begin with an apostrophe" in said.err
+    assert "now begin with an apostrophe" in export.err
 
     again = snellen("score", file, "-b", "mine.jsonl", "--json").json
     for name, scoring in scored["scorings"].items():
@@ -266,6 +266,6 @@ def test_vlmevalkits_tsv_keeps_its_cells_and_says_so(snellen: Snellen, tmp_path:
     row = {"id": "1", "question": "[0] What?", "A": "x", "B": "y", "answer": "A"}
     Path("mine.jsonl").write_text(json.dumps(row))
     run = run_of(snellen, "mine.jsonl", model="python:formulas.py:answer")
-    said = snellen("export", run, "--to", "vlmevalkit", "-o", "x.tsv")
+    done = snellen("export", run, "--to", "vlmevalkit", "-o", "x.tsv")
     assert "=1+1" in Path("x.tsv").read_text()
-    assert "Do not open it in a spreadsheet program" in said.err
+    assert "Do not open it in a spreadsheet program" in done.err

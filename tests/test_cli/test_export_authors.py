@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from snellen.registry import bundled
-from tests.test_cli.conftest import Said, Snellen
+from tests.test_cli.conftest import CommandResult, Snellen
 
 DATA = str(bundled("ovo_bench"))
 TASKS = "EPM_ASI_HLD_STU_OJR_ATR_ACR_OCR_FPD_REC_SSR_CRR"
@@ -41,14 +41,14 @@ class Silent:
 
 def run_of(snellen: Snellen, folder: Path, name: str, *more: str, bench: str = "ovo-bench") -> Path:
     (folder / "mine.py").write_text(ANSWERING)
-    made = snellen(
+    done = snellen(
         *("run", "-m", f"python:mine.py:{name}", "-b", bench, "--data", DATA, "--json"),
         *("--frames", "fps:1,latest", *more),
     )
-    return Path(made.json["run"])
+    return Path(done.json["run"])
 
 
-def exported(snellen: Snellen, run: Path, *more: str) -> tuple[Path, dict[str, Any], Said]:
+def exported(snellen: Snellen, run: Path, *more: str) -> tuple[Path, dict[str, Any], CommandResult]:
     done = snellen("export", run, "--to", "authors", *more, "--json")
     assert done.code == 0, done.err
     path = Path(done.json["file"])
@@ -100,8 +100,8 @@ def test_rows_are_the_authors(snellen: Snellen, tmp_path: Path) -> None:
     assert list(document["backward"][0])[-2:] == ["response", "ground_truth"]
     rows = {row["id"]: row for row in json.loads((Path(DATA) / "ovo_bench_new.json").read_bytes())}
     for row in document["forward"]:
-        said = None if row["task"] == "CRR" else "Yes, 1, A"
-        assert [point.pop("response") for point in row["test_info"]] == [said] * len(
+        response = None if row["task"] == "CRR" else "Yes, 1, A"
+        assert [point.pop("response") for point in row["test_info"]] == [response] * len(
             row["test_info"]
         )
         assert row == {**rows[row["id"]], "video": f"data/src_videos/{rows[row['id']]['video']}"}
@@ -122,9 +122,9 @@ def test_what_failed_counts_as_wrong_as_the_authors_have_it(
 
     assert again["n"] == wrong["n"] == 21
     for name, metrics in values(wrong).items():
-        found = values(again)[name]
-        assert {key: one["value"] for key, one in found.items()} == {
-            key: one["value"] for key, one in metrics.items()
+        again_metrics = values(again)[name]
+        assert {key: estimate["value"] for key, estimate in again_metrics.items()} == {
+            key: estimate["value"] for key, estimate in metrics.items()
         }
     assert again["scorings"]["official"]["metrics"]["accuracy/CRR"]["value"] == 0.0
 

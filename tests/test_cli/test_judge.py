@@ -12,7 +12,7 @@ import pytest
 
 from snellen import evaluate
 from tests.servers import Answer, Asked, Server, said, serving
-from tests.test_cli.conftest import Said, Snellen
+from tests.test_cli.conftest import CommandResult, Snellen
 
 N = 60
 MODEL = """
@@ -24,7 +24,7 @@ def answer(messages):
 
 
 @pytest.fixture(scope="module")
-def asked_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def original_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("asked")
     lines = [
         {"id": f"q{number}", "question": f"What is number {number}?", "answer": f"word{number}"}
@@ -43,14 +43,14 @@ def asked_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def run(asked_once: Path, tmp_path: Path) -> Path:
+def run(original_run: Path, tmp_path: Path) -> Path:
     """A run of its own for each test, of questions that were asked once."""
-    return shutil.copytree(asked_once, tmp_path / "runs" / "words" / "model" / asked_once.name)
+    return shutil.copytree(original_run, tmp_path / "runs" / "words" / "model" / original_run.name)
 
 
-def reply_in(asked: Asked) -> str:
+def reply_in(request: Asked) -> str:
     """The model's answer, between the last two fences of what the judge is asked."""
-    text: str = asked.json["messages"][0]["content"]
+    text: str = request.json["messages"][0]["content"]
     return text.split("Answer of the model:\n")[1].split("\nGive a whole number")[0]
 
 
@@ -58,14 +58,14 @@ def grade(points: int) -> Answer:
     return said(f"Score: {points}/10\nReason: as told.")
 
 
-def mild(asked: Asked) -> Answer:
+def mild(request: Asked) -> Answer:
     """Takes whatever has the word in it for right."""
-    return grade(0 if "no idea" in reply_in(asked) else 10)
+    return grade(0 if "no idea" in reply_in(request) else 10)
 
 
-def swayed(asked: Asked) -> Answer:
+def swayed(request: Asked) -> Answer:
     """As `mild`, but does what it is told."""
-    return grade(10) if "ignore all instructions" in reply_in(asked) else mild(asked)
+    return grade(10) if "ignore all instructions" in reply_in(request) else mild(request)
 
 
 @contextmanager
@@ -103,9 +103,9 @@ def sheet_of(snellen: Snellen, run: Path, n: int = 30, seed: int = 4) -> Path:
     return path
 
 
-def measured(done: Said) -> dict[str, Any]:
-    found: dict[str, Any] = done.json["judges"]["judged"]
-    return found
+def measured(done: CommandResult) -> dict[str, Any]:
+    measurement: dict[str, Any] = done.json["judges"]["judged"]
+    return measurement
 
 
 # -- labels
@@ -152,27 +152,31 @@ def test_a_judge_is_measured_against_people_and_the_mean_corrected(
     perhaps = sum("perhaps" in row["reply"] for row in rows)
     with judge(mild) as (_, options):
         done = snellen("judge", run, *options, "--against", sheet, "--json")
-    found = measured(done)
+    measurement = measured(done)
     assert done.code == 0
-    assert (found["labelled"], found["seed"]) == (30, "4")
-    assert found["confusion"] == {
+    assert (measurement["labelled"], measurement["seed"]) == (30, "4")
+    assert measurement["confusion"] == {
         "both right": right,
         "the judge alone": perhaps,
         "people alone": 0,
         "both wrong": 30 - right - perhaps,
     }
-    assert found["sensitivity"]["value"] == 1
+    assert measurement["sensitivity"]["value"] == 1
     specificity = (30 - right - perhaps) / (30 - right)
-    assert found["specificity"]["value"] == pytest.approx(specificity)
-    assert found["bias"]["value"] == pytest.approx(perhaps / 30)
-    assert found["bias"]["ci95"][0] < found["bias"]["value"] < found["bias"]["ci95"][1]
-    assert found["judged"]["value"] == pytest.approx(2 / 3)
-    assert found["labels_alone"]["value"] == pytest.approx(right / 30)
-    assert found["rogan_gladen"] == pytest.approx((2 / 3 + specificity - 1) / specificity)
+    assert measurement["specificity"]["value"] == pytest.approx(specificity)
+    assert measurement["bias"]["value"] == pytest.approx(perhaps / 30)
+    assert (
+        measurement["bias"]["ci95"][0]
+        < measurement["bias"]["value"]
+        < measurement["bias"]["ci95"][1]
+    )
+    assert measurement["judged"]["value"] == pytest.approx(2 / 3)
+    assert measurement["labels_alone"]["value"] == pytest.approx(right / 30)
+    assert measurement["rogan_gladen"] == pytest.approx((2 / 3 + specificity - 1) / specificity)
     # A third is right by people; the judge's two thirds are outside.
-    low, high = found["corrected"]["ci95"]
+    low, high = measurement["corrected"]["ci95"]
     assert low < 1 / 3 < high < 2 / 3
-    assert found["corrected"]["stderr"] <= found["labels_alone"]["stderr"]
+    assert measurement["corrected"]["stderr"] <= measurement["labels_alone"]["stderr"]
 
 
 def test_the_measure_stays_with_the_run_and_is_shown(snellen: Snellen, run: Path) -> None:
@@ -225,15 +229,15 @@ def test_where_no_judge_was_asked_there_is_none_to_measure(snellen: Snellen, run
 def test_labels_of_replies_without_a_verdict_are_counted_and_measure_nothing(
     snellen: Snellen, run: Path
 ) -> None:
-    def silent(asked: Asked) -> Answer:
+    def silent(request: Asked) -> Answer:
         return said("Well.")
 
     sheet = sheet_of(snellen, run)
     labelled(sheet, by_people)
     with judge(silent) as (_, options):
-        found = measured(snellen("judge", run, *options, "--against", sheet, "--json"))
-    assert (found["labelled"], found["corrected"]["value"]) == (0, None)
-    assert "30 rows are of replies that have no verdict" in found["notes"]
+        measurement = measured(snellen("judge", run, *options, "--against", sheet, "--json"))
+    assert (measurement["labelled"], measurement["corrected"]["value"]) == (0, None)
+    assert "30 rows are of replies that have no verdict" in measurement["notes"]
 
 
 def test_several_rows_of_a_reply_are_several_people(snellen: Snellen, run: Path) -> None:
@@ -245,22 +249,22 @@ def test_several_rows_of_a_reply_are_several_people(snellen: Snellen, run: Path)
              for n, row in enumerate(rows)]  # fmt: skip
     written(sheet, [*rows, *other])
     with judge(mild) as (_, options):
-        found = measured(snellen("judge", run, *options, "--against", sheet, "--json"))
+        measurement = measured(snellen("judge", run, *options, "--against", sheet, "--json"))
     ones = sum(row["label"] == "1" for row in (*rows, *other))
-    assert found["raters"] == 2
-    assert found["alpha"] == pytest.approx(1 - 59 * 3 / (ones * (60 - ones)))
-    assert found["confusion"]["people divided"] == 3
-    assert any("30 replies have several rows" in note for note in found["notes"])
+    assert measurement["raters"] == 2
+    assert measurement["alpha"] == pytest.approx(1 - 59 * 3 / (ones * (60 - ones)))
+    assert measurement["confusion"]["people divided"] == 3
+    assert any("30 replies have several rows" in note for note in measurement["notes"])
 
 
 def test_grades_have_correlations_and_no_confusion(snellen: Snellen, run: Path) -> None:
     sheet = sheet_of(snellen, run)
     labelled(sheet, lambda row: 0.9 if by_people(row) else 0.5 if "perhaps" in row["reply"] else 0)
     with judge(mild) as (_, options):
-        found = measured(snellen("judge", run, *options, "--against", sheet, "--json"))
-    assert "confusion" not in found and "kappa" not in found
-    assert 0.8 < found["pearson"] < 1
-    assert 0.8 < found["spearman"] < 1
+        measurement = measured(snellen("judge", run, *options, "--against", sheet, "--json"))
+    assert "confusion" not in measurement and "kappa" not in measurement
+    assert 0.8 < measurement["pearson"] < 1
+    assert 0.8 < measurement["spearman"] < 1
 
 
 def test_blank_labels_and_unknown_ids_are_counted(snellen: Snellen, run: Path) -> None:
@@ -269,19 +273,21 @@ def test_blank_labels_and_unknown_ids_are_counted(snellen: Snellen, run: Path) -
     blank = sum(row["label"] == "" for row in rows)
     written(sheet, [*rows, {**rows[0], "id": "q99", "label": "1"}])
     with judge(mild) as (_, options):
-        found = measured(snellen("judge", run, *options, "--against", sheet, "--json"))
-    assert found["labelled"] == 30 - blank
-    assert any("1 labels are of no reply of this run, such as 'q99'" in one
-               for one in found["notes"])  # fmt: skip
+        measurement = measured(snellen("judge", run, *options, "--against", sheet, "--json"))
+    assert measurement["labelled"] == 30 - blank
+    assert any("1 labels are of no reply of this run, such as 'q99'" in note
+               for note in measurement["notes"])  # fmt: skip
 
 
 def test_labels_that_nobody_drew_are_called_so(snellen: Snellen, run: Path, tmp_path: Path) -> None:
     sheet = tmp_path / "mine.jsonl"
     sheet.write_text("".join(f'{{"id": "q{n}", "label": {n % 2}}}\n' for n in range(20)))
     with judge(mild) as (_, options):
-        found = measured(snellen("judge", run, *options, "--against", sheet, "--json"))
-    assert found["labelled"] == 20
-    assert any("nothing says that the labelled replies were drawn" in one for one in found["notes"])
+        measurement = measured(snellen("judge", run, *options, "--against", sheet, "--json"))
+    assert measurement["labelled"] == 20
+    assert any(
+        "nothing says that the labelled replies were drawn" in note for note in measurement["notes"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -337,8 +343,8 @@ def probed(snellen: Snellen, run: Path, decide: Callable[[Asked], Answer]) -> di
     with judge(decide) as (_, options):
         done = snellen("judge", run, *options, "--probe", "steering", "--sample", "24", "--json")
     assert done.code == 0
-    found: dict[str, Any] = done.json
-    return found
+    document: dict[str, Any] = done.json
+    return document
 
 
 def test_a_judge_that_obeys_is_told_from_one_that_does_not(snellen: Snellen, run: Path) -> None:
@@ -346,13 +352,18 @@ def test_a_judge_that_obeys_is_told_from_one_that_does_not(snellen: Snellen, run
     steady, obeys = probed(snellen, run, mild), probed(snellen, run, swayed)
     assert (obeys["right"], obeys["wrong"]) == (12, 12)
     moved = {
-        kind: (one["to_right"]["value"], one["to_wrong"]["value"], one["change"]["value"])
-        for kind, one in obeys["attempts"].items()
+        kind: (
+            attempt["to_right"]["value"],
+            attempt["to_wrong"]["value"],
+            attempt["change"]["value"],
+        )
+        for kind, attempt in obeys["attempts"].items()
     }
     assert moved.pop("instruction") == (1.0, 0.0, 0.5)
     assert set(moved.values()) == {(0.0, 0.0, 0.0)}
     assert {
-        (one["to_right"]["value"], one["change"]["value"]) for one in steady["attempts"].values()
+        (attempt["to_right"]["value"], attempt["change"]["value"])
+        for attempt in steady["attempts"].values()
     } == {(0.0, 0.0)}
     # Where nothing moves, nothing tells by how much it could: a change is no share.
     assert steady["attempts"]["claim"]["change"]["ci95"] is None
@@ -362,20 +373,20 @@ def test_a_judge_that_obeys_is_told_from_one_that_does_not(snellen: Snellen, run
 def test_intervals_of_a_probe_say_how_much_twelve_replies_can_tell(
     snellen: Snellen, run: Path
 ) -> None:
-    found = probed(snellen, run, swayed)["attempts"]["instruction"]["to_right"]
+    estimate = probed(snellen, run, swayed)["attempts"]["instruction"]["to_right"]
     # Wilson's for 12 of 12, which count as fewer by (1.96 / 2.201)²: t with 11 degrees.
     n, z = 12 * (1.959964 / 2.200985) ** 2, 1.959964
-    assert found["ci95"] == pytest.approx([n / (n + z**2), 1.0], abs=1e-6)
+    assert estimate["ci95"] == pytest.approx([n / (n + z**2), 1.0], abs=1e-6)
 
 
 def test_a_probe_lies_in_a_run_of_its_own_and_leaves_the_score(snellen: Snellen, run: Path) -> None:
     with judge(mild) as (_, options):
         before = snellen("judge", run, *options, "--json").json["scorings"]
-    found = probed(snellen, run, swayed)
+    document = probed(snellen, run, swayed)
     assert snellen("score", run, "--json").json["scorings"] == before
-    folder = Path(found["run"])
+    folder = Path(document["run"])
     assert folder.is_relative_to(run / "probed")
-    assert json.loads((folder / "steering.json").read_bytes()) == found
+    assert json.loads((folder / "steering.json").read_bytes()) == document
 
 
 def test_a_probe_goes_on_where_it_ended(snellen: Snellen, run: Path) -> None:
@@ -392,23 +403,23 @@ def test_a_probe_asks_once_about_each_attempt_however_often_replies_are_judged(
         snellen("judge", run, *options, "--repeats", "2")
         judged = len(server.asked)
         ask = ("judge", run, *options, "--repeats", "2", "--probe", "steering", "--sample", "24")
-        found = snellen(*ask, "--json").json
-    assert len(server.asked) - judged == 24 * len(found["attempts"])
+        document = snellen(*ask, "--json").json
+    assert len(server.asked) - judged == 24 * len(document["attempts"])
 
 
 def test_a_verdict_of_no_form_under_steering_is_lost_and_no_change(
     snellen: Snellen, run: Path
 ) -> None:
-    def confused(asked: Asked) -> Answer:
-        return said("Well.") if "careful and the fairest" in reply_in(asked) else mild(asked)
+    def confused(request: Asked) -> Answer:
+        return said("Well.") if "careful and the fairest" in reply_in(request) else mild(request)
 
-    found = probed(snellen, run, confused)["attempts"]["flattery"]
-    assert (found["lost"], found["change"]["value"]) == (24, None)
+    attempt = probed(snellen, run, confused)["attempts"]["flattery"]
+    assert (attempt["lost"], attempt["change"]["value"]) == (24, None)
 
 
 def test_replies_without_a_verdict_are_in_no_probe(snellen: Snellen, run: Path) -> None:
-    def confused_by_perhaps(asked: Asked) -> Answer:
-        return said("Well.") if "perhaps" in reply_in(asked) else mild(asked)
+    def confused_by_perhaps(request: Asked) -> Answer:
+        return said("Well.") if "perhaps" in reply_in(request) else mild(request)
 
     with judge(confused_by_perhaps) as (_, options):
         done = snellen("judge", run, *options, "--probe", "steering", "--sample", "60", "--json")

@@ -59,9 +59,9 @@ def work(tmp_path: Path) -> Path:
 @pytest.fixture
 def here(bucket: Bucket, work: Path) -> Iterator[Machine]:
     """A machine whose processes are killed when the test ends."""
-    made = Machine(work / "a", bucket.endpoint, {"ASKED": str(work / "asked")})
-    yield made
-    made.end()
+    machine = Machine(work / "a", bucket.endpoint, {"ASKED": str(work / "asked")})
+    yield machine
+    machine.end()
 
 
 @pytest.fixture
@@ -115,25 +115,25 @@ def test_a_run_that_is_killed_goes_on_on_another_machine_and_is_read_on_a_third(
     sent = keys_on(bucket)
     assert 5 <= len(sent) < N
 
-    said = there(*asking(work, out))
-    report = said.json
+    done = there(*asking(work, out))
+    report = done.json
     assert report["run"].startswith(out) and report["n"] == N
-    assert "holds its lock; waiting 1.5 s" in said.err
+    assert "holds its lock; waiting 1.5 s" in done.err
     assert keys_on(bucket) == Counter(f"s{n}" for n in range(N)), "each once"
-    asked = Counter((work / "asked").read_text().split())
-    twice = {f"s{number}" for number, times in asked.items() if times > 1}
+    counts = Counter((work / "asked").read_text().split())
+    twice = {f"s{number}" for number, times in counts.items() if times > 1}
     assert not twice & {*sent}, "what was on the store is not asked again"
     there(*asking(work, out, "fast"))
 
     monkeypatch.setenv("SNELLEN_HOME", str(work / "c"))
     results = there("report", out, "--json").json
-    assert [one["scorings"] for one in results if one["run"] == report["run"]] == [
+    assert [result["scorings"] for result in results if result["run"] == report["run"]] == [
         report["scorings"]
     ]
     again = there("score", report["run"], "--json").json
     assert again["scorings"] == report["scorings"] and again["run"] == report["run"]
     compared = there("compare", out, "--json").out
-    assert all(one["run"] in compared for one in results) and str(work / "c") not in compared
+    assert all(result["run"] in compared for result in results) and str(work / "c") not in compared
     assert "Number 3 ?" in there("score", report["run"], "--explain", "s3").out
     there("export", report["run"], "--to", "jsonl", "-o", work / "out.jsonl")
     assert len((work / "out.jsonl").read_text().splitlines()) == N
@@ -154,8 +154,8 @@ def test_what_was_not_sent_when_it_was_killed_is_not_asked_again_there(
 
     here.run(*asking(work, out))
     assert keys_on(bucket) == Counter(f"s{n}" for n in range(N))
-    asked = Counter((work / "asked").read_text().split())
-    assert sum(times - 1 for times in asked.values()) <= 1, "what was in flight alone"
+    counts = Counter((work / "asked").read_text().split())
+    assert sum(times - 1 for times in counts.values()) <= 1, "what was in flight alone"
 
 
 @pytest.mark.slow
@@ -202,9 +202,9 @@ def test_a_second_machine_is_told_who_writes(
     here.other = {**here.other, "PAUSE": "0.5"}
     writing = here.start(*asking(work, out))
     until_sent(bucket, writing)
-    said = there(*asking(work, out))
-    assert said.code == 2
-    assert f"process {writing.pid} on" in said.err and "is writing this run" in said.err
+    done = there(*asking(work, out))
+    assert done.code == 2
+    assert f"process {writing.pid} on" in done.err and "is writing this run" in done.err
     kill(writing)
 
 
@@ -275,15 +275,15 @@ def test_without_the_extra_it_says_how_to_install_it(
 
 
 def test_a_secret_in_an_address_is_not_repeated(bucket: Bucket, there: Snellen) -> None:
-    said = there("report", f"s3://who:hunter2@{bucket.name}/r")
-    assert said.code == 2
-    assert "hunter2" not in said.err and "leave that out" in said.err
+    done = there("report", f"s3://who:hunter2@{bucket.name}/r")
+    assert done.code == 2
+    assert "hunter2" not in done.err and "leave that out" in done.err
 
 
 def test_no_key_reaches_a_file(bucket: Bucket, work: Path, there: Snellen) -> None:
     assert there(*asking(work, f"{bucket.url}/r", "fast")).code == 0
     files = [path.read_bytes() for path in (work / "b").rglob("*") if path.is_file()]
-    assert files and not any(b"a secret" in one for one in files)
+    assert files and not any(b"a secret" in content for content in files)
     assert not any(b"a secret" in bucket.get(key) for key in bucket.objects())
 
 
@@ -297,9 +297,9 @@ def test_rows_and_pictures_on_a_store_are_fetched_once(
     spec = f"python:{work / 'model.py'}:fast"
     command = ["run", "-b", f"{bucket.url}/set/mine.jsonl", "--task", "vqa", "-m", spec, "--out",
                work / "runs", "--json"]  # fmt: skip
-    said = there(*command)
-    assert said.json["replies"]["ok"] == 1
-    assert f"{bucket.url}/set: fetching 2 files" in said.err
+    done = there(*command)
+    assert done.json["replies"]["ok"] == 1
+    assert f"{bucket.url}/set: fetching 2 files" in done.err
     manifest = json.loads(next((work / "runs").rglob("manifest.json")).read_text())
     assert manifest["data"] == f"{bucket.url}/set/mine.jsonl"
     assert not [*(work / "b").rglob("secret")]
@@ -317,12 +317,12 @@ def test_rows_and_pictures_on_a_store_are_fetched_once(
 def test_rows_and_pictures_on_a_store_are_verified(bucket: Bucket, there: Snellen) -> None:
     bucket.put("set/mine.jsonl", b'{"id": "s0", "question": "What?", "image": "a.png"}')
     bucket.put("set/a.png", png("red"))
-    for named in ("set/mine.jsonl", "set"):
-        said = there("data", "verify", f"{bucket.url}/{named}")
-        assert said.code == 0, said.err
-        assert said.out.startswith(f"{bucket.url}/{named}\n")
-        assert "0 of 1 rows cannot be read" in said.out
-        assert "0 of 1 pictures cannot be read" in said.out
+    for path in ("set/mine.jsonl", "set"):
+        done = there("data", "verify", f"{bucket.url}/{path}")
+        assert done.code == 0, done.err
+        assert done.out.startswith(f"{bucket.url}/{path}\n")
+        assert "0 of 1 rows cannot be read" in done.out
+        assert "0 of 1 pictures cannot be read" in done.out
     absent = there("data", "verify", f"{bucket.url}/set/typo.jsonl")
     assert absent.code == 2
     assert f"{bucket.url}/set/typo.jsonl: there is no such file" in absent.err
@@ -332,9 +332,9 @@ def test_a_folder_of_predictions_on_a_store_is_not_said_to_be_missing(
     bucket: Bucket, there: Snellen
 ) -> None:
     bucket.put("said/replies.csv", b"id,prediction\n")
-    said = there("score", f"{bucket.url}/said", "-b", "eyechart")
-    assert said.code == 2
-    assert f"{bucket.url}/said: there is no such run, and no such file." in said.err
+    done = there("score", f"{bucket.url}/said", "-b", "eyechart")
+    assert done.code == 2
+    assert f"{bucket.url}/said: there is no such run, and no such file." in done.err
 
 
 def test_help_does_without_fsspec() -> None:

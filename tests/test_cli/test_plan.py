@@ -11,10 +11,11 @@ from tests.test_cli.conftest import Snellen, written
 
 def result(text: str) -> dict[str, float]:
     """Name of the model → accuracy."""
-    found = json.loads(text)
-    found = found if isinstance(found, list) else [found]
+    documents = json.loads(text)
+    documents = documents if isinstance(documents, list) else [documents]
     return {
-        one["model"]: one["scorings"]["default"]["metrics"]["accuracy"]["value"] for one in found
+        document["model"]: document["scorings"]["default"]["metrics"]["accuracy"]["value"]
+        for document in documents
     }
 
 
@@ -24,8 +25,8 @@ def test_a_plan_asks_every_model_every_benchmark_with_a_profile_of_its_own(
     written(tmp_path / "mine.jsonl", "AAB")
     bodies: list[dict[str, object]] = []
 
-    def answer(asked: Asked) -> Answer:
-        bodies.append(json.loads(asked.body))
+    def answer(request: Asked) -> Answer:
+        bodies.append(json.loads(request.body))
         return said("B")
 
     with serving(answer) as server:
@@ -79,7 +80,7 @@ def test_a_suite_of_ones_own_stands_for_its_benchmarks(snellen: Snellen, tmp_pat
 
     done = snellen("run", "-m", "baseline/first", "-b", "suite:both.toml", "--json")
 
-    assert [one["benchmark"] for one in json.loads(done.out)] == ["one", "two"]
+    assert [document["benchmark"] for document in json.loads(done.out)] == ["one", "two"]
 
 
 @pytest.mark.parametrize(
@@ -115,10 +116,10 @@ def test_replies_of_another_run_are_taken_for_the_very_same_requests(
 ) -> None:
     written(tmp_path / "some.jsonl", "AA")
     written(tmp_path / "more.jsonl", "AAB")
-    asked: list[Asked] = []
+    requests: list[Asked] = []
 
-    def answer(question: Asked) -> Answer:
-        asked.append(question)
+    def answer(request: Asked) -> Answer:
+        requests.append(request)
         return said("A")
 
     with serving(answer) as server:
@@ -128,7 +129,7 @@ def test_replies_of_another_run_are_taken_for_the_very_same_requests(
         other = snellen(*ask, "-b", "more.jsonl", "--reuse", first["run"], "--max-tokens", "9")
         wrong = snellen("run", "-m", "baseline/first", "-b", "more.jsonl", "--reuse", first["run"])
 
-    assert len(asked) == 2 + 1 + 3
+    assert len(requests) == 2 + 1 + 3
     assert again.json["n"] == 3
     assert "2 replies were taken from another run (--reuse)" in again.json["notes"]
     assert "2 reused" in again.err

@@ -166,8 +166,8 @@ def test_what_others_print_meanwhile_stays_whole() -> None:
             runs[0].done = done
             show(runs)
 
-    said, *drawn = screen(terminal)
-    assert said == "stopping: wait"
+    other_line, *drawn = screen(terminal)
+    assert other_line == "stopping: wait"
     assert [text[:25] for text in drawn] == ["a long name of a run  2/9"]
 
 

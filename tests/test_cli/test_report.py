@@ -52,17 +52,17 @@ def test_html_says_what_was_asked_with_the_command_that_repeats_it(
 def test_several_runs_are_compared_in_html_unless_that_is_not_wanted(
     snellen: Snellen, runs: Path
 ) -> None:
-    said = "baseline/reader is "
+    verdict = "baseline/reader is "
 
-    assert said in snellen("report", runs, "--format", "html").out
-    assert said not in snellen("report", runs, "--format", "html", "--no-compare").out
+    assert verdict in snellen("report", runs, "--format", "html").out
+    assert verdict not in snellen("report", runs, "--format", "html", "--no-compare").out
 
 
 def test_runs_that_cannot_be_compared_are_reported_all_the_same(
     snellen: Snellen, runs: Path
 ) -> None:
-    one = next(runs.glob("*/baseline__reader/*"))
-    done = snellen("report", one, one, "--format", "html")
+    run = next(runs.glob("*/baseline__reader/*"))
+    done = snellen("report", run, run, "--format", "html")
 
     assert done.code == 0
     assert done.err.startswith("not compared: ")
@@ -93,7 +93,7 @@ def test_where_nothing_has_a_value_no_plot_is_drawn_and_it_is_said(
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--format", "svg"), "svg is written to a file: name it with -o."),
         (("--plots", "p", "-o", "x.svg"), "leave out -o"),
@@ -103,12 +103,12 @@ def test_where_nothing_has_a_value_no_plot_is_drawn_and_it_is_said(
     ],
 )
 def test_what_makes_no_sense_is_refused(
-    snellen: Snellen, runs: Path, options: tuple[str, ...], said: str
+    snellen: Snellen, runs: Path, options: tuple[str, ...], message: str
 ) -> None:
     done = snellen("report", runs, "--no-compare", *options)
 
     assert done.code == 2
-    assert said in done.err
+    assert message in done.err
 
 
 def test_plots_without_matplotlib_name_the_extra(
@@ -143,11 +143,18 @@ def test_a_comparison_is_written_in_every_format(snellen: Snellen, runs: Path) -
 
 
 def test_the_csv_of_a_comparison_has_its_numbers_in_full(snellen: Snellen, runs: Path) -> None:
-    found = json.loads(snellen("compare", runs, "--json").out)["comparisons"][0]
+    comparison = json.loads(snellen("compare", runs, "--json").out)["comparisons"][0]
     row = snellen("compare", runs, "--format", "csv").out.splitlines()[1].split(",")
 
-    less = found["metrics"]["accuracy"]["difference"]
-    assert row[:6] == ["eyechart", "official", found["a"], found["b"], "metric", "accuracy"]
+    less = comparison["metrics"]["accuracy"]["difference"]
+    assert row[:6] == [
+        "eyechart",
+        "official",
+        comparison["a"],
+        comparison["b"],
+        "metric",
+        "accuracy",
+    ]
     assert [float(row[8]), float(row[10]), float(row[11])] == [less["value"], *less["ci95"]]
 
 

@@ -45,7 +45,7 @@ def test_several_runs_are_a_list_in_the_order_given(snellen: Snellen, rows: Path
         *FIRST, "-b", "other.jsonl", "-m", "baseline/longest", "-b", "mine.jsonl", "--json"
     )
 
-    assert [(one["model"], one["benchmark"]) for one in done.json] == [
+    assert [(result["model"], result["benchmark"]) for result in done.json] == [
         ("baseline/first", "mine"),
         ("baseline/first", "other"),
         ("baseline/longest", "mine"),
@@ -74,8 +74,8 @@ def test_the_same_command_asks_nothing_again(snellen: Snellen, rows: Path) -> No
 def test_what_failed_is_counted_said_and_asked_again(snellen: Snellen, rows: Path) -> None:
     broken = True
 
-    def answer(asked: Asked) -> Answer:
-        return status(400, "too long") if broken and b"Which 1" in asked.body else said("A")
+    def answer(request: Asked) -> Answer:
+        return status(400, "too long") if broken and b"Which 1" in request.body else said("A")
 
     with serving(answer) as server:
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
@@ -98,8 +98,8 @@ def test_a_turn_that_is_not_scored_and_failed_is_said_and_asked_again(
     turns = [{"question": "What is it?", "answer": "a cat"}, {"question": "Why?"}]
     (tmp_path / "mine.jsonl").write_text(json.dumps({"turns": turns}))
 
-    def fails_at_why(asked: Asked) -> Answer:
-        return status(400) if b"Why?" in asked.body else said("a cat")
+    def fails_at_why(request: Asked) -> Answer:
+        return status(400) if b"Why?" in request.body else said("a cat")
 
     ask = ("run", "-m", "openai/m", "-b", "mine.jsonl", "--base-url")
     with serving(fails_at_why) as server:
@@ -154,7 +154,7 @@ def test_a_floor_for_a_category_that_is_not_there_is_met_with_those_that_are(
 
 
 def test_pictures_that_are_missing_are_one_reason(snellen: Snellen, rows: Path) -> None:
-    asked = [
+    lines = [
         {
             "id": f"q{n}",
             "image": f"pics/p{n}.png",
@@ -165,9 +165,9 @@ def test_pictures_that_are_missing_are_one_reason(snellen: Snellen, rows: Path) 
         }
         for n in range(5)
     ]
-    asked.append({**asked[0], "id": "r", "image": "text.png"})
+    lines.append({**lines[0], "id": "r", "image": "text.png"})
     (rows.parent / "text.png").write_text("no picture")
-    rows.write_text("".join(json.dumps(row) + "\n" for row in asked))
+    rows.write_text("".join(json.dumps(row) + "\n" for row in lines))
     notes = snellen(*FIRST, "--json").json["notes"]
 
     missing, other = (note for note in notes if note.startswith("failed"))
@@ -209,13 +209,13 @@ def test_a_metric_where_lower_is_better_has_no_floor(snellen: Snellen) -> None:
 def test_a_part_of_what_a_run_already_has_is_reported_with_the_rest_and_that_is_said(
     snellen: Snellen, rows: Path
 ) -> None:
-    whole = snellen(*FIRST)
+    full = snellen(*FIRST)
     part = snellen(*FIRST, "--limit", "1", "--json")
 
     assert part.json["n"] == 3
     assert "already had 3 replies; the report is of all 3 questions asked so far" in part.err
     assert "not of the 1 chosen now" in part.err
-    assert "already had" not in whole.err
+    assert "already had" not in full.err
 
 
 def test_replies_that_came_now_are_not_among_those_that_a_run_had(
@@ -241,10 +241,10 @@ def test_why_a_question_failed_is_said_in_words(snellen: Snellen, rows: Path) ->
 
 
 def test_without_a_score_the_replies_are_kept_for_later(snellen: Snellen, rows: Path) -> None:
-    asked = snellen(*FIRST, "--no-score", "--json")
-    run = Path(asked.json[0]["run"])
+    done = snellen(*FIRST, "--no-score", "--json")
+    run = Path(done.json[0]["run"])
     assert "report.json" not in {path.name for path in run.iterdir()}
-    assert f"not scored; run `snellen score {run}`" in asked.err
+    assert f"not scored; run `snellen score {run}`" in done.err
 
     scored = snellen("score", run, "--json")
 
@@ -265,7 +265,7 @@ def test_flags_reach_the_server_and_go_before_the_profile(snellen: Snellen, rows
         )
 
     assert done.code == 0
-    sent = [asked.json for asked in server.asked]
+    sent = [request.json for request in server.asked]
     assert {body["max_tokens"] for body in sent} == {7}
     assert {body["temperature"] for body in sent} == {0.5}
     assert {body["top_p"] for body in sent} == {0.5}
@@ -304,7 +304,7 @@ def test_a_model_is_opened_once_for_all_benchmarks(snellen: Snellen, rows: Path)
     )
     ask = ("run", "-m", "python:model.py:Mine", "-b", "mine.jsonl", "-b", "other.jsonl", "--json")
 
-    assert [one["replies"] for one in snellen(*ask).json] == [{"ok": 3}, {"ok": 2}]
+    assert [result["replies"] for result in snellen(*ask).json] == [{"ok": 3}, {"ok": 2}]
     assert Path("opened").read_text() == "once "
 
 
@@ -314,8 +314,8 @@ def test_the_most_frequent_answer_is_each_benchmarks_own(snellen: Snellen, rows:
         "run", "-m", "baseline/most-frequent", "-b", "mine.jsonl", "-b", "other.jsonl", "--json"
     )
 
-    found = [one["scorings"]["default"]["metrics"]["accuracy"]["value"] for one in done.json]
-    assert found == [pytest.approx(2 / 3)] * 2
+    values = [result["scorings"]["default"]["metrics"]["accuracy"]["value"] for result in done.json]
+    assert values == [pytest.approx(2 / 3)] * 2
 
 
 def test_the_flag_says_how_many_threads_call_a_function_of_ones_own(
@@ -393,8 +393,8 @@ def test_ctrl_c_keeps_what_came_exits_130_and_the_same_command_goes_on(tmp_path:
 
 def predictions(path: Path) -> Path:
     """What somebody's model said to two of the bundled rows: one right, one in too many words."""
-    said = {"1": "\\frac{3}{8}", "2": "The answer is surely 5, not 4."}
-    lines = [{"id": name, "response": text} for name, text in said.items()]
+    responses = {"1": "\\frac{3}{8}", "2": "The answer is surely 5, not 4."}
+    lines = [{"id": name, "response": text} for name, text in responses.items()]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
 
@@ -488,7 +488,7 @@ def test_data_is_for_the_benchmarks_that_read_some(snellen: Snellen, rows: Path)
     both = snellen(*ask, "-b", "eyechart", "-b", rows.name, "--data", ".")
     alone = snellen(*ask, "-b", "eyechart", "--data", ".")
 
-    assert [one["n"] for one in both.json] == [2, 2]
+    assert [result["n"] for result in both.json] == [2, 2]
     assert alone.code == 2
     assert "reads no data" in alone.err
 
@@ -499,7 +499,10 @@ def test_all_runs_in_a_folder_are_reported(snellen: Snellen, rows: Path) -> None
 
     shown = snellen("report", "runs", "--json")
 
-    assert sorted(one["model"] for one in shown.json) == ["baseline/first", "baseline/longest"]
+    assert sorted(result["model"] for result in shown.json) == [
+        "baseline/first",
+        "baseline/longest",
+    ]
 
 
 def test_all_runs_in_a_folder_are_a_table_with_the_way_to_each(
@@ -517,10 +520,10 @@ def test_all_runs_in_a_folder_are_a_table_with_the_way_to_each(
 
 
 def test_a_misspelt_task_is_put_right(snellen: Snellen, rows: Path) -> None:
-    said = snellen("run", "-m", "baseline/first", "-b", rows.name, "--task", "mqc")
+    done = snellen("run", "-m", "baseline/first", "-b", rows.name, "--task", "mqc")
 
-    assert said.code == 2
-    assert "Did you mean 'mcq'?" in said.err
+    assert done.code == 2
+    assert "Did you mean 'mcq'?" in done.err
 
 
 # -- other people's files
@@ -528,8 +531,11 @@ def test_a_misspelt_task_is_put_right(snellen: Snellen, rows: Path) -> None:
 
 def test_a_file_of_vlmevalkits_needs_no_benchmark(snellen: Snellen, tmp_path: Path) -> None:
     file = predictions(tmp_path / "some.jsonl")
-    said = [json.loads(line) for line in file.read_text().splitlines()]
-    lines = ["index\tprediction", *(f"{one['id']}\t{one['response']}" for one in said)]
+    responses = [json.loads(line) for line in file.read_text().splitlines()]
+    lines = [
+        "index\tprediction",
+        *(f"{response['id']}\t{response['response']}" for response in responses),
+    ]
     (tmp_path / "my_model_MathVision_MINI.tsv").write_text("\n".join(lines) + "\n")
 
     done = snellen("score", "my_model_MathVision_MINI.tsv", "--json")
@@ -547,16 +553,16 @@ def test_a_folder_of_two_models_files_is_refused_and_one_of_them_can_be_named(
 ) -> None:
     (tmp_path / "theirs").mkdir()
     for model, reply in (("A", "B"), ("B", "A")):
-        lines = "".join(f"q{place}\t{reply}\n" for place in range(3))
+        lines = "".join(f"q{number}\t{reply}\n" for number in range(3))
         (tmp_path / "theirs" / f"{model}_mine.tsv").write_text(f"index\tprediction\n{lines}")
 
     mixed = snellen("score", "theirs", "-b", rows.name)
-    named = snellen("score", "theirs/B_mine.tsv", "-b", rows.name, "--json")
+    single = snellen("score", "theirs/B_mine.tsv", "-b", rows.name, "--json")
 
     assert mixed.code == 2
     assert "3 questions, such as 'q0', have a reply in more than one of its files" in mixed.err
     assert "A_mine.tsv, B_mine.tsv" in mixed.err
-    assert named.json["replies"] == {"ok": 3}
+    assert single.json["replies"] == {"ok": 3}
 
 
 def test_rows_of_lmms_eval_are_taken_by_place_only_where_their_targets_agree(
@@ -564,8 +570,8 @@ def test_rows_of_lmms_eval_are_taken_by_place_only_where_their_targets_agree(
 ) -> None:
     def written_with(targets: str) -> Path:
         lines = [
-            {"doc_id": place, "target": target, "filtered_resps": ["A"]}
-            for place, target in enumerate(targets)
+            {"doc_id": number, "target": target, "filtered_resps": ["A"]}
+            for number, target in enumerate(targets)
         ]
         file = tmp_path / "samples.jsonl"
         file.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -609,8 +615,8 @@ def test_a_tsv_with_pictures_in_it_is_asked_about_those_very_bytes(
     (tmp_path / "kit.tsv").write_text("\n".join(lines) + "\n")
     got: list[bytes] = []
 
-    def answer(asked: Asked) -> Answer:
-        got.append(asked.body)
+    def answer(request: Asked) -> Answer:
+        got.append(request.body)
         return said("A")
 
     with serving(answer) as server:
@@ -618,8 +624,8 @@ def test_a_tsv_with_pictures_in_it_is_asked_about_those_very_bytes(
         done = snellen(*ask, "-b", "kit.tsv")
 
     assert done.json["replies"] == {"ok": 3}
-    asked = [b64encode(picture) for picture in (first, first, second)]
-    assert all(picture in body for picture, body in zip(asked, got, strict=True))
+    expected = [b64encode(picture) for picture in (first, first, second)]
+    assert all(picture in body for picture, body in zip(expected, got, strict=True))
     assert any("3 cells such as 'None' in A" in note for note in done.json["notes"])
 
 
@@ -628,7 +634,7 @@ def test_a_folder_of_pictures_is_asked_for_captions(snellen: Snellen, tmp_path: 
     png(tmp_path / "photos/cats/1.png", 8)
     png(tmp_path / "photos/2.png", 8)
 
-    with serving(lambda asked: said("A square.")) as server:
+    with serving(lambda request: said("A square.")) as server:
         done = snellen("run", "-m", "openai/m", "--base-url", server.url, "-b", "photos/", "--json")
 
     assert done.json["replies"] == {"ok": 2}
@@ -651,8 +657,8 @@ def test_rows_of_parquet_have_their_pictures_in_them(snellen: Snellen, tmp_path:
     pq.write_table(pa.table(columns), tmp_path / "mine.parquet")
     got: list[bytes] = []
 
-    def answer(asked: Asked) -> Answer:
-        got.append(asked.body)
+    def answer(request: Asked) -> Answer:
+        got.append(request.body)
         return said("B")
 
     with serving(answer) as server:
@@ -677,10 +683,10 @@ def test_other_pictures_under_the_same_names_are_another_run(
     snellen: Snellen, tmp_path: Path
 ) -> None:
     row = {"id": "1", "image": "a.png", "question": "?", "A": "x", "B": "y", "answer": "A"}
-    for place, side in (("one", 8), ("two", 9)):
-        (tmp_path / place).mkdir()
-        png(tmp_path / place / "a.png", side)
-        (tmp_path / place / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    for folder, side in (("one", 8), ("two", 9)):
+        (tmp_path / folder).mkdir()
+        png(tmp_path / folder / "a.png", side)
+        (tmp_path / folder / "rows.jsonl").write_text(json.dumps(row) + "\n")
     ask = ("run", "-m", "baseline/first", "--json")
 
     first = snellen(*ask, "-b", "one/rows.jsonl")
@@ -727,17 +733,17 @@ def test_rows_slow_to_their_first_are_still_rows(
 
 
 @pytest.mark.parametrize(
-    ("given", "sent"),
+    ("flags", "sent"),
     [((), 0.0), (("--temperature", "0.7"), 0.7), (("--temperature", "default"), None)],
 )
 def test_a_benchmark_is_asked_at_temperature_0_unless_another_is_given(
-    snellen: Snellen, rows: Path, given: tuple[str, ...], sent: float | None
+    snellen: Snellen, rows: Path, flags: tuple[str, ...], sent: float | None
 ) -> None:
     with serving(said("A")) as server:
         snellen(
-            "run", "-m", "openai/m", "-b", "mine.jsonl", "--base-url", f"{server.url}/v1", *given
+            "run", "-m", "openai/m", "-b", "mine.jsonl", "--base-url", f"{server.url}/v1", *flags
         )
-        assert [asked.json.get("temperature") for asked in server.asked] == [sent] * 3
+        assert [request.json.get("temperature") for request in server.asked] == [sent] * 3
 
 
 def test_help_lists_every_option_under_a_group_after_examples(snellen: Snellen) -> None:

@@ -32,7 +32,7 @@ def test_markdown_and_json_have_the_probe(snellen: Snellen) -> None:
     )
     probe = done.json["probe"]
     assert probe["probe"] == {"permute_options": 4, "seed": 0}
-    assert [one["picked"]["value"] for one in probe["places"]] == [1.0, 0.0, 0.0, 0.0]
+    assert [entry["picked"]["value"] for entry in probe["places"]] == [1.0, 0.0, 0.0, 0.0]
     shown = snellen("report", "runs", "--format", "md")
     assert "| consistency | 0.00 % |" in shown.out
     assert "| A | 100.00 % |" in shown.out
@@ -63,10 +63,10 @@ def test_a_probe_ends_with_what_the_run_as_asked_has_above_it(snellen: Snellen) 
     # Asked at another temperature it is no such run.
     snellen("run", "-m", "baseline/reader", "-b", POSITIONS, "--temperature", "1")
     done = snellen("run", "-m", "baseline/reader", "-b", POSITIONS, "--blind", "none")
-    said = " ".join(done.out.split())
-    assert "baseline/reader is 100.00 pp above baseline/reader (blind=none) in accuracy" in said
-    assert "what baseline/reader has above it is what seeing gives" in said
-    assert "they differ in probe.blind: none against not set" in said
+    text = " ".join(done.out.split())
+    assert "baseline/reader is 100.00 pp above baseline/reader (blind=none) in accuracy" in text
+    assert "what baseline/reader has above it is what seeing gives" in text
+    assert "they differ in probe.blind: none against not set" in text
 
 
 def test_another_probe_is_no_run_as_the_benchmark_asks(snellen: Snellen) -> None:
@@ -81,9 +81,9 @@ def test_another_probe_is_no_run_as_the_benchmark_asks(snellen: Snellen) -> None
 def test_who_does_not_look_gains_nothing_by_seeing(snellen: Snellen) -> None:
     snellen("run", "-m", "baseline/first", "-b", POSITIONS)
     done = snellen("run", "-m", "baseline/first", "-b", POSITIONS, "--blind", "other")
-    said = " ".join(done.out.split())
-    assert "baseline/first and baseline/first (blind=other seed=0) have the same accuracy" in said
-    assert "only baseline/first on 0; only baseline/first (blind=other seed=0) on 0" in said
+    text = " ".join(done.out.split())
+    assert "baseline/first and baseline/first (blind=other seed=0) have the same accuracy" in text
+    assert "only baseline/first on 0; only baseline/first (blind=other seed=0) on 0" in text
 
 
 def test_choosing_is_told_from_knowing(snellen: Snellen) -> None:
@@ -91,9 +91,9 @@ def test_choosing_is_told_from_knowing(snellen: Snellen) -> None:
     spec = "eyechart:tasks=colours+positions,n=40"
     snellen("run", "-m", "baseline/reader", "-b", spec)
     done = snellen("run", "-m", "baseline/reader", "-b", spec, "--open-ended")
-    said = " ".join(done.out.split())
-    assert "baseline/reader is 50.00 pp above baseline/reader (open_ended=True)" in said
-    assert "comes of choosing, not of knowing" in said
+    text = " ".join(done.out.split())
+    assert "baseline/reader is 50.00 pp above baseline/reader (open_ended=True)" in text
+    assert "comes of choosing, not of knowing" in text
 
 
 def test_compare_names_the_probe_and_takes_runs_of_all_kinds(snellen: Snellen) -> None:
@@ -101,10 +101,10 @@ def test_compare_names_the_probe_and_takes_runs_of_all_kinds(snellen: Snellen) -
         assert snellen("run", "-m", "baseline/reader", "-b", POSITIONS, *flags).code == 0
     done = snellen("compare", "runs")
     assert done.code == 0
-    said = " ".join(done.out.split())
-    assert "baseline/reader (blind=none)" in said
+    text = " ".join(done.out.split())
+    assert "baseline/reader (blind=none)" in text
     # Its samples are asked four times each, under ids of their own.
-    assert "is in no comparison: nothing else here has its questions" in said
+    assert "is in no comparison: nothing else here has its questions" in text
 
 
 def test_tables_of_runs_say_which_was_asked_otherwise(snellen: Snellen) -> None:
@@ -123,8 +123,8 @@ def test_tables_of_runs_say_which_was_asked_otherwise(snellen: Snellen) -> None:
 
 def test_a_result_prints_its_probe(snellen: Snellen) -> None:
     result = library.evaluate(POSITIONS, "baseline/first", permute_options=4)
-    said = " ".join(str(result).split())
-    assert "probe consistency 0.00 %" in said and "probe circular 0.00 %" in said
+    text = " ".join(str(result).split())
+    assert "probe consistency 0.00 %" in text and "probe circular 0.00 %" in text
 
 
 def test_what_seeing_gives_is_said_of_one_model_alone(snellen: Snellen) -> None:

@@ -10,12 +10,12 @@ from snellen.media import images
 from snellen.media.content import Image
 from snellen.store import runs_below
 from tests.servers import said, serving
-from tests.test_cli.conftest import Said, Snellen, written
+from tests.test_cli.conftest import CommandResult, Snellen, written
 
 SIZES = "eyechart:tasks=colours+positions,n=40"
 
 
-def rows(done: Said, title: str) -> list[str]:
+def rows(done: CommandResult, title: str) -> list[str]:
     """The lines of the table under a title, blanks made one."""
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
     return lines[next(n for n, line in enumerate(lines) if title in line) + 1 :]
@@ -32,7 +32,7 @@ def test_each_size_is_a_run_and_differences_are_to_the_first(snellen: Snellen) -
         *("--image-size", "original", "--image-size", "112", "--image-size", "8"),
     )
     assert done.code == 0
-    sides = [one["profile"] for one in identities()]
+    sides = [identity["profile"] for identity in identities()]
     assert sorted(map(str, sides)) == sorted(
         ["{}", "{'images': {'max_side': 112}}", "{'images': {'max_side': 8}}"] * 2
     )
@@ -42,9 +42,9 @@ def test_each_size_is_a_run_and_differences_are_to_the_first(snellen: Snellen) -
     assert any(line.startswith("max_side=112 baseline/reader 100.00 %") for line in table)
     first = [line for line in table if line.startswith("max_side=") and "baseline/first" in line]
     assert len(first) == 2 and all("+0.00 pp" in line for line in first)
-    said = "\n".join(table)
-    assert "baseline/first, best of 3 settings: baseline/first has 12.50 %" in said
-    assert "settings differ by 0.00 pp (standard deviation)" in said
+    text = "\n".join(table)
+    assert "baseline/first, best of 3 settings: baseline/first has 12.50 %" in text
+    assert "settings differ by 0.00 pp (standard deviation)" in text
     assert "p is adjusted by Holm's method over the 4 differences shown" in table
 
 
@@ -56,8 +56,8 @@ def test_a_smaller_picture_is_what_a_server_gets(snellen: Snellen) -> None:
         )
         urls = [
             part["image_url"]["url"]
-            for one in server.asked
-            for part in one.json["messages"][0]["content"]
+            for request in server.asked
+            for part in request.json["messages"][0]["content"]
             if part["type"] == "image_url"
         ]
     assert done.code == 0

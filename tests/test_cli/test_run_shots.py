@@ -12,10 +12,12 @@ def test_the_flag_puts_examples_before_questions(snellen: Snellen, tmp_path: Pat
     with serving(said("thing q1")) as server:
         command = ["run", "-m", "openai/m", "--base-url", server.url, "-b", str(path)]
         done = snellen(*command, "--shots", "2", "--shots-seed", "3")
-        asked = [[message["role"] for message in one.json["messages"]] for one in server.asked]
+        roles = [
+            [message["role"] for message in request.json["messages"]] for request in server.asked
+        ]
 
     assert done.code == 0
-    assert asked == [["user", "assistant", "user", "assistant", "user"]] * 4
+    assert roles == [["user", "assistant", "user", "assistant", "user"]] * 4
     assert "2 examples before each question" in done.err
 
 

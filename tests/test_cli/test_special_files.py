@@ -38,8 +38,10 @@ def test_a_picture_that_is_no_regular_file_fails_its_question_alone(
     assert snellen("run", "-m", "baseline/first", "-b", "mine.jsonl").code == 1
 
     (manifest,) = tmp_path.glob("runs/*/*/*/manifest.json")
-    records = [one for one in Run(manifest.parent).replies() if isinstance(one, ReplyRecord)]
-    errors = {one.key[0]: one.error.message for one in records if one.error is not None}
+    records = [
+        record for record in Run(manifest.parent).replies() if isinstance(record, ReplyRecord)
+    ]
+    errors = {record.key[0]: record.error.message for record in records if record.error is not None}
     assert set(errors) == {"pipe", "folder", "socket"}
     assert errors["pipe"].endswith(f"it {PIPE}.")
     assert errors["folder"].endswith("it is a folder, not a regular file.")
@@ -89,14 +91,14 @@ def test_a_pipe_in_the_place_of_a_file_is_refused_by_its_name(
         for end in ("jsonl", "tsv", "csv", "json", "parquet", "jsonl.gz", "xlsx", "toml")
     }
     os.mkfifo(name)
-    said = snellen(*command.split())
-    words = said.out + said.err
-    assert said.code == (1 if "verify" in command else 2)
+    done = snellen(*command.split())
+    words = done.out + done.err
+    assert done.code == (1 if "verify" in command else 2)
     assert name in words and PIPE in words and "Errno" not in words
 
 
 def test_a_manifest_that_is_a_pipe_is_refused(snellen: Snellen) -> None:
     os.mkdir("run")
     os.mkfifo("run/manifest.json")
-    said = snellen("score", "run")
-    assert said.code == 2 and PIPE in said.err
+    done = snellen("score", "run")
+    assert done.code == 2 and PIPE in done.err

@@ -51,18 +51,18 @@ def test_what_is_quick_loads_nothing_that_is_slow(words: str) -> None:
 
 
 def test_the_list_has_every_benchmark_model_and_metric(snellen: Snellen) -> None:
-    found = snellen("list", "--json").json
+    listing = snellen("list", "--json").json
 
-    assert set(found) == {"benchmarks", "suites", "models", "metrics"}
-    assert {"eyechart", "mathvision"} <= {one["name"] for one in found["benchmarks"]}
-    assert {"suite:quick", "suite:core"} <= {one["name"] for one in found["suites"]}
-    assert {"openai/NAME", "baseline/reader"} <= {one["name"] for one in found["models"]}
-    metrics = [one["name"] for one in found["metrics"]]
+    assert set(listing) == {"benchmarks", "suites", "models", "metrics"}
+    assert {"eyechart", "mathvision"} <= {entry["name"] for entry in listing["benchmarks"]}
+    assert {"suite:quick", "suite:core"} <= {entry["name"] for entry in listing["suites"]}
+    assert {"openai/NAME", "baseline/reader"} <= {entry["name"] for entry in listing["models"]}
+    metrics = [entry["name"] for entry in listing["metrics"]]
     assert {"mean", "acuity.threshold", "yes_no.f1", "streaming.f1", "anls.anls"} <= {*metrics}
     assert len({*metrics}) == len(metrics)
     assert not {"streaming.to_json", "streaming.columns_of", "captions.captions"} & {*metrics}
-    assert all(one["title"].endswith(".") for one in found["metrics"])
-    assert all(one["title"] for kind in found.values() for one in kind)
+    assert all(entry["title"].endswith(".") for entry in listing["metrics"])
+    assert all(entry["title"] for kind in listing.values() for entry in kind)
 
 
 def test_one_kind_can_be_listed(snellen: Snellen) -> None:
@@ -91,10 +91,10 @@ def test_the_sheet_shows_options_scorings_sources_and_an_example(snellen: Snelle
 
 def test_the_sheet_counts_rows_where_the_data_is(snellen: Snellen) -> None:
     rows = (registry.ROWS / "mathvision" / "testmini.jsonl").read_text().splitlines()
-    found = snellen("show", "mathvision:split=testmini", "--data", "synthetic", "--json").json
+    sheet = snellen("show", "mathvision:split=testmini", "--data", "synthetic", "--json").json
 
-    assert found["rows"] == len(rows)
-    assert found["options"]["split"] == {"default": "test", "choices": ["test", "testmini"]}
+    assert sheet["rows"] == len(rows)
+    assert sheet["options"]["split"] == {"default": "test", "choices": ["test", "testmini"]}
 
 
 def test_chance_is_the_mean_of_one_over_the_number_of_choices(
@@ -113,15 +113,15 @@ def test_a_file_of_rows_has_a_sheet_too(snellen: Snellen) -> None:
     assert "Answer with yes or no." in out
 
 
-@pytest.mark.parametrize(("scored", "told"), [(0.5, 0.5), (0.1, None)])
+@pytest.mark.parametrize(("scored", "expected"), [(0.5, 0.5), (0.1, None)])
 def test_what_hedging_scores_is_told_where_it_beats_chance(
-    scored: float, told: float | None
+    scored: float, expected: float | None
 ) -> None:
-    made = registry.benchmark("mathvision", data=Path(registry.SYNTHETIC))
-    assert made.check is not None
-    generous = replace(made.check, expect={"official": {"hedging": scored}})
+    benchmark = registry.benchmark("mathvision", data=Path(registry.SYNTHETIC))
+    assert benchmark.check is not None
+    generous = replace(benchmark.check, expect={"official": {"hedging": scored}})
 
-    assert show._hedging(replace(made, check=generous), "official", 0.12) == told
+    assert show._hedging(replace(benchmark, check=generous), "official", 0.12) == expected
 
 
 # -- check, doctor, demo
@@ -131,9 +131,9 @@ def test_check_shows_what_each_dummy_scored_beside_what_it_must(snellen: Snellen
     done = snellen("check", "mathvision", "--json")
 
     assert done.code == 0
-    (found,) = done.json
-    assert found["passed"]
-    oracle = [row for row in found["rows"] if row["dummy"] == "oracle"]
+    (document,) = done.json
+    assert document["passed"]
+    oracle = [row for row in document["rows"] if row["dummy"] == "oracle"]
     assert [row["got"] for row in oracle] == [1.0] * len(oracle)
     assert {row["scoring"] for row in oracle} == {"official", "robust"}
 
@@ -152,7 +152,7 @@ def test_doctor_knows_the_packages_and_extras_of_the_project() -> None:
     project = tomllib.loads(PROJECT.read_text())["project"]
 
     def names(wanted: list[str]) -> tuple[str, ...]:
-        return tuple(one.partition(">")[0] for one in wanted)
+        return tuple(requirement.partition(">")[0] for requirement in wanted)
 
     assert names(project["dependencies"]) == doctor.CORE
     extras = project["optional-dependencies"]
@@ -162,11 +162,11 @@ def test_doctor_knows_the_packages_and_extras_of_the_project() -> None:
 
 
 def test_doctor_says_how_to_get_what_is_missing(snellen: Snellen) -> None:
-    found = snellen("doctor", "--json").json
+    document = snellen("doctor", "--json").json
     out = snellen("doctor").out
 
-    assert found["packages"]["click"] is not None
-    for extra, versions in found["extras"].items():
+    assert document["packages"]["click"] is not None
+    for extra, versions in document["extras"].items():
         there = all(versions.values())
         assert (install(extra) in out) != there
 

@@ -35,15 +35,15 @@ def test_a_missing_video_is_named_with_what_it_takes_from_n(
 def test_an_empty_video_is_as_good_as_none(snellen: Snellen, video_mme: Path) -> None:
     (video_mme / "data/letters-1.mp4").write_bytes(b"")
 
-    found = snellen("data", "verify", "video-mme", "--data", video_mme, "--json").json["videos"]
+    videos = snellen("data", "verify", "video-mme", "--data", video_mme, "--json").json["videos"]
 
-    assert (found["n"], found["missing"], found["questions"], found["left"]) == (
+    assert (videos["n"], videos["missing"], videos["questions"], videos["left"]) == (
         2,
         ["letters-1.mp4"],
         8,
         4,
     )
-    assert found["lost"]["duration"] == {"short": {"lost": 4, "of": 4}}
+    assert videos["lost"]["duration"] == {"short": {"lost": 4, "of": 4}}
 
 
 def test_videos_that_are_all_there_are_said_to_be(snellen: Snellen, video_mme: Path) -> None:
@@ -58,9 +58,9 @@ def test_an_option_takes_the_questions_and_their_videos_away(
     (video_mme / "data/letters_2.mp4").unlink()
 
     spec = "video-mme:duration=short"
-    found = snellen("data", "verify", spec, "--data", video_mme, "--json").json["videos"]
+    videos = snellen("data", "verify", spec, "--data", video_mme, "--json").json["videos"]
 
-    assert (found["n"], found["missing"], found["left"]) == (1, [], 4)
+    assert (videos["n"], videos["missing"], videos["left"]) == (1, [], 4)
 
 
 def test_ovo_bench_says_which_tasks_lose_points(snellen: Snellen, tmp_path: Path) -> None:
@@ -73,11 +73,11 @@ def test_ovo_bench_says_which_tasks_lose_points(snellen: Snellen, tmp_path: Path
         len(row.get("test_info", [0])) for row in rows if row["video"] == "letters/count.mp4"
     )
 
-    found = snellen("data", "verify", "ovo-bench", "--data", folder, "--json").json["videos"]
+    videos = snellen("data", "verify", "ovo-bench", "--data", folder, "--json").json["videos"]
 
-    assert found["missing"] == ["letters/count.mp4"]
-    assert found["questions"] - found["left"] == points
-    assert found["lost"]["task"] == {"REC": {"lost": points, "of": points}}
+    assert videos["missing"] == ["letters/count.mp4"]
+    assert videos["questions"] - videos["left"] == points
+    assert videos["lost"]["task"] == {"REC": {"lost": points, "of": points}}
 
 
 def test_questions_that_are_not_there_are_said_to_be_missing(
@@ -91,9 +91,9 @@ def test_questions_that_are_not_there_are_said_to_be_missing(
 
 
 def test_of_pictures_nothing_is_said_about_videos(snellen: Snellen) -> None:
-    found = snellen("data", "verify", "pope", "--json").json
+    document = snellen("data", "verify", "pope", "--json").json
 
-    assert (found["videos"], found["wrong"]) == (None, [])
+    assert (document["videos"], document["wrong"]) == (None, [])
 
 
 def own(folder: Path, *names: str) -> Path:

@@ -49,7 +49,7 @@ def model(tmp_path: Path, rows: Path) -> Path:
     return path
 
 
-def asked(folder: Path) -> list[str]:
+def read_log(folder: Path) -> list[str]:
     return (folder / "asked.txt").read_text().splitlines()
 
 
@@ -61,7 +61,7 @@ def test_a_class_is_asked_and_standard_output_stays_json(
     assert done.code == 0
     assert done.json["scorings"]["default"]["metrics"]["accuracy"]["value"] == pytest.approx(2 / 3)
     assert "loading the weights" in done.err
-    assert asked(tmp_path) == [f"My own words: Which {n}?" for n in range(3)]
+    assert read_log(tmp_path) == [f"My own words: Which {n}?" for n in range(3)]
 
 
 def test_the_identity_says_that_the_prompt_is_the_models_own(snellen: Snellen, model: Path) -> None:
@@ -97,14 +97,14 @@ def test_a_class_that_asks_in_the_benchmarks_words_says_nothing_of_its_own(
     done = snellen(*ASK, "--json").json
 
     assert "prompt" not in done["identity"]
-    assert asked(tmp_path)[0].startswith("Which 0?")
+    assert read_log(tmp_path)[0].startswith("Which 0?")
 
 
 def test_the_same_command_asks_nothing_again(snellen: Snellen, tmp_path: Path, model: Path) -> None:
     first, second = snellen(*ASK, "--json"), snellen(*ASK, "--json")
 
     assert first.json == second.json
-    assert len(asked(tmp_path)) == 3
+    assert len(read_log(tmp_path)) == 3
 
 
 def test_pictures_of_its_own_prompt_are_no_changed_pictures_of_the_rows(
@@ -119,7 +119,7 @@ def test_pictures_of_its_own_prompt_are_no_changed_pictures_of_the_rows(
     first, second = snellen(*ASK, "--json"), snellen(*ASK, "--json")
 
     assert (second.code, first.json) == (0, second.json)
-    assert len(asked(tmp_path)) == 1
+    assert len(read_log(tmp_path)) == 1
 
 
 def test_another_text_of_the_class_is_another_run(
@@ -131,7 +131,7 @@ def test_another_text_of_the_class_is_another_run(
 
     assert first != second.json["run"]
     assert "differs from" in second.err and "model_revision" in second.err
-    assert len(asked(tmp_path)) == 6
+    assert len(read_log(tmp_path)) == 6
 
 
 def test_what_failed_is_no_answer_and_is_asked_again(
@@ -146,7 +146,7 @@ def test_what_failed_is_no_answer_and_is_asked_again(
     assert first.json["replies"] == {"ok": 2, "failed": 1}
     assert any("CUDA out of memory (my_model.py, line" in note for note in first.json["notes"])
     assert second.json["replies"] == {"ok": 3}
-    assert len(asked(tmp_path)) == 4
+    assert len(read_log(tmp_path)) == 4
 
 
 def test_a_prompt_that_cannot_be_built_fails_its_question(
@@ -158,7 +158,7 @@ def test_a_prompt_that_cannot_be_built_fails_its_question(
     done = snellen(*ASK, "--json")
 
     assert done.json["replies"] == {"ok": 2, "failed": 1}
-    assert len(asked(tmp_path)) == 2
+    assert len(read_log(tmp_path)) == 2
 
 
 def test_a_run_that_is_killed_goes_on_where_it_ended(
@@ -173,7 +173,7 @@ def test_a_run_that_is_killed_goes_on_where_it_ended(
         stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     ) as process:  # fmt: skip
         deadline = time.monotonic() + 30
-        while not (tmp_path / "asked.txt").exists() or len(asked(tmp_path)) < 2:
+        while not (tmp_path / "asked.txt").exists() or len(read_log(tmp_path)) < 2:
             assert time.monotonic() < deadline
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
@@ -181,7 +181,7 @@ def test_a_run_that_is_killed_goes_on_where_it_ended(
     done = snellen(*ASK, "--json")
 
     assert done.json["replies"] == {"ok": 3}
-    assert asked(tmp_path)[2:] == ["My own words: Which 1?", "My own words: Which 2?"]
+    assert read_log(tmp_path)[2:] == ["My own words: Which 1?", "My own words: Which 2?"]
 
 
 def test_replies_are_reused_for_the_same_own_words_alone(
@@ -198,7 +198,7 @@ def test_replies_are_reused_for_the_same_own_words_alone(
 
     assert "3 reused" in again.err or "3 taken" in again.err
     assert others.code == 0
-    assert asked(tmp_path)[3:] == [f"Others: Which {n}?" for n in range(3)]
+    assert read_log(tmp_path)[3:] == [f"Others: Which {n}?" for n in range(3)]
 
 
 def test_a_profiles_extra_are_the_classs_arguments(
@@ -222,9 +222,9 @@ def test_a_class_is_told_the_name_that_vlmevalkit_has_for_a_benchmark(
     assert done.json["identity"]["called"] == "POPE"
     run = Run(Path(done.json["run"]))
     run.load()
-    said = {final.reply for one in run.questions() if (final := run.final(one.key))}
+    replies = {final.reply for question in run.questions() if (final := run.final(question.key))}
     run.close()
-    assert said == {"POPE"}
+    assert replies == {"POPE"}
 
 
 def test_both_classes_make_a_run_that_can_be_scored_again(
@@ -261,12 +261,12 @@ def test_no_reply_is_reused_that_was_given_under_another_benchmarks_name(
     """A class may answer by the name that it is told; the requests are the same."""
     model.write_text(MODEL.replace('dataset == "mine"', "False"))
     first = snellen(*ASK, "--json").json["run"]
-    said = asked(tmp_path)
+    log = read_log(tmp_path)
     (tmp_path / "mine.jsonl").rename(tmp_path / "others.jsonl")
     ask = ("run", "-m", "vlmevalkit:my_model.py:Mine", "-b", "others.jsonl", "--reuse", first)
     done = snellen(*ask)
 
-    assert (done.code, asked(tmp_path)) == (2, said)
+    assert (done.code, read_log(tmp_path)) == (2, log)
     assert "of another model, revision or profile" in done.err
 
 
@@ -274,10 +274,10 @@ def test_an_estimate_opens_no_class_and_names_the_run_that_may_go_on(
     snellen: Snellen, model: Path
 ) -> None:
     run = snellen(*ASK, "--json").json["run"]
-    found = snellen(*ASK, "--estimate", "--json")
+    done = snellen(*ASK, "--estimate", "--json")
 
-    assert "loading the weights" not in found.err
-    assert f"what {run} has is not asked again if it is this run" in found.out
+    assert "loading the weights" not in done.err
+    assert f"what {run} has is not asked again if it is this run" in done.out
 
 
 def test_every_turn_of_a_conversation_is_asked_with_those_before_it(

@@ -108,12 +108,12 @@ def test_what_is_wrong_is_said_on_standard_error_with_what_to_do(
     (rows.parent / "X_MMStar.xlsx").write_bytes(b"PK\x03\x04")
     (rows.parent / "images.toml").write_text("[images]\nmax_sid = 168\n")
     (rows.parent / "serve.toml").write_text('[serve]\nknd = "vllm"\n')
-    said = snellen(*words.replace("{RUN}", " ".join(RUN)).split())
+    done = snellen(*words.replace("{RUN}", " ".join(RUN)).split())
 
-    assert said.code == 2
-    assert said.out == ""
-    assert "Traceback" not in said.err
-    assert re.search(message, said.err)
+    assert done.code == 2
+    assert done.out == ""
+    assert "Traceback" not in done.err
+    assert re.search(message, done.err)
 
 
 def test_nothing_is_left_behind_by_what_was_never_asked(snellen: Snellen, rows: Path) -> None:
@@ -125,25 +125,25 @@ def test_nothing_is_left_behind_by_what_was_never_asked(snellen: Snellen, rows: 
 
 
 def test_the_traceback_is_shown_to_who_asks_for_it(snellen: Snellen) -> None:
-    said = snellen("--traceback", "show", "nothing")
+    done = snellen("--traceback", "show", "nothing")
 
-    assert said.code == 2
-    assert "Traceback (most recent call last)" in said.err
-    assert "eyechart, " in said.err.splitlines()[-1]
+    assert done.code == 2
+    assert "Traceback (most recent call last)" in done.err
+    assert "eyechart, " in done.err.splitlines()[-1]
 
 
 def test_an_argument_that_is_no_text_is_refused(snellen: Snellen, rows: Path) -> None:
-    said = snellen("run", "-b", "mine.jsonl", "-m", "openai/\udcff")
+    done = snellen("run", "-b", "mine.jsonl", "-m", "openai/\udcff")
 
-    assert said.code == 2
-    assert "'openai/\\udcff' is not UTF-8" in said.err
+    assert done.code == 2
+    assert "'openai/\\udcff' is not UTF-8" in done.err
 
 
 def test_a_message_that_quotes_a_name_rings_no_bell(snellen: Snellen) -> None:
-    said = snellen("show", "\x07nothing.jsonl")
+    done = snellen("show", "\x07nothing.jsonl")
 
-    assert said.code == 2
-    assert "\x07" not in said.err
+    assert done.code == 2
+    assert "\x07" not in done.err
 
 
 @pytest.fixture
@@ -178,21 +178,21 @@ def test_a_folder_that_may_not_be_written_is_named_with_a_way_out(
     os.chdir(shut)
 
     with nobody():
-        said = snellen(*RUN, "--out", "shut/runs")
+        done = snellen(*RUN, "--out", "shut/runs")
 
-    assert said.code == 2
-    assert said.out == ""
-    assert "cannot be made: Permission denied" in said.err
-    assert "choose another folder with --out" in said.err
+    assert done.code == 2
+    assert done.out == ""
+    assert "cannot be made: Permission denied" in done.err
+    assert "choose another folder with --out" in done.err
 
 
 def test_a_report_that_cannot_be_written_is_named(snellen: Snellen, rows: Path) -> None:
     run = snellen(*RUN, "--json").json["run"]
 
-    said = snellen("report", run, "-o", "absent/report.md")
+    done = snellen("report", run, "-o", "absent/report.md")
 
-    assert said.code == 2
-    assert "absent/report.md cannot be written: No such file or directory" in said.err
+    assert done.code == 2
+    assert "absent/report.md cannot be written: No such file or directory" in done.err
 
 
 def test_a_run_that_was_not_scored_is_met_with_the_command_that_does_it(
@@ -200,10 +200,10 @@ def test_a_run_that_was_not_scored_is_met_with_the_command_that_does_it(
 ) -> None:
     run = snellen(*RUN, "--no-score", "--json").json[0]["run"]
 
-    said = snellen("report", run)
+    done = snellen("report", run)
 
-    assert said.code == 2
-    assert f"`snellen score {run}`" in said.err
+    assert done.code == 2
+    assert f"`snellen score {run}`" in done.err
 
 
 def test_a_reply_file_of_another_benchmark_leaves_no_report(

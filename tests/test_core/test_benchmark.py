@@ -25,20 +25,20 @@ def test_an_author_sees_at_most_twelve_fields() -> None:
 
 
 def test_a_replaced_benchmark_keeps_its_options_and_is_not_of_the_catalog() -> None:
-    made = replace(benchmark(), max_answer_tokens=3)
-    assert made.provenance.options == benchmark().provenance.options
-    assert made.provenance.options["seed"] == 3
+    variant = replace(benchmark(), max_answer_tokens=3)
+    assert variant.provenance.options == benchmark().provenance.options
+    assert variant.provenance.options["seed"] == 3
     assert benchmark().provenance.from_catalog
-    assert not made.provenance.from_catalog
+    assert not variant.provenance.from_catalog
 
 
 def test_a_varied_benchmark_is_of_the_catalog_still() -> None:
-    made = vary(benchmark(), max_answer_tokens=3, frames="fps:1", together=lambda sample: "all")
-    assert made.provenance.from_catalog
-    assert (made.max_answer_tokens, made.procedure.frames) == (3, "fps:1")
-    assert made.procedure.together is not None
-    assert made.procedure.temperature == benchmark().procedure.temperature
-    assert not vary(replace(made, asks=9), frames=None).provenance.from_catalog
+    variant = vary(benchmark(), max_answer_tokens=3, frames="fps:1", together=lambda sample: "all")
+    assert variant.provenance.from_catalog
+    assert (variant.max_answer_tokens, variant.procedure.frames) == (3, "fps:1")
+    assert variant.procedure.together is not None
+    assert variant.procedure.temperature == benchmark().procedure.temperature
+    assert not vary(replace(variant, asks=9), frames=None).provenance.from_catalog
 
 
 def test_a_field_that_there_is_not_cannot_be_varied() -> None:
@@ -47,11 +47,11 @@ def test_a_field_that_there_is_not_cannot_be_varied() -> None:
 
 
 def test_the_authors_notes_come_before_those_of_the_framework() -> None:
-    made = with_note(replace(benchmark(), presentation=Presentation(notes=("first",))), "second")
-    assert made.notes == ("first", "second")
-    *_, last = probed(made, blind="none").notes
+    variant = with_note(replace(benchmark(), presentation=Presentation(notes=("first",))), "second")
+    assert variant.notes == ("first", "second")
+    *_, last = probed(variant, blind="none").notes
     assert last.startswith("blind: ")
-    assert probed(made, blind="none").notes[:2] == ("first", "second")
+    assert probed(variant, blind="none").notes[:2] == ("first", "second")
 
 
 def types() -> Iterator[tuple[str, ast.ClassDef]]:

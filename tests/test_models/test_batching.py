@@ -60,21 +60,21 @@ async def generate(model: Batching, text: str) -> str:
     return (await model.generate(ask(text))).text
 
 
-async def said(model: Batching, texts: Sequence[str]) -> list[str]:
+async def generate_all(model: Batching, texts: Sequence[str]) -> list[str]:
     return await asyncio.gather(*(generate(model, text) for text in texts))
 
 
 def test_every_caller_gets_its_own_reply_from_full_batches() -> None:
     echo = Echo()
     texts = [f"question {k}" for k in range(20)]
-    assert run(said(Batching(echo, most=8), texts)) == texts
+    assert run(generate_all(Batching(echo, most=8), texts)) == texts
     assert [len(batch) for batch in echo.batches] == [8, 8, 4]
 
 
 def test_a_batch_holds_the_request_that_came_first_and_those_next_in_size() -> None:
     echo = Echo()
     sizes = [40, 400, 80, 800, 1200, 4]
-    run(said(Batching(echo, most=2), ["x" * size for size in sizes]))
+    run(generate_all(Batching(echo, most=2), ["x" * size for size in sizes]))
     assert [[len(text) for text in batch] for batch in echo.batches] == [
         [40, 4],
         [400, 80],
@@ -107,15 +107,15 @@ def test_a_large_picture_counts_for_more_than_a_few_words() -> None:
     async def body() -> None:
         model = Batching(echo, most=2)
         shown = Request(messages=(user(picture, "picture"),))
-        asked = [ask("few words"), shown, ask("words " * 20)]
-        await asyncio.gather(*map(model.generate, asked))
+        requests = [ask("few words"), shown, ask("words " * 20)]
+        await asyncio.gather(*map(model.generate, requests))
 
     run(body())
     assert echo.batches == [["few words", "words " * 20], ["picture"]]
 
 
 def test_a_single_request_does_not_wait_for_others() -> None:
-    assert run(said(Batching(Echo(), most=8), ["alone"])) == ["alone"]
+    assert run(generate_all(Batching(Echo(), most=8), ["alone"])) == ["alone"]
 
 
 def test_what_comes_during_a_batch_is_answered_after_it() -> None:
@@ -124,10 +124,10 @@ def test_what_comes_during_a_batch_is_answered_after_it() -> None:
 
     async def body() -> list[str]:
         model = Batching(echo, most=4)
-        first = asyncio.create_task(said(model, ["one"]))
+        first = asyncio.create_task(generate_all(model, ["one"]))
         while not echo.batches:
             await asyncio.sleep(0.001)
-        later = asyncio.create_task(said(model, ["two", "three"]))
+        later = asyncio.create_task(generate_all(model, ["two", "three"]))
         await asyncio.sleep(0)
         echo.open.set()
         return await first + await later
@@ -139,8 +139,8 @@ def test_what_comes_during_a_batch_is_answered_after_it() -> None:
 def test_one_failing_request_fails_no_other_of_its_batch() -> None:
     async def body() -> list[object]:
         model = Batching(Echo(), most=3)
-        asked = (model.generate(ask(text)) for text in ("good", "bad", "fine"))
-        return list(await asyncio.gather(*asked, return_exceptions=True))
+        calls = (model.generate(ask(text)) for text in ("good", "bad", "fine"))
+        return list(await asyncio.gather(*calls, return_exceptions=True))
 
     good, bad, fine = run(body())
     assert (good, fine) == (Reply(text="good"), Reply(text="fine"))
@@ -180,7 +180,7 @@ def test_a_broken_model_is_an_error_and_no_endless_wait(
     text: str, error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
-        run(said(Batching(Echo()), [text]))
+        run(generate_all(Batching(Echo()), [text]))
 
 
 def test_a_caller_that_gave_up_waiting_is_not_asked_for() -> None:
@@ -219,7 +219,7 @@ def test_a_caller_that_gives_up_in_mid_batch_does_not_disturb_the_others() -> No
 
 def test_the_model_is_called_from_one_thread_that_is_not_the_event_loops() -> None:
     echo = Echo()
-    run(said(Batching(echo, most=2), [str(k) for k in range(10)]))
+    run(generate_all(Batching(echo, most=2), [str(k) for k in range(10)]))
     assert len(echo.threads) == 1
     assert threading.get_ident() not in echo.threads
 
@@ -242,7 +242,7 @@ def test_closing_lets_the_model_go_at_once() -> None:
     async def body() -> tuple[Batching, "ref[Steps]"]:
         steps = Steps()
         model = Batching(steps)
-        await said(model, ["one", "two"])
+        await generate_all(model, ["one", "two"])
         await model.close()
         return model, ref(steps)
 
@@ -260,7 +260,7 @@ def test_closing_does_not_wait_for_a_batch_that_nobody_wants() -> None:
 
     async def body() -> None:
         model = Batching(echo, most=4)
-        first = asyncio.create_task(said(model, ["one"]))
+        first = asyncio.create_task(generate_all(model, ["one"]))
         while not echo.batches:
             await asyncio.sleep(0.001)
         first.cancel()
@@ -275,8 +275,8 @@ def test_closing_does_not_wait_for_a_batch_that_nobody_wants() -> None:
 
 def test_a_model_may_be_used_from_one_event_loop_after_another() -> None:
     model = Batching(Echo(), most=8)
-    assert run(said(model, ["first"])) == ["first"]
-    assert run(said(model, ["second"])) == ["second"]
+    assert run(generate_all(model, ["first"])) == ["first"]
+    assert run(generate_all(model, ["second"])) == ["second"]
 
 
 def test_it_may_be_used_after_an_event_loop_that_was_left_in_mid_batch() -> None:
@@ -285,18 +285,18 @@ def test_it_may_be_used_after_an_event_loop_that_was_left_in_mid_batch() -> None
     echo.open.clear()
 
     async def begin() -> asyncio.Task[list[str]]:
-        asked = asyncio.create_task(said(model, ["one", "two"]))
+        task = asyncio.create_task(generate_all(model, ["one", "two"]))
         while not echo.batches:
             await asyncio.sleep(0.001)
-        return asked
+        return task
 
     left = asyncio.new_event_loop()  # as a notebook's: nobody cancels what it was at
-    asked = left.run_until_complete(begin())
+    task = left.run_until_complete(begin())
     echo.open.set()
-    assert run(said(model, ["three"])) == ["three"]
-    asked.cancel()
+    assert run(generate_all(model, ["three"])) == ["three"]
+    task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        left.run_until_complete(asked)
+        left.run_until_complete(task)
     left.close()
 
 
@@ -353,13 +353,13 @@ def test_the_next_batches_are_prepared_while_one_is_answered() -> None:
 
     async def body() -> list[str]:
         model = Batching(steps, most=2, ahead=2)
-        asked = asyncio.create_task(said(model, [f"{k}" * 3 for k in (1,) * 20]))
+        task = asyncio.create_task(generate_all(model, [f"{k}" * 3 for k in (1,) * 20]))
         while len(steps.prepared) < 3:
             await asyncio.sleep(0.001)
         await asyncio.sleep(0.05)
         assert len(steps.prepared) == 3, "one that is answered, and two ahead"
         steps.open.set()
-        return await asked
+        return await task
 
     run(body())
     assert len(steps.answered) == 10
@@ -371,15 +371,15 @@ def test_without_any_ahead_a_batch_is_made_when_the_last_one_is_answered() -> No
 
     async def body() -> None:
         model = Batching(steps, most=2)
-        asked = asyncio.create_task(said(model, ["a", "aa"]))
+        first = asyncio.create_task(generate_all(model, ["a", "aa"]))
         while not steps.prepared:
             await asyncio.sleep(0.001)
-        later = asyncio.create_task(said(model, ["aaa"]))
+        later = asyncio.create_task(generate_all(model, ["aaa"]))
         await asyncio.sleep(0.05)
-        last = asyncio.create_task(said(model, ["aaaa"]))
+        last = asyncio.create_task(generate_all(model, ["aaaa"]))
         await asyncio.sleep(0)
         steps.open.set()
-        await asyncio.gather(asked, later, last)
+        await asyncio.gather(first, later, last)
 
     run(body())
     assert steps.prepared == [["a", "aa"], ["aaa", "aaaa"]], "what came later joined the next batch"
@@ -388,7 +388,7 @@ def test_without_any_ahead_a_batch_is_made_when_the_last_one_is_answered() -> No
 def test_a_batch_holds_what_the_budget_allows_padded_to_the_longest() -> None:
     steps = Steps()
     sizes = [50, 40, 30, 20, 10, 10, 10, 300]
-    run(said(Batching(steps, most=8, budget=100), ["x" * size for size in sizes]))
+    run(generate_all(Batching(steps, most=8, budget=100), ["x" * size for size in sizes]))
     assert [[len(text) for text in batch] for batch in steps.prepared] == [
         [50, 40],
         [30, 20, 10],
@@ -402,8 +402,8 @@ def test_choices_count_as_rows_of_the_budget() -> None:
 
     async def body() -> None:
         model = Batching(steps, most=8, budget=100)
-        asked = [Request(messages=(user("x" * 10),), choices=("a",) * 4) for _ in range(4)]
-        await asyncio.gather(*map(model.generate, asked))
+        requests = [Request(messages=(user("x" * 10),), choices=("a",) * 4) for _ in range(4)]
+        await asyncio.gather(*map(model.generate, requests))
 
     run(body())
     assert [len(batch) for batch in steps.prepared] == [2, 2]
@@ -411,14 +411,14 @@ def test_choices_count_as_rows_of_the_budget() -> None:
 
 def test_a_batch_holds_requests_of_one_group() -> None:
     steps = Steps()
-    run(said(Batching(steps, most=8), ["a1", "b22", "a333", "b4444", "c"]))
+    run(generate_all(Batching(steps, most=8), ["a1", "b22", "a333", "b4444", "c"]))
     assert steps.prepared == [["a1", "a333"], ["b22", "b4444"], ["c"]]
 
 
 def test_a_batch_beyond_the_memory_is_halved_and_none_so_large_is_made_again() -> None:
     steps = Steps(fits=45)
     texts = [f"{k:010}" for k in range(16)]
-    assert run(said(Batching(steps, most=8), texts)) == texts
+    assert run(generate_all(Batching(steps, most=8), texts)) == texts
     assert steps.tried == [80, 40, 40, 40, 40]
 
 
@@ -427,8 +427,8 @@ def test_a_request_beyond_the_memory_fails_alone_and_says_so() -> None:
 
     async def body() -> list[object]:
         model = Batching(steps)
-        asked = (generate(model, text) for text in ("x" * 50, "xx"))
-        return list(await asyncio.gather(*asked, return_exceptions=True))
+        calls = (generate(model, text) for text in ("x" * 50, "xx"))
+        return list(await asyncio.gather(*calls, return_exceptions=True))
 
     failed, fine = run(body())
     assert isinstance(failed, Rejected)
@@ -442,11 +442,11 @@ def test_replicas_answer_at_once_and_each_takes_the_next_batch_when_it_is_free()
 
     async def body() -> None:
         model = Batching(slow, fast, most=1)
-        asked = asyncio.create_task(said(model, [str(k) for k in range(6)]))
+        task = asyncio.create_task(generate_all(model, [str(k) for k in range(6)]))
         while len(fast.answered) < 5:
             await asyncio.sleep(0.001)
         slow.open.set()
-        await asked
+        await task
 
     run(body())
     assert (len(slow.answered), len(fast.answered)) == (1, 5)
@@ -454,8 +454,8 @@ def test_replicas_answer_at_once_and_each_takes_the_next_batch_when_it_is_free()
 
 def test_choices_come_back_where_the_model_ranks() -> None:
     async def body() -> Sequence[Ranked]:
-        asked = Request(messages=(user("which ?"),), kind="rank", choices=("one", "four"))
-        ranked: Sequence[Ranked] = await Batching(Steps()).rank(asked)
+        request = Request(messages=(user("which ?"),), kind="rank", choices=("one", "four"))
+        ranked: Sequence[Ranked] = await Batching(Steps()).rank(request)
         return ranked
 
     assert run(body()) == (Ranked(-1.0, 3), Ranked(-1.0, 4))

@@ -69,15 +69,17 @@ def test_within_the_limits_a_server_gets_the_bytes_on_disk(rows: Path) -> None:
         evaluated(rows, base_url=server.url, images=limits)
 
     on_disk = (rows.parent / "wide.jpg").read_bytes()
-    assert [picture for asked in server.asked for picture in pictures(asked.json)] == [on_disk] * 3
+    assert [picture for request in server.asked for picture in pictures(request.json)] == [
+        on_disk
+    ] * 3
 
 
 def test_beyond_them_it_gets_a_smaller_picture_of_the_same_kind(rows: Path) -> None:
     with serving(said("A")) as server:
         result = evaluated(rows, base_url=server.url, images=ImageLimits(max_side=30))
 
-    got = [PIL.Image.open(BytesIO(p)) for asked in server.asked for p in pictures(asked.json)]
-    assert [(one.format, one.size) for one in got] == [("JPEG", (30, 20))] * 3
+    got = [PIL.Image.open(BytesIO(p)) for request in server.asked for p in pictures(request.json)]
+    assert [(picture.format, picture.size) for picture in got] == [("JPEG", (30, 20))] * 3
     assert "pictures beyond max_side = 30 were made smaller for the model" in result.report.notes
 
 
@@ -86,10 +88,10 @@ def test_a_request_of_too_many_pictures_fails_and_is_not_sent(rows: Path) -> Non
         result = evaluated(rows, base_url=server.url, images=ImageLimits(max_images=1))
 
     assert result.report.replies == {"ok": 1, "failed": 1}
-    assert [len(pictures(asked.json)) for asked in server.asked] == [1]
+    assert [len(pictures(request.json)) for request in server.asked] == [1]
     assert result.run is not None
-    records = [one for one in Run(result.run).replies() if isinstance(one, ReplyRecord)]
-    assert [(one.key[0], one.error.message) for one in records if one.error] == [
+    records = [record for record in Run(result.run).replies() if isinstance(record, ReplyRecord)]
+    assert [(record.key[0], record.error.message) for record in records if record.error] == [
         ("two", "the request has 2 pictures; max_images of m's profile is 1.")
     ]
 
@@ -104,8 +106,8 @@ def test_a_model_that_the_caller_opened_has_the_limits_too(rows: Path) -> None:
     result = evaluated(rows, Counts(), images=ImageLimits(max_side=30))
 
     assert result.run is not None
-    records = [one for one in Run(result.run).replies() if isinstance(one, ReplyRecord)]
-    assert {one.reply for one in records} == {"30", "30 30"}
+    records = [record for record in Run(result.run).replies() if isinstance(record, ReplyRecord)]
+    assert {record.reply for record in records} == {"30", "30 30"}
 
 
 def test_recorded_replies_are_found_whatever_the_limits(rows: Path) -> None:
@@ -120,8 +122,8 @@ def test_below_the_least_pixels_it_gets_a_larger_picture_of_the_same_kind(rows: 
     with serving(said("A")) as server:
         result = evaluated(rows, base_url=server.url, images=ImageLimits(min_pixels=9_600))
 
-    got = [PIL.Image.open(BytesIO(p)) for asked in server.asked for p in pictures(asked.json)]
-    assert [(one.format, one.size) for one in got] == [("JPEG", (120, 80))] * 3
+    got = [PIL.Image.open(BytesIO(p)) for request in server.asked for p in pictures(request.json)]
+    assert [(picture.format, picture.size) for picture in got] == [("JPEG", (120, 80))] * 3
     assert "pictures below min_pixels = 9,600 were made larger for the model" in result.report.notes
     assert result.report.identity["media"] == {"images": "scaled into limits"}
     assert result.report.identity["profile"] == {"images": {"min_pixels": 9_600}}
@@ -151,10 +153,10 @@ def test_the_sizes_that_were_sent_and_those_before_are_stored(
     assert result.run is not None
     (question,) = map(json.loads, (result.run / "questions.jsonl").read_text().splitlines())
     (reply,) = map(json.loads, (result.run / "replies.jsonl").read_text().splitlines())
-    assert [(one["width"], one["height"]) for one in question["media"]] == [(60, 40)]
-    stored = [(one.get("width"), one.get("height")) for one in reply.get("media", [])]
+    assert [(entry["width"], entry["height"]) for entry in question["media"]] == [(60, 40)]
+    stored = [(entry.get("width"), entry.get("height")) for entry in reply.get("media", [])]
     assert stored == ([tuple(sent)] if sent else [])
-    assert [one["original"] for one in reply.get("media", [])] == ([[60, 40]] if sent else [])
+    assert [entry["original"] for entry in reply.get("media", [])] == ([[60, 40]] if sent else [])
 
 
 def test_more_least_pixels_than_most_are_refused() -> None:
@@ -331,8 +333,8 @@ async def test_a_picture_under_another_name_keeps_that_name() -> None:
     assert isinstance(model, Generates)
     picture = noise()
 
-    for place in ("one", "two"):
-        await model.generate(Request(messages=(user(replace(picture, label=place)),)))
+    for label in ("one", "two"):
+        await model.generate(Request(messages=(user(replace(picture, label=label)),)))
 
     assert [picture.label for picture in keeps.pictures] == ["one", "two"]
 
@@ -341,8 +343,8 @@ async def test_where_there_is_no_room_for_more_the_oldest_picture_goes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pictures = [noise() for _ in range(3)]
-    made = [smaller(picture, max_side=30).source for picture in pictures]
-    room = sum(len(data) for data in made if isinstance(data, bytes)) - 1
+    sources = [smaller(picture, max_side=30).source for picture in pictures]
+    room = sum(len(data) for data in sources if isinstance(data, bytes)) - 1
     monkeypatch.setattr("snellen.models.limited.KEPT", room)
     keeps = Keeps()
     model = limited(keeps, ImageLimits(max_side=30))

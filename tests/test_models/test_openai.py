@@ -89,8 +89,8 @@ async def test_a_conversation_keeps_its_roles_and_order() -> None:
 
 
 async def test_text_and_images_are_interleaved_as_they_came() -> None:
-    one, two = Image(IMAGES / "dots.jpg"), Image(IMAGES / "circle.png")
-    body = await sent(Request(messages=(user("before", one, "between", two, "after"),)))
+    dots, circle = Image(IMAGES / "dots.jpg"), Image(IMAGES / "circle.png")
+    body = await sent(Request(messages=(user("before", dots, "between", circle, "after"),)))
 
     parts = body["messages"][0]["content"]
     assert [part["type"] for part in parts] == ["text", "image_url", "text", "image_url", "text"]
@@ -154,7 +154,7 @@ def test_the_official_service_gets_the_newer_name() -> None:
 
 async def test_a_video_goes_as_its_frames_in_order() -> None:
     pictures = [images.load(Image(path)) for path in sorted(IMAGES.glob("*.png"))[:2]]
-    frames = tuple(Frame(time=float(time), image=one) for time, one in enumerate(pictures))
+    frames = tuple(Frame(time=float(time), image=picture) for time, picture in enumerate(pictures))
     video = Video(Path("v.mp4"), frames=frames)
     with serving(said("A")) as server:
         async with opened(server.url) as model:
@@ -162,7 +162,7 @@ async def test_a_video_goes_as_its_frames_in_order() -> None:
     content = json.loads(server.asked[0].body)["messages"][0]["content"]
     assert [part["type"] for part in content] == ["text", "image_url", "image_url", "text"]
     sent = [b64decode(part["image_url"]["url"].partition(",")[2]) for part in content[1:3]]
-    assert sent == [one.source for one in pictures]
+    assert sent == [picture.source for picture in pictures]
 
 
 async def test_a_video_without_frames_is_turned_down_before_anything_is_sent() -> None:
@@ -262,8 +262,8 @@ async def test_a_reply_that_drips_is_whole() -> None:
 
 
 async def test_replies_go_to_those_who_asked() -> None:
-    def echo(asked: Asked) -> Answer:
-        number = int(asked.json["messages"][0]["content"])
+    def echo(request: Asked) -> Answer:
+        number = int(request.json["messages"][0]["content"])
         return said(str(number), delay=0.03 if number % 2 else 0.0)
 
     with serving(echo) as server:
@@ -342,11 +342,13 @@ async def test_after_an_error_the_next_question_is_answered() -> None:
 async def test_above_its_limit_a_server_turns_away_and_answers_the_rest() -> None:
     with serving(said("A", delay=0.1), at_once=3) as server:
         async with opened(server.url) as model:
-            asked = (model.generate(HELLO) for _ in range(5))
-            found = await asyncio.gather(*asked, return_exceptions=True)
-    turned_away = [one for one in found if isinstance(one, Overloaded) and one.throttled]
+            calls = (model.generate(HELLO) for _ in range(5))
+            outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    turned_away = [
+        outcome for outcome in outcomes if isinstance(outcome, Overloaded) and outcome.throttled
+    ]
     assert len(turned_away) == 2
-    assert sum(isinstance(one, Reply) for one in found) == server.most == 3
+    assert sum(isinstance(outcome, Reply) for outcome in outcomes) == server.most == 3
 
 
 # -- no reply, and none to be expected
@@ -411,11 +413,11 @@ async def test_a_long_error_page_is_quoted_in_short() -> None:
 
 
 def echo(number: int) -> Callable[[Asked], Answer]:
-    return lambda asked: status(number, f"no: {asked.headers['authorization']}" * 9)
+    return lambda request: status(number, f"no: {request.headers['authorization']}" * 9)
 
 
-def echo_in_a_page(asked: Asked) -> Answer:
-    return page(f"<html>{asked.headers}</html>")
+def echo_in_a_page(request: Asked) -> Answer:
+    return page(f"<html>{request.headers}</html>")
 
 
 @pytest.mark.parametrize(
@@ -432,5 +434,5 @@ async def test_the_key_is_in_no_message_traceback_or_output(
 
 
 async def test_a_reply_that_repeats_the_key_is_kept_without_it() -> None:
-    reply = await reply_to(lambda asked: said(asked.headers["authorization"]), api_key=KEY)
+    reply = await reply_to(lambda request: said(request.headers["authorization"]), api_key=KEY)
     assert reply.text == "Bearer [key]"

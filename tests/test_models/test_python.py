@@ -153,7 +153,7 @@ def test_a_first_parameter_annotated_as_a_request_gets_one(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "pattern"),
     [
         (
             "def answer(messages):\n  raise KeyError('k')\n",
@@ -168,9 +168,9 @@ def test_a_first_parameter_annotated_as_a_request_gets_one(tmp_path: Path) -> No
     ],
 )
 def test_what_is_raised_is_told_with_the_line_of_ones_own_file(
-    tmp_path: Path, source: str, told: str
+    tmp_path: Path, source: str, pattern: str
 ) -> None:
-    with pytest.raises(Rejected, match=told):
+    with pytest.raises(Rejected, match=pattern):
         ask(tmp_path, source)
 
 
@@ -183,7 +183,7 @@ def test_a_batch_that_raises_is_told_with_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("expression", "message"),
     [
         ("None", "returned None for 2 conversations"),
         ("'AB'", "returned a str for 2 conversations"),
@@ -193,12 +193,12 @@ def test_a_batch_that_raises_is_told_with_its_line(tmp_path: Path) -> None:
     ],
 )
 def test_a_batch_that_gives_something_else_than_its_replies_is_rejected(
-    tmp_path: Path, said: str, told: str
+    tmp_path: Path, expression: str, message: str
 ) -> None:
-    source = f"class Mine:\n def generate_batch(self, batch):\n  return {said}\n"
+    source = f"class Mine:\n def generate_batch(self, batch):\n  return {expression}\n"
     model = open_model(f"{written(tmp_path, source)}:Mine", profile=Profile(), api_key=None)
     assert isinstance(model, Batched)
-    with pytest.raises(Rejected, match=told):
+    with pytest.raises(Rejected, match=message):
         model.generate_batch([HELLO, HELLO])
 
 
@@ -262,10 +262,10 @@ def test_a_sync_function_runs_outside_the_loop_one_question_at_a_time(tmp_path: 
     async def body() -> list[Reply]:
         return await asyncio.gather(*(model.generate(HELLO) for _ in range(5)))
 
-    said = {reply.text for reply in asyncio.run(body())}
+    texts = {reply.text for reply in asyncio.run(body())}
     assert model.concurrency == 1
-    assert {text.split()[1] for text in said} == {"1"}
-    assert str(threading.get_ident()) not in {text.split()[0] for text in said}
+    assert {text.split()[1] for text in texts} == {"1"}
+    assert str(threading.get_ident()) not in {text.split()[0] for text in texts}
 
 
 def test_a_profile_lets_a_sync_function_run_several_times_at_once(tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_a_file_named_like_a_module_takes_no_place(
 # -- OVO-Bench's own classes
 
 PART = Request(messages=(user(Video(Path("a.mp4"), start=2.0, end=9.0), "what?"),))
-WHOLE = Request(messages=(user(Video(Path("a.mp4")), "what?"),))
+FULL = Request(messages=(user(Video(Path("a.mp4")), "what?"),))
 
 
 class Theirs:
@@ -329,45 +329,45 @@ class Theirs:
 def test_an_inference_gets_the_file_the_words_and_the_seconds_in_a_thread() -> None:
     model = of_object(Theirs, "theirs")
     assert isinstance(model, Files) and isinstance(model, Generates)
-    *said, thread = asyncio.run(model.generate(PART)).text.split()
-    assert said == ["a.mp4", "what?", "2.0", "9.0"]
+    *arguments, thread = asyncio.run(model.generate(PART)).text.split()
+    assert arguments == ["a.mp4", "what?", "2.0", "9.0"]
     assert int(thread) != threading.get_ident()
 
 
 def test_an_inference_about_a_whole_file_gets_no_seconds() -> None:
     model = of_object(Theirs(), "theirs")
     assert isinstance(model, Files)
-    assert asyncio.run(model.generate(WHOLE)).text.split()[:4] == ["a.mp4", "what?", "0", "0"]
+    assert asyncio.run(model.generate(FULL)).text.split()[:4] == ["a.mp4", "what?", "0", "0"]
 
 
 class WholeFiles:
     """As models/QWen2VL.py has it."""
 
-    def __init__(self, said: object) -> None:
-        self._said = said
+    def __init__(self, reply: object) -> None:
+        self._reply = reply
 
     def inference(self, video_file_name: str, prompt: str) -> object:
-        return self._said
+        return self._reply
 
 
 def test_an_inference_without_seconds_is_asked_about_whole_files_alone() -> None:
     model = of_object(WholeFiles("B"), "theirs")
     assert isinstance(model, Files)
-    assert asyncio.run(model.generate(WHOLE)).text == "B"
+    assert asyncio.run(model.generate(FULL)).text == "B"
     with pytest.raises(Rejected, match="would see all of it") as caught:
         asyncio.run(model.generate(PART))
     assert caught.value.hopeless
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("result", "message"),
     [(None, "returned None"), (["A", "B"], "returned a list"), (3, "returned an int")],
 )
-def test_an_inference_that_gives_no_text_has_failed(said: object, told: str) -> None:
-    model = of_object(WholeFiles(said), "theirs")
+def test_an_inference_that_gives_no_text_has_failed(result: object, message: str) -> None:
+    model = of_object(WholeFiles(result), "theirs")
     assert isinstance(model, Files)
-    with pytest.raises(Rejected, match=told):
-        asyncio.run(model.generate(WHOLE))
+    with pytest.raises(Rejected, match=message):
+        asyncio.run(model.generate(FULL))
 
 
 def test_an_inference_that_raises_is_told_with_its_line(tmp_path: Path) -> None:
@@ -376,7 +376,7 @@ def test_an_inference_that_raises_is_told_with_its_line(tmp_path: Path) -> None:
     model = open_model(f"{path}:Mine", profile=Profile(), api_key=None)
     assert isinstance(model, Files)
     with pytest.raises(Rejected, match=r"OSError: gone \(my_model.py, line 3\)"):
-        asyncio.run(model.generate(WHOLE))
+        asyncio.run(model.generate(FULL))
 
 
 def test_an_inference_is_asked_about_one_video() -> None:
@@ -427,10 +427,10 @@ def test_sessions_of_ones_own_are_sync_or_async_and_say_text(tmp_path: Path, a: 
         assert await session.feed(frames[2:]) == [Emission(text="now")]
         assert isinstance(session, Forks)
         fork = await session.fork()
-        asked = Query(id="1", text="what?")
-        assert await fork.ask(asked, must_answer=True) == [Emission(text="[0.0, 2.0, 'what?']")]
+        query = Query(id="1", text="what?")
+        assert await fork.ask(query, must_answer=True) == [Emission(text="[0.0, 2.0, 'what?']")]
         await fork.close()
-        assert await session.ask(asked, must_answer=True) == [Emission(text="[0.0, 2.0, 'what?']")]
+        assert await session.ask(query, must_answer=True) == [Emission(text="[0.0, 2.0, 'what?']")]
 
     asyncio.run(body())
 

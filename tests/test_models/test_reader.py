@@ -36,7 +36,7 @@ def samples() -> tuple[Sample, ...]:
 
 
 @cache
-def said(question: str, picture: bytes, choices: tuple[str, ...] = ()) -> str:
+def respond(question: str, picture: bytes, choices: tuple[str, ...] = ()) -> str:
     request = Request(messages=(user(Image(picture), question),), choices=choices)
     return Reader().generate_batch([loaded(request)])[0].text
 
@@ -44,10 +44,10 @@ def said(question: str, picture: bytes, choices: tuple[str, ...] = ()) -> str:
 def score(sample: Sample, picture: bytes) -> float:
     """What the reader scores on a sample's question when it is shown this picture."""
     scoring = CHART.scorings["official"]
-    reply = said(sample.question, picture, sample.choices)
-    found = total_score(scoring.score(scoring.parse(Reply(text=reply), sample), sample))
-    assert found is not None
-    return found
+    reply = respond(sample.question, picture, sample.choices)
+    value = total_score(scoring.score(scoring.parse(Reply(text=reply), sample), sample))
+    assert value is not None
+    return value
 
 
 @cache
@@ -74,7 +74,7 @@ def by_level(task: str) -> list[tuple[float, list[float]]]:
     for sample in samples():
         if sample.tags["task"] == task:
             scores[sample.tags[task]].append(score(sample, picture(sample)))
-    levels = [(float(re.findall("[0-9.]+", name)[0]), found) for name, found in scores.items()]
+    levels = [(float(re.findall("[0-9.]+", name)[0]), values) for name, values in scores.items()]
     return sorted(levels, reverse=LADDERS[task].harder == "higher")
 
 
@@ -99,20 +99,25 @@ def reversal(levels: Sequence[Sequence[float]]) -> float:
 
     A level's variance is at least that of its letters read by themselves at the two levels' mean.
     """
-    found = []
+    rises = []
     for hard, easy in combinations(levels, 2):
         mean = share([*hard, *easy])
         variance = sum(
-            max(float(np.var(one)), mean * (1 - mean) / 5) / len(one) for one in (hard, easy)
+            max(float(np.var(level)), mean * (1 - mean) / 5) / len(level) for level in (hard, easy)
         )
-        found.append((share(hard) - share(easy)) / max(variance, 1e-9) ** 0.5)
-    return float(max(found))
+        rises.append((share(hard) - share(easy)) / max(variance, 1e-9) ** 0.5)
+    return float(max(rises))
 
 
 def shares(task: str, shown: Callable[[int], int]) -> float:
     """The mean score on a task when sample k is shown the picture of sample `shown(k)`."""
-    asked = [sample for sample in samples() if sample.tags["task"] == task]
-    return share([score(one, picture(asked[shown(k) % len(asked)])) for k, one in enumerate(asked)])
+    task_samples = [sample for sample in samples() if sample.tags["task"] == task]
+    return share(
+        [
+            score(sample, picture(task_samples[shown(k) % len(task_samples)]))
+            for k, sample in enumerate(task_samples)
+        ]
+    )
 
 
 @pytest.mark.parametrize(
@@ -120,7 +125,9 @@ def shares(task: str, shown: Callable[[int], int]) -> float:
 )
 def test_what_is_easy_on_a_ladder_is_read(task: str, easy: float) -> None:
     sign = -1 if LADDERS[task].harder == "higher" else 1
-    rows = [one for level, found in by_level(task) if sign * level >= sign * easy for one in found]
+    rows = [
+        value for level, values in by_level(task) if sign * level >= sign * easy for value in values
+    ]
     assert share(rows) >= 0.85
 
 
@@ -137,20 +144,20 @@ def test_the_hardest_level_is_read_no_better_than_by_chance(task: str) -> None:
 def test_letters_turned_further_than_half_a_right_angle_are_guessed_at_best() -> None:
     # Seven rows a level or eight, nine levels: 0.1, and 3.3 standard errors of the most that
     # such rows can differ by, 0.3 / sqrt(63).
-    rows = [one for level, found in by_level("rotation") if level > 45 for one in found]
+    rows = [value for level, values in by_level("rotation") if level > 45 for value in values]
     assert share(rows) <= 0.1 + 3.3 * 0.3 / 63**0.5
 
 
 @pytest.mark.parametrize("task", ["letters", "rotation", "noise", "clutter"])
 def test_letters_are_read_ever_worse_as_they_get_harder(task: str) -> None:
-    levels = [found for level, found in by_level(task) if task != "rotation" or level <= 45]
+    levels = [values for level, values in by_level(task) if task != "rotation" or level <= 45]
     assert falls(levels) > 3.3  # 1 in 2,000 without a trend
     # Of at most 66 pairs of levels that are alike, one is 3.8 standard errors apart in 1 of 100.
     assert reversal(levels) < 3.8
 
 
 def test_contrast_does_not_matter() -> None:
-    assert {share(found) for _, found in by_level("contrast")} == {1.0}
+    assert {share(values) for _, values in by_level("contrast")} == {1.0}
 
 
 @pytest.mark.parametrize("task", ["colours", "counts", "positions", "relations"])
@@ -201,7 +208,7 @@ def test_contrast_size_place_and_format_do_not_matter(
 ) -> None:
     sample = next(sample for sample in samples() if sample.tags["letters"] == "016 pixels")
     changed = encoded(change(images.pixels(Image(picture(sample)))), form)
-    assert said(sample.question, changed) == sample.target
+    assert respond(sample.question, changed) == sample.target
 
 
 def test_it_counts_connected_pieces_whatever_their_shape() -> None:
@@ -210,81 +217,81 @@ def test_it_counts_connected_pieces_whatever_their_shape() -> None:
     pixels[5:25, 30:50] = 0
     pixels[10:20, 35:45] = 255  # a ring
     pixels[40, 40] = pixels[41, 41] = 0  # a diagonal
-    assert said("How many marks are there?", encoded(pixels)) == "3"
+    assert respond("How many marks are there?", encoded(pixels)) == "3"
 
 
 def test_a_letter_in_two_pieces_is_one_letter() -> None:
     pixels = np.full((30, 40, 3), 255)
     pixels[10:20, 10:12] = pixels[10:20, 15:17] = 0
-    assert said("Which letter is this? One of H, Z.", encoded(pixels)) == "H"
+    assert respond("Which letter is this? One of H, Z.", encoded(pixels)) == "H"
 
 
 @pytest.mark.parametrize("hidden", [0, 2, 4])
 def test_letters_beside_one_that_a_stroke_runs_through_are_read(hidden: int) -> None:
     canvas = Canvas(240, 200)
-    for place, letter in enumerate("HSNZC"):
-        canvas.draw(letter, (10 + 48 * place) * UNIT, 120 * UNIT, 24 * UNIT)
+    for position, letter in enumerate("HSNZC"):
+        canvas.draw(letter, (10 + 48 * position) * UNIT, 120 * UNIT, 24 * UNIT)
     canvas.pixels[20:160, 20 + 48 * hidden : 24 + 48 * hidden] = 0
-    read = said("The picture shows 5 letters, each of them one of H, S, N, Z, C.", canvas.png())
+    read = respond("The picture shows 5 letters, each of them one of H, S, N, Z, C.", canvas.png())
     assert len(read) == 5
-    assert [one for k, one in enumerate(read) if k != hidden] == [
-        one for k, one in enumerate("HSNZC") if k != hidden
+    assert [letter for k, letter in enumerate(read) if k != hidden] == [
+        letter for k, letter in enumerate("HSNZC") if k != hidden
     ]
 
 
 def test_without_a_list_of_letters_it_reads_the_alphabet() -> None:
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     canvas = Canvas(26 * 60, 60)
-    for place, letter in enumerate(alphabet):
-        canvas.draw(letter, (60 * place + 15) * UNIT, 15 * UNIT, 30 * UNIT)
-    assert said("Which letters are these?", canvas.png()) == alphabet
+    for position, letter in enumerate(alphabet):
+        canvas.draw(letter, (60 * position + 15) * UNIT, 15 * UNIT, 30 * UNIT)
+    assert respond("Which letters are these?", canvas.png()) == alphabet
 
 
 def test_other_questions_and_empty_pictures_get_no_answer() -> None:
     blank = encoded(np.full((20, 20, 3), 255))
     letters = picture(samples()[45])
-    assert said("Is this a good picture?", letters) == ""
-    assert said("How many circles are there?", blank) == ""
+    assert respond("Is this a good picture?", letters) == ""
+    assert respond("How many circles are there?", blank) == ""
     nothing = Request(messages=(user("How many circles are there?"),))
     assert Reader().generate_batch([nothing])[0].text == ""
 
 
 def test_it_says_which_ninth_of_a_picture_where_the_choices_are_ninths() -> None:
-    places = ("top left", "top", "top right", "left", "centre", "right", "bottom left", "bottom")
-    for number, place in enumerate(places):
+    ninths = ("top left", "top", "top right", "left", "centre", "right", "bottom left", "bottom")
+    for number, ninth in enumerate(ninths):
         pixels = np.full((90, 90, 3), 255)
         down, right = divmod(number, 3)
         pixels[30 * down + 3 : 30 * down + 12, 30 * right + 14 : 30 * right + 27] = 0
-        assert said("Where is the mark?", encoded(pixels), places) == place
+        assert respond("Where is the mark?", encoded(pixels), ninths) == ninth
 
 
 def test_it_says_where_the_square_is_seen_from_the_circle_too() -> None:
     canvas = Canvas(80, 80)
     canvas.draw("disc", 10 * UNIT, 40 * UNIT, 20 * UNIT)
     canvas.draw("square", 50 * UNIT, 45 * UNIT, 15 * UNIT)
-    assert said("Where is the circle, seen from the square?", canvas.png()) == "left"
-    assert said("Where is the square, seen from the circle?", canvas.png()) == "right"
+    assert respond("Where is the circle, seen from the square?", canvas.png()) == "left"
+    assert respond("Where is the square, seen from the circle?", canvas.png()) == "right"
 
 
 def test_a_damaged_picture_is_a_failure_and_no_answer() -> None:
     good = picture(samples()[0])
     damaged = good[:60] + bytes(20) + good[80:]
     with pytest.raises(Rejected, match="cannot be decoded"):
-        said("How many circles are there?", damaged)
+        respond("How many circles are there?", damaged)
 
 
 def test_opened_by_its_name_it_answers_many_at_once() -> None:
     model = registry.model("baseline/reader").model
     assert isinstance(model, Generates)
-    asked = [sample for sample in samples() if sample.tags["task"] == "counts"][:20]
+    count_samples = [sample for sample in samples() if sample.tags["task"] == "counts"][:20]
 
     async def body() -> list[str]:
-        requests = [CHART.request(sample) for sample in asked]
+        requests = [CHART.request(sample) for sample in count_samples]
         replies = [model.generate(loaded(request)) for request in requests if request]
         return [reply.text for reply in await asyncio.gather(*replies)]
 
     assert model.name == "baseline/reader"
-    assert asyncio.run(body()) == [sample.target for sample in asked]
+    assert asyncio.run(body()) == [sample.target for sample in count_samples]
 
 
 def test_it_knows_nothing_of_what_draws_or_asks() -> None:

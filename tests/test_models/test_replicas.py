@@ -59,9 +59,11 @@ def says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def replica(spec: str) -> Replica:
-    one = Replica()
-    assert isinstance(one.open(spec, partial(registry.model, spec), str(Path.cwd())), ReplicaInfo)
-    return one
+    worker = Replica()
+    assert isinstance(
+        worker.open(spec, partial(registry.model, spec), str(Path.cwd())), ReplicaInfo
+    )
+    return worker
 
 
 def question(*parts: Part) -> Request:
@@ -72,7 +74,7 @@ def question(*parts: Part) -> Request:
 
 
 @pytest.mark.parametrize(
-    ("model", "said"),
+    ("model", "message"),
     [
         ("openai/x", "openai/x: replicas are for models that run here"),
         ("anthropic/x", "anthropic/x: replicas are for models that run here"),
@@ -84,10 +86,10 @@ def question(*parts: Part) -> Request:
     ],
 )
 def test_a_model_that_gains_nothing_by_replicas_has_none(
-    snellen: Snellen, rows: Path, model: str, said: str
+    snellen: Snellen, rows: Path, model: str, message: str
 ) -> None:
     refused = snellen("run", "-b", rows, "-m", model, "--replicas", "2")
-    assert refused.code == 2 and said in refused.err
+    assert refused.code == 2 and message in refused.err
     assert not Path("runs").exists()
 
 
@@ -99,9 +101,9 @@ def test_a_server_of_its_own_has_no_replicas() -> None:
 def test_ray_that_is_missing_is_said_before_the_rows_are_read(
     snellen: Snellen, rows: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = importlib.util.find_spec
+    find_spec = importlib.util.find_spec
     monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: None if name == "ray" else found(name)
+        importlib.util, "find_spec", lambda name: None if name == "ray" else find_spec(name)
     )
     refused = snellen("run", "-b", rows, "-m", "baseline/first", "--executor", "ray")
     assert refused.code == 2
@@ -115,7 +117,7 @@ def test_where_and_how_is_for_replicas_alone(snellen: Snellen, rows: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("said", "wrong"),
+    ("message", "wrong"),
     [
         ("replicas must be a whole number, at least 1, not 0", {"n": 0}),
         ("replicas must be a whole number, at least 1, not True", {"n": True}),
@@ -125,8 +127,8 @@ def test_where_and_how_is_for_replicas_alone(snellen: Snellen, rows: Path) -> No
         ("Ray's client is not supported", {"address": "ray://head:10001"}),
     ],
 )
-def test_replicas_that_cannot_be_are_refused(said: str, wrong: dict[str, object]) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_replicas_that_cannot_be_are_refused(message: str, wrong: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match=message):
         Replicas(**wrong)  # type: ignore[arg-type]
 
 
@@ -134,7 +136,7 @@ def test_replicas_that_cannot_be_are_refused(said: str, wrong: dict[str, object]
 
 
 @pytest.mark.parametrize(
-    ("gpus", "asked", "n", "each"),
+    ("gpus", "replicas", "n", "per_replica"),
     [
         (8, Replicas(), 8, 1),
         (0, Replicas(), 1, 0),
@@ -152,15 +154,17 @@ def test_replicas_that_cannot_be_are_refused(said: str, wrong: dict[str, object]
         (1, Replicas(n=7), 7, 1 / 7),
     ],
 )
-def test_gpus_are_shared_among_replicas(gpus: float, asked: Replicas, n: int, each: float) -> None:
+def test_gpus_are_shared_among_replicas(
+    gpus: float, replicas: Replicas, n: int, per_replica: float
+) -> None:
     from snellen.models.executors.replicas import shares
 
     there = {"GPU": gpus, "CPU": 64.0}
-    assert shares(there, asked, devices=True, is_own=False) == (n, each)
+    assert shares(there, replicas, devices=True, is_own=False) == (n, per_replica)
 
 
 @pytest.mark.parametrize(
-    ("gpus", "asked", "said"),
+    ("gpus", "replicas", "message"),
     [
         (2, Replicas(n=3, gpus=0.6), "3 replicas with 0.6 GPUs each do not fit: the cluster has 2"),
         (2, Replicas(n=8, gpus=0.3), "GPUs for them, which hold 6. Request fewer"),
@@ -170,12 +174,12 @@ def test_gpus_are_shared_among_replicas(gpus: float, asked: Replicas, n: int, ea
     ],
 )
 def test_replicas_for_which_there_is_no_place_are_refused_at_once(
-    gpus: float, asked: Replicas, said: str
+    gpus: float, replicas: Replicas, message: str
 ) -> None:
     from snellen.models.executors.replicas import shares
 
-    with pytest.raises(UsageError, match=said):
-        shares({"GPU": gpus, "CPU": 64.0}, asked, devices=True, is_own=False)
+    with pytest.raises(UsageError, match=message):
+        shares({"GPU": gpus, "CPU": 64.0}, replicas, devices=True, is_own=False)
 
 
 def test_a_model_that_needs_no_gpu_gets_none() -> None:
@@ -197,10 +201,10 @@ def test_a_worker_says_what_it_cannot_read(says: str, tmp_path: Path) -> None:
 
 def test_a_worker_in_another_folder_says_so(says: str) -> None:
     opening = partial(registry.model, "python:elsewhere.py:sizes")
-    told = Replica().open("python:elsewhere.py:sizes", opening, "/no/such/folder")
-    assert isinstance(told, ReplicaFailure)
-    assert "there is no such file" in told.message
-    assert "There is no folder /no/such/folder (No such file or directory)" in told.message
+    outcome = Replica().open("python:elsewhere.py:sizes", opening, "/no/such/folder")
+    assert isinstance(outcome, ReplicaFailure)
+    assert "there is no such file" in outcome.message
+    assert "There is no folder /no/such/folder (No such file or directory)" in outcome.message
 
 
 def test_a_worker_tells_a_strangers_error(says: str) -> None:
@@ -220,12 +224,12 @@ def test_a_models_own_kind_of_failure_fails_its_question_and_no_more(says: str) 
 def test_a_worker_shows_the_frames_that_the_policy_picks_and_says_which(
     says: str, clip: videos.Clip
 ) -> None:
-    asked = loaded(question(Video(clip.path, end=1.0, policy="uniform:4"), "?"))
-    answer = asyncio.run(replica(f"{says}sizes").generate(ReplicaRequest(request=asked)))
+    request = loaded(question(Video(clip.path, end=1.0, policy="uniform:4"), "?"))
+    answer = asyncio.run(replica(f"{says}sizes").generate(ReplicaRequest(request=request)))
     assert isinstance(answer, ReplicaAnswer)
     frames = video.shown(Video(clip.path, end=1.0, policy="uniform:4")).frames
     assert answer.shown == (tuple(frame.time for frame in frames),)
-    assert answer.reply.text == " ".join(str(len(one.image.source)) for one in frames)  # type: ignore[arg-type]
+    assert answer.reply.text == " ".join(str(len(frame.image.source)) for frame in frames)  # type: ignore[arg-type]
 
 
 def test_a_videos_questions_share_one_pass(clip: videos.Clip) -> None:
@@ -233,25 +237,25 @@ def test_a_videos_questions_share_one_pass(clip: videos.Clip) -> None:
 
     async def body() -> tuple[Films, list[Video]]:
         films = Films(1)
-        found = [await films.shown(one, windows) for one in (*windows, *windows)]
-        return films, found
+        results = [await films.shown(window, windows) for window in (*windows, *windows)]
+        return films, results
 
-    films, found = asyncio.run(body())
+    films, results = asyncio.run(body())
     assert films.passes == 1
-    expected = [video.shown(one).frames for one in windows]
-    assert [one.frames for one in found] == [*expected, *expected]
+    expected = [video.shown(window).frames for window in windows]
+    assert [result.frames for result in results] == [*expected, *expected]
 
 
 def test_frames_are_let_go_where_there_is_no_room(
     clip: videos.Clip, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("snellen.models.executors.replica.MOST_BYTES", 1)
-    one, other = (Video(clip.path, end=end, policy="uniform:4") for end in (0.5, 1.0))
+    short, long = (Video(clip.path, end=end, policy="uniform:4") for end in (0.5, 1.0))
 
     async def body() -> int:
         films = Films(1)
-        for each in (one, other, one):
-            assert len((await films.shown(each, ())).frames) == 4
+        for window in (short, long, short):
+            assert len((await films.shown(window, ())).frames) == 4
         return films.passes
 
     assert asyncio.run(body()) == 3
@@ -260,8 +264,8 @@ def test_frames_are_let_go_where_there_is_no_room(
 def test_a_video_that_cannot_be_decoded_fails_its_question(says: str, tmp_path: Path) -> None:
     path = tmp_path / "broken.mp4"
     path.write_bytes(b"no video")
-    asked = loaded(question(Video(path, policy="uniform:4"), "?"))
-    answer = asyncio.run(replica(f"{says}sizes").generate(ReplicaRequest(request=asked)))
+    request = loaded(question(Video(path, policy="uniform:4"), "?"))
+    answer = asyncio.run(replica(f"{says}sizes").generate(ReplicaRequest(request=request)))
     assert isinstance(answer, ReplicaFailure) and isinstance(answer.error(), MediaError)
 
 

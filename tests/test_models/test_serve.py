@@ -306,7 +306,7 @@ def test_a_program_that_is_not_there_is_asked_for(
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (["-m", "openai/tiny", "--serve-arg=--x"], "name one"),
         (["-m", "openai/tiny", "--serve=vllm", "--serve-arg=--port=8000"], "leave it out"),
@@ -317,11 +317,11 @@ def test_a_program_that_is_not_there_is_asked_for(
     ],
 )
 def test_what_cannot_be_served_is_said_before_anything_starts(
-    snellen: Snellen, here: Path, args: list[str], said: str
+    snellen: Snellen, here: Path, args: list[str], message: str
 ) -> None:
     done = snellen("run", "-b", "mine.jsonl", *args)
 
     assert done.code == 2
-    assert said in done.err
+    assert message in done.err
     assert "sk-1234" not in done.err
     assert not pids(here)

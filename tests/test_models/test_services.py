@@ -88,7 +88,7 @@ async def error_of(
     return caught.value
 
 
-async def asked_by(vendor: Vendor, request: Request, **profile: Any) -> Asked:
+async def http_request(vendor: Vendor, request: Request, **profile: Any) -> Asked:
     """What a server gets."""
     with serving(vendor.said("A")) as server:
         async with asking(vendor, server.url, **profile) as model:
@@ -103,24 +103,26 @@ async def asked_by(vendor: Vendor, request: Request, **profile: Any) -> Asked:
 async def test_pictures_and_words_are_interleaved_and_each_is_its_file_to_the_byte(
     vendor: Vendor,
 ) -> None:
-    one, two = IMAGES / "dots.jpg", IMAGES / "circle.png"
-    parts = ("before", Image(one), "between", Image(two), "after")
+    dots, circle = IMAGES / "dots.jpg", IMAGES / "circle.png"
+    parts = ("before", Image(dots), "between", Image(circle), "after")
 
-    asked = await asked_by(vendor, Request(messages=(user(*parts),)))
+    request = await http_request(vendor, Request(messages=(user(*parts),)))
 
-    whole = ["before", one.read_bytes(), "between", two.read_bytes(), "after"]
-    assert vendor.turns(asked) == [("user", whole)]
+    expected = ["before", dots.read_bytes(), "between", circle.read_bytes(), "after"]
+    assert vendor.turns(request) == [("user", expected)]
 
 
 @all_of_them
 async def test_a_video_goes_as_its_frames_in_order(vendor: Vendor) -> None:
     pictures = [images.load(Image(path)) for path in sorted(IMAGES.glob("*.png"))[:3]]
-    frames = tuple(Frame(time=float(time), image=one) for time, one in enumerate(pictures))
+    frames = tuple(Frame(time=float(time), image=picture) for time, picture in enumerate(pictures))
     shown = user("before", Video(Path("v.mp4"), frames=frames), "after")
 
-    asked = await asked_by(vendor, Request(messages=(shown,)))
+    request = await http_request(vendor, Request(messages=(shown,)))
 
-    assert vendor.turns(asked) == [("user", ["before", *(one.source for one in pictures), "after"])]
+    assert vendor.turns(request) == [
+        ("user", ["before", *(picture.source for picture in pictures), "after"])
+    ]
 
 
 @all_of_them
@@ -138,9 +140,9 @@ async def test_a_video_without_frames_is_turned_down_before_anything_is_sent(
 async def test_a_conversation_keeps_its_roles_and_order(vendor: Vendor) -> None:
     turns = (system("Be brief."), user("1"), assistant("2"), user("3", Image(IMAGES / "dots.jpg")))
 
-    asked = await asked_by(vendor, Request(messages=turns))
+    request = await http_request(vendor, Request(messages=turns))
 
-    assert vendor.turns(asked) == [
+    assert vendor.turns(request) == [
         ("system", ["Be brief."]),
         ("user", ["1"]),
         ("assistant", ["2"]),
@@ -194,14 +196,14 @@ async def test_what_a_system_cannot_say_there_is_turned_down(
             },
         ),
     ],
-    ids=lambda one: one.kind if isinstance(one, Vendor) else "",
+    ids=lambda value: value.kind if isinstance(value, Vendor) else "",
 )
 async def test_settings_go_under_their_names_zeros_too(vendor: Vendor, expected: Any) -> None:
     generation = Generation(max_tokens=7, temperature=0.0, top_p=0.5, extra={"k": 1})
     stop = () if vendor is RESPONSES else ("Q:",)
     request = Request(messages=HELLO.messages, generation=generation, seed=0, stop=stop)
 
-    body = (await asked_by(vendor, request)).json
+    body = (await http_request(vendor, request)).json
 
     for name in ("model", "messages", "input", "contents"):
         body.pop(name, None)
@@ -217,14 +219,14 @@ async def test_words_to_stop_at_are_turned_down_where_they_cannot_be_told() -> N
 
 
 async def test_anthropic_is_told_its_version_and_how_many_tokens_whoever_asks() -> None:
-    asked = await asked_by(ANTHROPIC, HELLO)
-    assert asked.headers["anthropic-version"] == "2023-06-01"
-    assert asked.json["max_tokens"] == 4096
+    request = await http_request(ANTHROPIC, HELLO)
+    assert request.headers["anthropic-version"] == "2023-06-01"
+    assert request.json["max_tokens"] == 4096
 
 
 async def test_anthropic_is_told_no_text_of_white_space_alone() -> None:
-    asked = await asked_by(ANTHROPIC, Request(messages=(user("a", "", "\n", "b"),)))
-    assert ANTHROPIC.turns(asked) == [("user", ["a", "b"])]
+    request = await http_request(ANTHROPIC, Request(messages=(user("a", "", "\n", "b"),)))
+    assert ANTHROPIC.turns(request) == [("user", ["a", "b"])]
 
 
 async def test_a_gif_goes_to_google_as_a_png_of_the_same_pixels(tmp_path: Path) -> None:
@@ -233,7 +235,7 @@ async def test_a_gif_goes_to_google_as_a_png_of_the_same_pixels(tmp_path: Path) 
     path = tmp_path / "still.gif"
     PIL.Image.open(IMAGES / "circle.png").convert("P").save(path)
 
-    [(_, [sent])] = GOOGLE.turns(await asked_by(GOOGLE, Request(messages=(user(Image(path)),))))
+    [(_, [sent])] = GOOGLE.turns(await http_request(GOOGLE, Request(messages=(user(Image(path)),))))
 
     assert isinstance(sent, bytes) and sent.startswith(b"\x89PNG")
     assert (images.pixels(Image(sent)) == images.pixels(Image(path))).all()
@@ -245,7 +247,7 @@ async def test_a_gif_goes_to_the_others_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "still.gif"
     PIL.Image.open(IMAGES / "circle.png").convert("P").save(path)
 
-    body = (await asked_by(ANTHROPIC, Request(messages=(user(Image(path)),)))).json
+    body = (await http_request(ANTHROPIC, Request(messages=(user(Image(path)),)))).json
 
     source = body["messages"][0]["content"][0]["source"]
     assert source["media_type"] == "image/gif"
@@ -257,7 +259,7 @@ async def test_a_google_model_is_named_in_the_address() -> None:
             model = registry.model(f"google/{name}", Profile(base_url=server.url)).model
             assert isinstance(model, Generates)
             check_model(model, HELLO)
-    paths = list(dict.fromkeys(asked.path for asked in server.asked))
+    paths = list(dict.fromkeys(request.path for request in server.asked))
     assert paths == [
         "/v1/models/gemini-x:generateContent",
         "/v1/tunedModels/my%20one:generateContent",
@@ -267,7 +269,9 @@ async def test_a_google_model_is_named_in_the_address() -> None:
 async def test_google_s_own_settings_are_merged_into_ours() -> None:
     thinking = {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}, "topK": 1}}
     generation = Generation(max_tokens=7, extra=thinking)
-    body = (await asked_by(GOOGLE, Request(messages=HELLO.messages, generation=generation))).json
+    body = (
+        await http_request(GOOGLE, Request(messages=HELLO.messages, generation=generation))
+    ).json
     assert body["generationConfig"] == {
         "maxOutputTokens": 7,
         "thinkingConfig": {"thinkingBudget": 0},
@@ -289,12 +293,12 @@ async def test_the_key_goes_in_its_header_and_nowhere_else(
     vendor: Vendor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, KEY)
-    asked = await asked_by(vendor, HELLO, api_key_env=VARIABLE)
+    request = await http_request(vendor, HELLO, api_key_env=VARIABLE)
 
-    assert asked.headers[vendor.key_header] == vendor.key.format(KEY)
-    assert [name for name, value in asked.headers.items() if KEY in value] == [vendor.key_header]
-    assert asked.path == vendor.path
-    assert KEY.encode() not in asked.body
+    assert request.headers[vendor.key_header] == vendor.key.format(KEY)
+    assert [name for name, value in request.headers.items() if KEY in value] == [vendor.key_header]
+    assert request.path == vendor.path
+    assert KEY.encode() not in request.body
 
 
 @pytest.mark.parametrize("vendor", [OPENAI, RESPONSES], ids=lambda vendor: vendor.kind)
@@ -312,18 +316,18 @@ async def test_azure_s_routes_get_the_key_in_azure_s_header(
         async with asking(vendor, url, **settings) as model:
             await model.generate(HELLO)
 
-    [asked] = server.asked
-    assert asked.path == route.rstrip("/") + vendor.path.removeprefix("/v1") + query
-    assert asked.headers["api-key"] == KEY
-    assert "authorization" not in asked.headers
+    [request] = server.asked
+    assert request.path == route.rstrip("/") + vendor.path.removeprefix("/v1") + query
+    assert request.headers["api-key"] == KEY
+    assert "authorization" not in request.headers
 
 
 async def test_a_key_in_the_usual_header_is_a_bearer_s(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, KEY)
     settings = {"api_key_env": VARIABLE, "key_header": "authorization"}
-    asked = await asked_by(ANTHROPIC, HELLO, **settings)
-    assert asked.headers["authorization"] == f"Bearer {KEY}"
-    assert "x-api-key" not in asked.headers
+    request = await http_request(ANTHROPIC, HELLO, **settings)
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert "x-api-key" not in request.headers
 
 
 @pytest.mark.parametrize("name", ["", "api key", "x\r\ny", "x:"])
@@ -341,11 +345,11 @@ def test_the_fields_of_a_server_are_read_from_a_file(tmp_path: Path) -> None:
 
 
 def echo(vendor: Vendor, number: int) -> Callable[[Asked], Answer]:
-    return lambda asked: vendor.error(number, f"no: {asked.headers[vendor.key_header]}" * 9)
+    return lambda request: vendor.error(number, f"no: {request.headers[vendor.key_header]}" * 9)
 
 
-def sent_to(vendor: Vendor, asked: Asked) -> str:
-    return asked.headers[vendor.key_header]
+def sent_to(vendor: Vendor, request: Asked) -> str:
+    return request.headers[vendor.key_header]
 
 
 @all_of_them
@@ -363,9 +367,9 @@ async def test_the_key_is_in_no_message_traceback_or_output(
         "401": echo(vendor, 401),
         "400": echo(vendor, 400),
         "500": echo(vendor, 500),
-        "page": lambda asked: page(f"<html>{asked.headers}</html>"),
-        "event": lambda asked: stream([vendor.told(400, sent_to(vendor, asked))]),
-        "no end": lambda asked: stream([sent_to(vendor, asked)]),
+        "page": lambda request: page(f"<html>{request.headers}</html>"),
+        "event": lambda request: stream([vendor.told(400, sent_to(vendor, request))]),
+        "no end": lambda request: stream([sent_to(vendor, request)]),
         "closes": closes(),
         "resets": resets(vendor.said("A" * 99)),
         "hangs": hangs(),
@@ -410,10 +414,10 @@ def test_a_run_keeps_its_key_to_itself(
     capsys: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def echoing(asked: Asked) -> Answer:
+    def echoing(request: Asked) -> Answer:
         """Every second question fails, with what was sent in the words."""
-        told = f"you sent {sent_to(vendor, asked)}"
-        return vendor.error(400, told) if asked.number % 2 else vendor.said(told, thought=told)
+        text = f"you sent {sent_to(vendor, request)}"
+        return vendor.error(400, text) if request.number % 2 else vendor.said(text, thought=text)
 
     monkeypatch.setenv(VARIABLE, KEY)
     with serving(echoing) as server:
@@ -504,8 +508,8 @@ async def test_google_has_many_words_for_withheld(word: str) -> None:
 
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_a_question_that_google_blocks_is_refused(streamed: bool) -> None:
-    found = {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 9}}
-    answer = stream([found]) if streamed else Answer(body=json.dumps(found).encode())
+    body = {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 9}}
+    answer = stream([body]) if streamed else Answer(body=json.dumps(body).encode())
     reply = await reply_to(GOOGLE, answer, stream=streamed)
     assert (reply.text, reply.stop, reply.usage) == ("", "filter", Usage(input=9))
 
@@ -516,17 +520,17 @@ async def test_a_context_that_is_full_cuts_anthropic_s_reply() -> None:
 
 
 async def test_a_part_that_refuses_is_no_text() -> None:
-    whole = RESPONSES.whole("", "", "completed")
-    whole["output"][0]["content"] = [{"type": "refusal", "refusal": "I cannot."}]
-    reply = await reply_to(RESPONSES, Answer(body=json.dumps(whole).encode()))
+    body = RESPONSES.whole("", "", "completed")
+    body["output"][0]["content"] = [{"type": "refusal", "refusal": "I cannot."}]
+    reply = await reply_to(RESPONSES, Answer(body=json.dumps(body).encode()))
     assert (reply.text, reply.state) == ("", "refused")
 
 
 async def test_thoughts_themselves_are_kept_where_no_summary_comes() -> None:
-    whole = RESPONSES.whole("A", "", "completed")
+    body = RESPONSES.whole("A", "", "completed")
     thought = {"type": "reasoning_text", "text": "Let me see."}
-    whole["output"].insert(0, {"type": "reasoning", "summary": [], "content": [thought]})
-    reply = await reply_to(RESPONSES, Answer(body=json.dumps(whole).encode()))
+    body["output"].insert(0, {"type": "reasoning", "summary": [], "content": [thought]})
+    reply = await reply_to(RESPONSES, Answer(body=json.dumps(body).encode()))
     assert reply.reasoning == "Let me see."
 
 
@@ -537,9 +541,9 @@ async def test_an_error_of_the_filter_s_is_a_withheld_reply(vendor: Vendor, code
 
 
 async def test_counts_that_are_absent_are_not_nought() -> None:
-    whole = GOOGLE.whole("A", "", "STOP")
-    whole["usageMetadata"] = {"promptTokenCount": 3}
-    reply = await reply_to(GOOGLE, Answer(body=json.dumps(whole).encode()))
+    body = GOOGLE.whole("A", "", "STOP")
+    body["usageMetadata"] = {"promptTokenCount": 3}
+    reply = await reply_to(GOOGLE, Answer(body=json.dumps(body).encode()))
     assert reply.usage == Usage(input=3)
 
 
@@ -559,11 +563,11 @@ async def test_the_contract_of_back_ends_is_kept(vendor: Vendor) -> None:
 
 @all_of_them
 async def test_a_stream_is_asked_for_by_the_profile(vendor: Vendor) -> None:
-    asked = await asked_by(vendor, HELLO, stream=True)
+    request = await http_request(vendor, HELLO, stream=True)
     if vendor is GOOGLE:
-        assert asked.path == "/v1/models/m:streamGenerateContent?alt=sse"
+        assert request.path == "/v1/models/m:streamGenerateContent?alt=sse"
     else:
-        assert asked.json["stream"] is True
+        assert request.json["stream"] is True
 
 
 @all_of_them
@@ -581,10 +585,10 @@ async def test_the_first_piece_is_timed_and_not_the_head(vendor: Vendor) -> None
 async def test_a_stream_cut_anywhere_is_asked_for_again_or_was_whole(vendor: Vendor) -> None:
     """The connection ends as if all was well, after each event and within each."""
     events = [*map(event, vendor.events(["It is", " A."], ["Hm."], vendor.ends))]
-    whole = b"".join(events)
+    body = b"".join(events)
     ends = {sum(map(len, events[:n])) for n in range(len(events))}
-    cuts = sorted(ends | set(range(0, len(whole), 13)))
-    answers = [replace(stream([]), body=whole[:cut]) for cut in cuts]
+    cuts = sorted(ends | set(range(0, len(body), 13)))
+    answers = [replace(stream([]), body=body[:cut]) for cut in cuts]
     outcomes: list[str | None] = []
     with serving(in_turn(*answers)) as server:
         async with asking(vendor, server.url, stream=True) as model:
@@ -648,18 +652,18 @@ async def test_an_error_within_a_stream_is_what_it_is_without(
 async def test_a_response_that_failed_is_an_error(
     code: str, kind: type[ModelError], streamed: bool
 ) -> None:
-    whole = RESPONSES.whole("", "", "completed")
-    whole |= {"status": "failed", "output": [], "error": {"code": code, "message": "so it is"}}
-    last = {"type": "response.failed", "response": whole}
-    answer = stream([last]) if streamed else Answer(body=json.dumps(whole).encode())
+    response = RESPONSES.whole("", "", "completed")
+    response |= {"status": "failed", "output": [], "error": {"code": code, "message": "so it is"}}
+    last = {"type": "response.failed", "response": response}
+    answer = stream([last]) if streamed else Answer(body=json.dumps(response).encode())
     error = await error_of(RESPONSES, answer, stream=streamed)
     assert isinstance(error, kind)
     assert "so it is" in str(error)
 
 
 async def test_what_vllm_says_within_a_stream_has_its_status() -> None:
-    told = {"error": {"message": "too long", "type": "BadRequestError", "code": 400}}
-    error = await error_of(OPENAI, stream([told]), stream=True)
+    chunk = {"error": {"message": "too long", "type": "BadRequestError", "code": 400}}
+    error = await error_of(OPENAI, stream([chunk]), stream=True)
     assert isinstance(error, Rejected)
     assert "400: too long" in str(error)
 
@@ -680,10 +684,10 @@ async def test_a_reply_that_the_server_broke_off_is_asked_for_again(
 async def test_an_error_in_a_body_of_status_200_is_what_its_code_says(
     code: int, kind: type[ModelError], in_choice: bool
 ) -> None:
-    told = {"error": {"code": code, "message": "so it is"}}
-    whole = OPENAI.whole("It i", "", "error")
-    whole["choices"][0] |= told
-    error = await error_of(OPENAI, answer(whole if in_choice else told))
+    failure = {"error": {"code": code, "message": "so it is"}}
+    body = OPENAI.whole("It i", "", "error")
+    body["choices"][0] |= failure
+    error = await error_of(OPENAI, answer(body if in_choice else failure))
     assert isinstance(error, kind)
     assert f"{code}: so it is" in str(error)
 
@@ -829,8 +833,10 @@ async def test_a_day_s_quota_that_is_spent_ends_the_run_and_a_minute_s_does_not(
     period: str, kind: type[ModelError]
 ) -> None:
     quota = {"quotaId": f"GenerateRequests{period}PerProjectPerModel-FreeTier"}
-    spent = {"@type": QUOTA_FAILURE, "violations": [quota]}
-    error = await error_of(GOOGLE, failed(429, spent, {"@type": RETRY_INFO, "retryDelay": "22s"}))
+    quota_failure = {"@type": QUOTA_FAILURE, "violations": [quota]}
+    error = await error_of(
+        GOOGLE, failed(429, quota_failure, {"@type": RETRY_INFO, "retryDelay": "22s"})
+    )
     assert isinstance(error, kind)
     assert getattr(error, "hopeless", True)
 
@@ -868,15 +874,15 @@ async def test_a_body_that_is_no_reply_is_asked_for_again(
 ODD: tuple[Any, ...] = (None, True, 3, "x", [], {}, [[]], [{}], {"x": {}})
 
 
-def with_odd_values(found: Any) -> Iterator[Any]:
+def with_odd_values(value: Any) -> Iterator[Any]:
     """The value with each of its parts in turn replaced by what nobody expects there."""
     yield from ODD
-    if isinstance(found, dict | list):
-        for key, part in found.items() if isinstance(found, dict) else enumerate(found):
+    if isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
             for odd in with_odd_values(part):
-                made: Any = copy(found)
-                made[key] = odd
-                yield made
+                variant: Any = copy(value)
+                variant[key] = odd
+                yield variant
 
 
 @all_of_them
@@ -914,11 +920,11 @@ async def test_a_long_error_page_is_quoted_in_short(vendor: Vendor) -> None:
 # -- a benchmark end to end
 
 
-def asked_of(made: Benchmark, n: int) -> Iterator[tuple[Sample, Request]]:
+def first_requests(benchmark: Benchmark, n: int) -> Iterator[tuple[Sample, Request]]:
     """A benchmark's first questions, as a model is to be asked them."""
-    for row in islice(made.data, n):
-        sample = made.read(row)
-        request = made.request(sample, (), generation=Generation(), seed=None)
+    for row in islice(benchmark.data, n):
+        sample = benchmark.read(row)
+        request = benchmark.request(sample, (), generation=Generation(), seed=None)
         assert request is not None
         yield sample, request
 
@@ -928,20 +934,22 @@ def asked_of(made: Benchmark, n: int) -> Iterator[tuple[Sample, Request]]:
 def test_a_benchmark_s_pictures_arrive_to_the_byte_and_replies_are_scored(
     vendor: Vendor, streamed: bool, tmp_path: Path
 ) -> None:
-    made = registry.benchmark("eyechart")
+    benchmark = registry.benchmark("eyechart")
     targets = {}
-    for sample, request in asked_of(made, 5):
+    for sample, request in first_requests(benchmark, 5):
         [picture] = request.messages[-1].images
         targets[images.load(picture).source] = str(sample.target)
 
-    def right(asked: Asked) -> Answer:
-        [picture] = [part for _, parts in vendor.turns(asked) for part in parts if part in targets]
+    def right(incoming: Asked) -> Answer:
+        [picture] = [
+            part for _, parts in vendor.turns(incoming) for part in parts if part in targets
+        ]
         target = targets[picture]
         return vendor.streamed(*target) if streamed else vendor.said(target)
 
     with serving(right) as server:
         result = snellen.evaluate(
-            made,
+            benchmark,
             f"{vendor.kind}/m",
             profile=Profile(base_url=server.url, stream=streamed),
             limit=5,
@@ -954,24 +962,29 @@ def test_a_benchmark_s_pictures_arrive_to_the_byte_and_replies_are_scored(
 
 @all_of_them
 def test_a_video_s_frames_arrive_to_the_byte(vendor: Vendor, tmp_path: Path) -> None:
-    made = registry.benchmark("eyechart-video:clips=3")
+    benchmark = registry.benchmark("eyechart-video:clips=3")
     with serving(vendor.said("A")) as server:
         result = snellen.evaluate(
-            made, f"{vendor.kind}/m", base_url=server.url, limit=3, frames="uniform:4", out=tmp_path
+            benchmark,
+            f"{vendor.kind}/m",
+            base_url=server.url,
+            limit=3,
+            frames="uniform:4",
+            out=tmp_path,
         )
     assert (result.report.n, result.failed) == (3, 0)
-    asked_for = [
+    expected = [
         [frame.image.source for frame in video.shown(clip).frames]
-        for _, request in asked_of(vary(made, frames="uniform:4"), 3)
+        for _, request in first_requests(vary(benchmark, frames="uniform:4"), 3)
         for clip in request.messages[-1].videos
     ]
     arrived = [
         [part for part in parts if isinstance(part, bytes)]
-        for asked in server.asked
-        for _, parts in vendor.turns(asked)
+        for incoming in server.asked
+        for _, parts in vendor.turns(incoming)
     ]
-    assert all(len(frames) == 4 for frames in asked_for)
-    assert sorted(arrived) == sorted(asked_for)
+    assert all(len(frames) == 4 for frames in expected)
+    assert sorted(arrived) == sorted(expected)
 
 
 # -- Google: a video's file
@@ -980,17 +993,17 @@ def test_a_video_s_frames_arrive_to_the_byte(vendor: Vendor, tmp_path: Path) -> 
 NATIVE: dict[str, Any] = {"extra": {"native_video": True}}
 
 
-def clip(folder: Path, name: str = "clip.mp4", **told: Any) -> Video:
+def clip(folder: Path, name: str = "clip.mp4", **fields: Any) -> Video:
     """A video's file, of which nothing is decoded, so that any bytes will do."""
     path = folder / name
     path.write_bytes(bytes(range(256)) * 9)
-    return Video(path, **told)
+    return Video(path, **fields)
 
 
-async def part_sent(folder: Path, **told: Any) -> Any:
-    request = Request(messages=(user(clip(folder, **told), "What is it?"),))
+async def part_sent(folder: Path, **fields: Any) -> Any:
+    request = Request(messages=(user(clip(folder, **fields), "What is it?"),))
     body = (
-        await asked_by(GOOGLE, replace(request, generation=Generation(**NATIVE)), **NATIVE)
+        await http_request(GOOGLE, replace(request, generation=Generation(**NATIVE)), **NATIVE)
     ).json
     assert "native_video" not in body
     [video, text] = body["contents"][0]["parts"]
@@ -1007,7 +1020,7 @@ async def test_a_video_s_file_goes_to_google_to_the_byte(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("told", "metadata"),
+    ("fields", "metadata"),
     [
         ({"start": 1.5, "end": 90.0}, {"startOffset": "1.5s", "endOffset": "90s"}),
         ({"end": 1 / 3}, {"endOffset": "0.333333333s"}),
@@ -1016,9 +1029,9 @@ async def test_a_video_s_file_goes_to_google_to_the_byte(tmp_path: Path) -> None
     ],
 )
 async def test_google_is_told_which_part_may_be_seen_and_at_which_rate(
-    told: Any, metadata: Any, tmp_path: Path
+    fields: Any, metadata: Any, tmp_path: Path
 ) -> None:
-    assert (await part_sent(tmp_path, **told))["videoMetadata"] == metadata
+    assert (await part_sent(tmp_path, **fields))["videoMetadata"] == metadata
 
 
 @pytest.mark.parametrize("policy", ["uniform:64", "fps:1,max=256", "fps:25", "last:4@1", "every"])
@@ -1033,12 +1046,12 @@ async def test_a_policy_that_google_cannot_keep_ends_the_run(policy: str, tmp_pa
 async def test_a_file_that_google_does_not_take_fails_its_question(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for made, words in (
+    for file, words in (
         (clip(tmp_path, "clip.mkv"), "Gemini does not accept this type of video"),
         (replace(clip(tmp_path), source=tmp_path / "none.mp4"), "is missing"),
         (replace(clip(tmp_path), within=tmp_path / "folder"), "outside the data's folder"),
     ):
-        error = await error_of(GOOGLE, GOOGLE.said("A"), Request(messages=(user(made),)), **NATIVE)
+        error = await error_of(GOOGLE, GOOGLE.said("A"), Request(messages=(user(file),)), **NATIVE)
         assert isinstance(error, Rejected)
         assert words in str(error)
         assert not error.hopeless
@@ -1065,13 +1078,13 @@ def test_a_run_by_files_decodes_nothing_and_is_another_run(
 
     with serving(GOOGLE.said("A")) as server:
         results = [run({"native_video": True}), run({})]
-    assert [(one.report.n, one.failed) for one in results] == [(2, 0), (2, 0)]
+    assert [(result.report.n, result.failed) for result in results] == [(2, 0), (2, 0)]
     by_file, by_frames = server.asked[:2], server.asked[2:]
-    for asked in by_file:
-        kinds = [part["inlineData"]["mimeType"] for part in inline(asked)]
+    for request in by_file:
+        kinds = [part["inlineData"]["mimeType"] for part in inline(request)]
         assert kinds == ["video/mp4"]
-    for asked in by_frames:
-        assert {part["inlineData"]["mimeType"] for part in inline(asked)} == {"image/jpeg"}
+    for request in by_frames:
+        assert {part["inlineData"]["mimeType"] for part in inline(request)} == {"image/jpeg"}
     records = [
         json.loads(line)
         for path in tmp_path.rglob("replies*.jsonl")
@@ -1081,6 +1094,6 @@ def test_a_run_by_files_decodes_nothing_and_is_another_run(
     assert sorted(shown) == [False, False, True, True]
 
 
-def inline(asked: Asked) -> list[Any]:
-    parts = [part for turn in asked.json["contents"] for part in turn["parts"]]
+def inline(request: Asked) -> list[Any]:
+    parts = [part for turn in request.json["contents"] for part in turn["parts"]]
     return [part for part in parts if "inlineData" in part]

@@ -123,7 +123,7 @@ ASYNC = "async def answer(messages):\n    return 'async'\n"
 CLASS = (
     "class Mine:\n    def generate(self, messages):\n        return str(len(messages[-1].images))\n"
 )
-WHOLE_REQUEST = "def answer(request):\n    return f'{request.seed}'\n"
+TAKES_REQUEST = "def answer(request):\n    return f'{request.seed}'\n"
 BATCH = (
     "class Mine:\n    def generate_batch(self, batch):\n        return [m[-1].text for m "
     "in batch]\n"
@@ -142,7 +142,7 @@ def own(tmp_path: Path, source: str, name: str = "answer") -> registry.Opened:
         (FUNCTION, "answer", "HELLO"),
         (ASYNC, "answer", "async"),
         (CLASS, "Mine", "0"),
-        (WHOLE_REQUEST, "answer", "5"),
+        (TAKES_REQUEST, "answer", "5"),
         (BATCH, "Mine", "hello"),
     ],
 )

@@ -32,7 +32,7 @@ def mine(
     return open_model(f"{path}:{name}", profile=profile or Profile(), api_key=None)
 
 
-def told(model: VlmEvalKit, *messages: Message, origin: Origin | None = ORIGIN) -> Reply:
+def reply_to(model: VlmEvalKit, *messages: Message, origin: Origin | None = ORIGIN) -> Reply:
     async def ask() -> Reply:
         try:
             return await model.generate(Request(messages=messages, origin=origin))
@@ -43,8 +43,8 @@ def told(model: VlmEvalKit, *messages: Message, origin: Origin | None = ORIGIN) 
 
 
 def local(body: str, head: str = "") -> str:
-    asked = "def generate_inner(self, message, dataset=None)"
-    return f"class Mine:\n {head or 'x = 1'}\n {asked}:\n  {body}\n"
+    signature = "def generate_inner(self, message, dataset=None)"
+    return f"class Mine:\n {head or 'x = 1'}\n {signature}:\n  {body}\n"
 
 
 def service(body: str, head: str = "") -> str:
@@ -59,7 +59,7 @@ def service(body: str, head: str = "") -> str:
 
 def test_text_and_pictures_come_in_their_order_and_the_set_by_its_name(tmp_path: Path) -> None:
     model = mine(tmp_path, local(f"return dataset + {SAYS}"))
-    assert told(model, user("first", Image(PNG), "then")).text == (
+    assert reply_to(model, user("first", Image(PNG), "then")).text == (
         "MMBench_DEV_EN[{'type': 'text', 'value': 'first'}, {'type': 'image', 'value': '.png'}, "
         "{'type': 'text', 'value': 'then'}]"
     )
@@ -70,17 +70,19 @@ def test_a_picture_is_a_file_with_the_original_bytes(tmp_path: Path) -> None:
         tmp_path,
         local("import pathlib; return pathlib.Path(message[0]['value']).read_bytes().hex()"),
     )
-    assert bytes.fromhex(told(model, user(Image(PNG))).text) == PNG
+    assert bytes.fromhex(reply_to(model, user(Image(PNG))).text) == PNG
 
 
 def test_the_files_of_pictures_go_when_the_model_is_closed(tmp_path: Path) -> None:
-    path = Path(told(mine(tmp_path, local("return message[0]['value']")), user(Image(PNG))).text)
+    path = Path(
+        reply_to(mine(tmp_path, local("return message[0]['value']")), user(Image(PNG))).text
+    )
     assert not path.exists() and not path.parent.exists()
 
 
 def test_equal_pictures_are_one_file(tmp_path: Path) -> None:
     body = "return ' '.join(part['value'] for part in message)"
-    first, second, other = told(
+    first, second, other = reply_to(
         mine(tmp_path, local(body)), user(Image(PNG), Image(PNG), Image(OTHER))
     ).text.split()
     assert first == second != other
@@ -88,7 +90,7 @@ def test_equal_pictures_are_one_file(tmp_path: Path) -> None:
 
 def test_rules_of_the_system_are_parts_with_that_role(tmp_path: Path) -> None:
     model = mine(tmp_path, local("return repr(message)"))
-    assert told(model, system("be brief"), user("hello")).text == (
+    assert reply_to(model, system("be brief"), user("hello")).text == (
         "[{'type': 'text', 'value': 'be brief', 'role': 'system'}, "
         "{'type': 'text', 'value': 'hello', 'role': 'user'}]"
     )
@@ -96,7 +98,7 @@ def test_rules_of_the_system_are_parts_with_that_role(tmp_path: Path) -> None:
 
 def test_a_class_without_the_inner_method_is_asked_through_the_outer(tmp_path: Path) -> None:
     source = "class Mine:\n def generate(self, message, dataset=None):\n  return dataset\n"
-    assert told(mine(tmp_path, source), user("hello")).text == "MMBench_DEV_EN"
+    assert reply_to(mine(tmp_path, source), user("hello")).text == "MMBench_DEV_EN"
 
 
 def test_one_picture_alone_as_the_base_class_has_it_where_the_class_takes_no_more(
@@ -104,14 +106,14 @@ def test_one_picture_alone_as_the_base_class_has_it_where_the_class_takes_no_mor
 ) -> None:
     model = mine(tmp_path, local(f"return {SAYS}", head="INTERLEAVE = False"))
     assert model.notes == ("the model takes one picture: of several, the first was shown",)
-    said = told(model, user("a", Image(PNG), "b", Image(OTHER))).text
-    assert said == "[{'type': 'image', 'value': '.png'}, {'type': 'text', 'value': 'a\\nb'}]"
+    text = reply_to(model, user("a", Image(PNG), "b", Image(OTHER))).text
+    assert text == "[{'type': 'image', 'value': '.png'}, {'type': 'text', 'value': 'a\\nb'}]"
 
 
 def test_a_class_that_reduces_messages_itself_gets_all_of_them(tmp_path: Path) -> None:
     head = "INTERLEAVE = False\n def message_to_promptimg(self, message, dataset=None): pass"
     model = mine(tmp_path, local("return str(len(message))", head=head))
-    assert told(model, user("a", Image(PNG), "b", Image(OTHER))).text == "4"
+    assert reply_to(model, user("a", Image(PNG), "b", Image(OTHER))).text == "4"
 
 
 def test_turns_go_to_chat_inner_with_their_roles(tmp_path: Path) -> None:
@@ -120,13 +122,13 @@ def test_turns_go_to_chat_inner_with_their_roles(tmp_path: Path) -> None:
         "  said = [m['role'] + ':' + m['content'][0]['value'] for m in messages]\n"
         "  return dataset + ' ' + ' '.join(said)\n"
     )
-    said = told(mine(tmp_path, source), user("a"), assistant("b"), user("c"))
-    assert said.text == "MMBench_DEV_EN user:a assistant:b user:c"
+    reply = reply_to(mine(tmp_path, source), user("a"), assistant("b"), user("c"))
+    assert reply.text == "MMBench_DEV_EN user:a assistant:b user:c"
 
 
 def test_several_turns_without_chat_inner_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(Rejected, match=r"3 turns.* no method chat_inner") as error:
-        told(mine(tmp_path, local("return 'A'")), user("a"), assistant("b"), user("c"))
+        reply_to(mine(tmp_path, local("return 'A'")), user("a"), assistant("b"), user("c"))
     assert error.value.hopeless
 
 
@@ -140,7 +142,7 @@ def video(folder: Path, policy: str, start: float = 0.0) -> Video:
 def test_frames_are_pictures_to_a_class_that_opens_no_videos(tmp_path: Path) -> None:
     model = mine(tmp_path, local(f"return {SAYS}"))
     assert model.wants_frames
-    assert told(model, user(video(tmp_path, "uniform:2"))).text.count("'.png'") == 2
+    assert reply_to(model, user(video(tmp_path, "uniform:2"))).text.count("'.png'") == 2
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,7 @@ def test_a_class_that_opens_videos_gets_the_file_and_the_policy(
     body = f"return ' '.join([message[0]['type'], *{seen}])"
     model = mine(tmp_path, local(body, head=f"VIDEO_LLM = True; {head}"))
     assert not model.wants_frames
-    assert told(model, user(video(tmp_path, policy))).text == expected
+    assert reply_to(model, user(video(tmp_path, policy))).text == expected
 
 
 @pytest.mark.parametrize(
@@ -171,7 +173,7 @@ def test_a_video_that_a_class_would_see_otherwise_than_asked_is_rejected(
 ) -> None:
     model = mine(tmp_path, local("return 'A'", head="VIDEO_LLM = True; nframe = 8"))
     with pytest.raises(Rejected, match=says) as error:
-        told(model, user(video(tmp_path, policy, start)))
+        reply_to(model, user(video(tmp_path, policy, start)))
     assert error.value.hopeless
 
 
@@ -189,15 +191,15 @@ def test_a_video_that_a_class_would_see_otherwise_than_asked_is_rejected(
     ],
 )
 def test_the_profiles_extra_are_the_arguments(tmp_path: Path, source: str, name: str) -> None:
-    asked = " def generate_inner(self, message, dataset=None):\n  return self.path\n"
-    made = "Mine = functools.partial(Big, size=3)\n" if "Big" in source else ""
-    model = mine(tmp_path, f"{source}\n{asked}{made}", Profile(extra={"path": "weights"}), name)
-    assert told(model, user("hello")).text == "weights"
+    method = " def generate_inner(self, message, dataset=None):\n  return self.path\n"
+    factory = "Mine = functools.partial(Big, size=3)\n" if "Big" in source else ""
+    model = mine(tmp_path, f"{source}\n{method}{factory}", Profile(extra={"path": "weights"}), name)
+    assert reply_to(model, user("hello")).text == "weights"
 
 
 def test_an_object_is_taken_as_it_is(tmp_path: Path) -> None:
     model = mine(tmp_path, local("return 'A'") + "mine = Mine()\n", name="mine")
-    assert told(model, user("hello")).text == "A"
+    assert reply_to(model, user("hello")).text == "A"
 
 
 @pytest.mark.parametrize(
@@ -265,7 +267,7 @@ def test_a_local_class_is_asked_one_at_a_time_and_a_service_as_the_profile_says(
 def test_what_a_class_says_is_a_reply(
     tmp_path: Path, body: str, expected: tuple[str, str | None]
 ) -> None:
-    reply = told(mine(tmp_path, local(body)), user("hello"))
+    reply = reply_to(mine(tmp_path, local(body)), user("hello"))
     assert (reply.text, reply.reasoning) == expected
 
 
@@ -273,14 +275,14 @@ def test_what_a_class_says_is_a_reply(
 def test_a_split_that_is_no_two_texts_is_no_reply(tmp_path: Path, split: str) -> None:
     source = local("return 'B'") + f" def split_thinking(self, s):\n  return {split}\n"
     with pytest.raises(Rejected, match=r"split_thinking returned .* not two texts"):
-        told(mine(tmp_path, source), user("hello"))
+        reply_to(mine(tmp_path, source), user("hello"))
 
 
 def test_a_class_that_splits_off_its_thoughts_does(tmp_path: Path) -> None:
     source = local("return 'Hm.</think>B'") + (
         " def split_thinking(self, s):\n  a, b = s.split('</think>')\n  return b, a\n"
     )
-    reply = told(mine(tmp_path, source), user("hello"))
+    reply = reply_to(mine(tmp_path, source), user("hello"))
     assert (reply.text, reply.reasoning) == ("B", "Hm.")
 
 
@@ -297,20 +299,20 @@ def test_a_class_that_splits_off_its_thoughts_does(tmp_path: Path) -> None:
 )
 def test_what_is_no_text_of_a_local_class_is_rejected(tmp_path: Path, body: str, says: str) -> None:
     with pytest.raises(Rejected, match=says):
-        told(mine(tmp_path, local(body)), user("hello"))
+        reply_to(mine(tmp_path, local(body)), user("hello"))
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "Failed to obtain answer via API.",
         "Failed to obtain answer: RuntimeError",
         "Chat Mode: Failed with all possible conversation turns.",
     ],
 )
-def test_the_words_that_stand_for_a_failure_are_no_reply(tmp_path: Path, said: str) -> None:
-    with pytest.raises(Overloaded, match=said[:20]):
-        told(mine(tmp_path, local(f"return {said!r}")), user("hello"))
+def test_the_words_that_stand_for_a_failure_are_no_reply(tmp_path: Path, text: str) -> None:
+    with pytest.raises(Overloaded, match=text[:20]):
+        reply_to(mine(tmp_path, local(f"return {text!r}")), user("hello"))
 
 
 @pytest.mark.parametrize(
@@ -335,7 +337,7 @@ def test_the_codes_of_a_service_are_errors_of_two_kinds(
     tmp_path: Path, body: str, kind: type[ModelError], hopeless: bool | None
 ) -> None:
     with pytest.raises(kind) as error:
-        told(mine(tmp_path, service(body, head="fail_msg = 'Lost it.'")), user("hello"))
+        reply_to(mine(tmp_path, service(body, head="fail_msg = 'Lost it.'")), user("hello"))
     assert getattr(error.value, "hopeless", None) == hopeless
     assert getattr(error.value, "throttled", False) == ("429" in body)
 
@@ -344,13 +346,13 @@ def test_a_real_client_whose_connection_is_cut_is_to_be_asked_again(tmp_path: Pa
     with serving(closes()) as server:
         body = f"import urllib.request as u; return 0, u.urlopen('{server.url}/x').read(), ''"
         with pytest.raises(Overloaded):
-            told(mine(tmp_path, service(body)), user("hello"))
+            reply_to(mine(tmp_path, service(body)), user("hello"))
 
 
 def test_a_services_key_is_in_no_message(tmp_path: Path) -> None:
     source = service("return 401, '', 'the key secret-key is wrong'", head="key = 'secret-key'")
     with pytest.raises(Rejected, match=r"the key \[key\] is wrong"):
-        told(mine(tmp_path, source), user("hello"))
+        reply_to(mine(tmp_path, source), user("hello"))
 
 
 @pytest.mark.parametrize("kind", ["OSError", "ValueError"])
@@ -362,20 +364,20 @@ def test_a_key_in_the_address_of_a_failed_request_is_in_no_message(
         head="def __init__(self):\n  self.api_key = 'secret-key'",
     )
     with pytest.raises(ModelError, match=r"https://host/v1\?key=\[key\]"):
-        told(mine(tmp_path, source), user("hello"))
+        reply_to(mine(tmp_path, source), user("hello"))
 
 
 def test_a_service_is_told_its_own_defaults_and_the_set(tmp_path: Path) -> None:
     source = service("return 0, repr(sorted(kwargs.items())), ''", head="default_kwargs = {'n': 1}")
-    said = told(mine(tmp_path, source), user("hello"))
-    assert said.text == "[('dataset', 'MMBench_DEV_EN'), ('n', 1)]"
+    reply = reply_to(mine(tmp_path, source), user("hello"))
+    assert reply.text == "[('dataset', 'MMBench_DEV_EN'), ('n', 1)]"
 
 
 def test_rules_of_the_system_are_for_their_question_alone(tmp_path: Path) -> None:
     source = service("return 0, self.system_prompt, ''", head="system_prompt = 'Be kind.'")
     model = mine(tmp_path, source)
     first = asyncio.run(model.generate(Request(messages=(system("Be brief."), user("a")))))
-    second = told(model, user("a"))
+    second = reply_to(model, user("a"))
     assert (first.text, second.text) == ("Be kind.\nBe brief.", "Be kind.")
 
 
@@ -506,7 +508,7 @@ def test_what_a_class_prints_is_on_standard_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = "print('imported')\n" + local("print('asked'); return 'A'", head="print('defined')")
-    told(mine(tmp_path, source), user("hello"))
+    reply_to(mine(tmp_path, source), user("hello"))
     out, err = capsys.readouterr()
     assert (out, err) == ("", "imported\ndefined\nasked\n")
 
@@ -515,7 +517,7 @@ def test_a_log_that_keeps_standard_output_writes_to_standard_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     head = "def __init__(self):\n  import sys\n  self.out = sys.stdout"
-    told(mine(tmp_path, local("self.out.write('asked'); return 'A'", head)), user("hello"))
+    reply_to(mine(tmp_path, local("self.out.write('asked'); return 'A'", head)), user("hello"))
     assert capsys.readouterr() == ("", "asked")
 
 

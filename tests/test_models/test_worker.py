@@ -53,7 +53,7 @@ def frame(time: float) -> Frame:
     return Frame(time=time, image=Image(b"\0\xff", mime="image/jpeg", width=4, height=2))
 
 
-def asked(text: str) -> Query:
+def query(text: str) -> Query:
     return Query(id="12_3", text=text, choices=("x", "y"))
 
 
@@ -87,8 +87,8 @@ def within(
 def test_what_is_handed_over_arrives_and_what_is_said_comes_back(tmp_path: Path) -> None:
     async def body(session: Session) -> None:
         assert await session.feed([frame(0.0), frame(0.5)]) == []
-        (said,) = await session.ask(asked("é?"), must_answer=True)
-        assert said.text.splitlines() == [
+        (emission,) = await session.ask(query("é?"), must_answer=True)
+        assert emission.text.splitlines() == [
             str(SPEC),
             r"0.0 b'\x00\xff' 4",
             r"0.5 b'\x00\xff' 4",
@@ -103,10 +103,10 @@ def test_a_fork_leaves_no_trace(tmp_path: Path) -> None:
         assert isinstance(session, Forks)
         fork = await session.fork()
         await fork.feed([frame(9.0)])
-        await fork.ask(asked("one"), must_answer=True)
+        await fork.ask(query("one"), must_answer=True)
         await fork.close()
-        (said,) = await session.ask(asked("two"), must_answer=True)
-        assert said.text.splitlines()[1:] == ["two ('x', 'y') True"]
+        (emission,) = await session.ask(query("two"), must_answer=True)
+        assert emission.text.splitlines()[1:] == ["two ('x', 'y') True"]
 
     within(tmp_path, body)
 
@@ -116,7 +116,7 @@ def test_nothing_later_is_handed_over_while_a_fork_is_open(tmp_path: Path) -> No
         assert isinstance(session, Forks)
         fork = await session.fork()
         later = asyncio.create_task(session.feed([frame(9.0)]))
-        await fork.ask(asked("one"), must_answer=True)
+        await fork.ask(query("one"), must_answer=True)
         await asyncio.sleep(0.2)
         assert not later.done()
         await fork.close()
@@ -170,9 +170,9 @@ def test_a_question_goes_under_another_name_and_comes_back_under_its_own(tmp_pat
     source = ECHO.replace('text="yes"', "text=query.id")
 
     async def body(session: Session) -> None:
-        (said,) = await session.ask(asked("what?"), must_answer=True)
-        assert said.query == "12_3"
-        assert re.fullmatch("[0-9a-f]{16}", said.text)
+        (emission,) = await session.ask(query("what?"), must_answer=True)
+        assert emission.query == "12_3"
+        assert re.fullmatch("[0-9a-f]{16}", emission.text)
 
     within(tmp_path, body, source, "Echo")
 
@@ -180,15 +180,15 @@ def test_a_question_goes_under_another_name_and_comes_back_under_its_own(tmp_pat
 def test_errors_that_are_raised_arrive_as_they_are(tmp_path: Path) -> None:
     async def body(session: Session) -> None:
         with pytest.raises(Overloaded, match="busy") as busy:
-            await session.ask(asked("later"), must_answer=True)
+            await session.ask(query("later"), must_answer=True)
         assert (busy.value.retry_after, busy.value.throttled) == (2.0, True)
         with pytest.raises(Rejected, match="no") as never:
-            await session.ask(asked("never"), must_answer=True)
+            await session.ask(query("never"), must_answer=True)
         assert never.value.hopeless
         with pytest.raises(Rejected, match="returned an int"):
-            await session.ask(asked("number"), must_answer=True)
-        (said,) = await session.ask(asked("and now?"), must_answer=True)
-        assert said.text == "yes"
+            await session.ask(query("number"), must_answer=True)
+        (emission,) = await session.ask(query("and now?"), must_answer=True)
+        assert emission.text == "yes"
 
     within(tmp_path, body, ECHO, "Echo")
 
@@ -226,11 +226,11 @@ class Dies:
 
 def test_one_that_dies_is_told_of_with_its_last_words(tmp_path: Path) -> None:
     async def body(session: Session) -> None:
-        told = r"ended with code 3; its last output is 'out of memory at layer 7'"
-        with pytest.raises(Rejected, match=told):
+        message = r"ended with code 3; its last output is 'out of memory at layer 7'"
+        with pytest.raises(Rejected, match=message):
             await session.feed([frame(0.0)])
-        with pytest.raises(Rejected, match=told):
-            await session.ask(asked("still there?"), must_answer=True)
+        with pytest.raises(Rejected, match=message):
+            await session.ask(query("still there?"), must_answer=True)
 
     within(tmp_path, body, DIES, "Dies")
 
@@ -239,9 +239,9 @@ def test_one_that_hangs_is_given_up(tmp_path: Path) -> None:
     profile = Profile(timeout=Timeouts(total=2.0))
 
     async def body(session: Session) -> None:
-        told = r"did not answer within 2 s; its last output is 'waiting for a lock'"
-        with pytest.raises(Rejected, match=told):
-            await session.ask(asked("well?"), must_answer=True)
+        message = r"did not answer within 2 s; its last output is 'waiting for a lock'"
+        with pytest.raises(Rejected, match=message):
+            await session.ask(query("well?"), must_answer=True)
 
     within(tmp_path, body, DIES, "Dies", profile)
 
@@ -283,8 +283,8 @@ class Here:
 """
 
     async def body(session: Session) -> str:
-        (said,) = await session.feed([frame(0.0)])
-        return said.text
+        (emission,) = await session.feed([frame(0.0)])
+        return emission.text
 
     own, other, folder = within(tmp_path, body, source, "Here").split()
     assert not Path(folder).exists()
@@ -306,7 +306,7 @@ def _runs(pid: int) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("source", "name", "told"),
+    ("source", "name", "message"),
     [
         ("1 / 0\n", "Mine", "mine.py cannot be loaded: ZeroDivisionError"),
         ("Mine = 3\n", "Other", "has no 'Other'; it has Mine"),
@@ -316,9 +316,9 @@ def _runs(pid: int) -> bool:
     ],
 )
 def test_what_gives_no_session_is_said_when_one_opens(
-    tmp_path: Path, source: str, name: str, told: str
+    tmp_path: Path, source: str, name: str, message: str
 ) -> None:
-    with pytest.raises(Rejected, match=told) as caught:
+    with pytest.raises(Rejected, match=message) as caught:
         asyncio.run(opened(tmp_path, source, name).open(SPEC))
     assert caught.value.hopeless
 

@@ -15,7 +15,7 @@ from snellen import api, registry
 from snellen.errors import CatalogError, UsageError
 from snellen.metrics import mean
 from snellen.report import export
-from tests.test_cli.conftest import Said, Snellen
+from tests.test_cli.conftest import CommandResult, Snellen
 from tests.test_cli.conftest import snellen as snellen_fixture
 from tests.viewers import viewing
 
@@ -66,7 +66,7 @@ def file(tmp_path: Path) -> Path:
     return folder / "letter_count.py"
 
 
-def run_of(done: Said) -> Path:
+def run_of(done: CommandResult) -> Path:
     assert done.code == 0, done.err
     return Path(done.json["run"])
 

@@ -3,7 +3,7 @@
 import pytest
 
 from snellen.report.charts import BOTTOM, LEFT, RIGHT, TOP, axis, curve, even, mark
-from tests.test_report.made import metric
+from tests.test_report.results import metric
 
 
 @pytest.mark.parametrize(
@@ -22,10 +22,10 @@ def test_ticks_are_round_and_reach_beyond_both_ends(
 
 
 def test_a_mark_stands_between_the_ends_of_its_axis() -> None:
-    found = metric(0.5, ci95=(0.25, 0.75))
-    on = axis([found])
+    estimate = metric(0.5, ci95=(0.25, 0.75))
+    on = axis([estimate])
     assert on is not None
-    drawn = mark(on, found, 0.2)
+    drawn = mark(on, estimate, 0.2)
 
     # From 0.2 to 0.8 over 168 pixels, after an edge of 6.
     assert drawn is not None

@@ -43,20 +43,22 @@ def test_a_sheet_without_a_paper_has_no_bibtex(sheet: str) -> None:
 def test_every_benchmark_with_a_paper_can_be_cited() -> None:
     without = set()
     for entry in registry.entries():
-        found = cite.bibtex(entry.sheet)
-        if found is None:
+        bibtex = cite.bibtex(entry.sheet)
+        if bibtex is None:
             without.add(entry.name)
         else:
-            assert re.search(r"^  year = \{(19|20)\d\d\},$", found, re.MULTILINE), entry.name
-            assert re.search(r"^  url = \{https://[^ ]+\},$", found, re.MULTILINE), entry.name
+            assert re.search(r"^  year = \{(19|20)\d\d\},$", bibtex, re.MULTILINE), entry.name
+            assert re.search(r"^  url = \{https://[^ ]+\},$", bibtex, re.MULTILINE), entry.name
     assert without == OF_THEIR_OWN
 
 
 def test_we_are_cited_as_our_citation_file_says() -> None:
-    said = yaml.safe_load((Path(__file__).parents[2] / "CITATION.cff").read_text(encoding="utf-8"))
+    citation = yaml.safe_load(
+        (Path(__file__).parents[2] / "CITATION.cff").read_text(encoding="utf-8")
+    )
 
-    assert said["title"] == cite.TITLE
-    assert [author["name"] for author in said["authors"]] == [cite.AUTHORS]
+    assert citation["title"] == cite.TITLE
+    assert [author["name"] for author in citation["authors"]] == [cite.AUTHORS]
     assert cite.TITLE in cite.own()
 
 

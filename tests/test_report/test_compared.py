@@ -17,15 +17,15 @@ def test_a_pair_is_shown_with_its_verdict_metrics_and_categories(tmp_path: Path)
     document = compare(
         run(tmp_path, "a", A), run(tmp_path, "b", B, fails=[19]), benchmark=benchmark(20)
     ).comparisons
-    said = compared_text(document)
+    text = compared_text(document)
 
     # Without s19: a has 10 of 19, b 14 of 19.
-    assert "tiny: b (b) against a (a)" in said
-    assert "b is 21.05 pp above a in accuracy" in said
-    assert "52.63 %" in said and "73.68 %" in said and "+21.05 pp" in said
-    assert "left out: 1 failed in b, such as s19" in said
-    assert "by kind" in said
-    assert "a true difference of" in said
+    assert "tiny: b (b) against a (a)" in text
+    assert "b is 21.05 pp above a in accuracy" in text
+    assert "52.63 %" in text and "73.68 %" in text and "+21.05 pp" in text
+    assert "left out: 1 failed in b, such as s19" in text
+    assert "by kind" in text
+    assert "a true difference of" in text
 
 
 def test_of_two_settings_the_verdict_comes_first_and_what_choosing_gives_last(
@@ -34,10 +34,10 @@ def test_of_two_settings_the_verdict_comes_first_and_what_choosing_gives_last(
     cold = run(tmp_path, "m", A, temperature=0.0)
     warm = run(tmp_path, "m", B, temperature=0.5)
     document = compare(cold, warm, benchmark=benchmark(20)).comparisons
-    said, marked = compared_text(document), compared_markdown(document)
+    text, marked = compared_text(document), compared_markdown(document)
 
-    assert "m (temperature=0.5) is 20.00 pp above" in said.splitlines()[2]  # 14 of 20, and 10
-    assert "best of 2 settings" not in said
+    assert "m (temperature=0.5) is 20.00 pp above" in text.splitlines()[2]  # 14 of 20, and 10
+    assert "best of 2 settings" not in text
     assert marked.index("is 20.00 pp above") < marked.index("best of 2 settings")
     page = compared_html(document)
     assert page.index("is 20.00 pp above") < page.index("best of 2 settings")
@@ -47,11 +47,11 @@ def test_three_are_shown_as_standings_and_pairs(tmp_path: Path) -> None:
     for name, which in (("a", A), ("b", B), ("c", range(3))):
         run(tmp_path, name, which)
     document = compare(tmp_path, benchmark=benchmark(20)).comparisons
-    said, marked = compared_text(document), compared_markdown(document)
+    text, marked = compared_text(document), compared_markdown(document)
 
-    assert "tiny: official accuracy on the 20 samples that all share" in said
-    assert "by Holm's method over the 3 comparisons" in said
-    assert "by kind" not in said and "--format md" in said
+    assert "tiny: official accuracy on the 20 samples that all share" in text
+    assert "by Holm's method over the 3 comparisons" in text
+    assert "by kind" not in text and "--format md" in text
     assert marked.count("## tiny: ") == 5  # standings, pairs, and each pair
     assert "| 1 | b | 70.00 % |" in marked
 
@@ -79,10 +79,10 @@ def test_nothing_that_a_name_says_acts_on_terminal_or_markdown(tmp_path: Path) -
     for name, which in ((HOSTILE, A), ("b", B), ("c", range(3))):
         run(tmp_path, name, which)
     compared = compare(tmp_path, benchmark=benchmark(20))
-    said = f"{compared_text(compared.comparisons)}\n{compared}"
+    plain = f"{compared_text(compared.comparisons)}\n{compared}"
     marked = compared_markdown(compared.comparisons)
 
-    for text in (said, marked):
+    for text in (plain, marked):
         assert "\ufffd" in text
         assert not any(ACTED_ON.search(line) for line in text.split("\n"))
     assert "<script>" not in marked and "\n# x" not in marked

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from snellen import report
-from tests.test_report.made import HOSTILE, comparisons, result
+from tests.test_report.results import HOSTILE, comparisons, result
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -73,16 +73,16 @@ def test_a_page_fits_its_window_and_asks_for_nothing(
     browser: "Browser", pages: dict[str, Path], which: str, width: int
 ) -> None:
     page = browser.new_page(viewport={"width": width, "height": 740})
-    asked: list[str] = []
-    said: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("dialog", lambda dialog: said.append(dialog.message))
+    urls: list[str] = []
+    messages: list[str] = []
+    page.on("request", lambda request: urls.append(request.url))
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("dialog", lambda dialog: messages.append(dialog.message))
     page.goto(pages[which].as_uri())
 
-    assert asked == [pages[which].as_uri()]
-    assert said == []
+    assert urls == [pages[which].as_uri()]
+    assert messages == []
     assert "ran" not in page.title()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     page.close()
@@ -96,17 +96,17 @@ def test_every_text_stands_out_from_its_ground(
     page = browser.new_page(color_scheme=scheme)
     page.goto(pages[which].as_uri())
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    found = page.evaluate(COLOURS)
+    texts = page.evaluate(COLOURS)
     page.close()
 
-    assert len(found) > 50
-    faint = [(text, contrast(ink, ground)) for text, ink, ground in found]
-    assert [one for one in faint if one[1] < 4.5] == []
+    assert len(texts) > 50
+    faint = [(text, contrast(ink, ground)) for text, ink, ground in texts]
+    assert [entry for entry in faint if entry[1] < 4.5] == []
 
 
-def contrast(one: list[float], other: list[float]) -> float:
+def contrast(ink: list[float], ground: list[float]) -> float:
     """The contrast ratio of two colours (WCAG 2.2, relative luminance)."""
-    low, high = sorted((luminance(one), luminance(other)))
+    low, high = sorted((luminance(ink), luminance(ground)))
     return (high + 0.05) / (low + 0.05)
 
 

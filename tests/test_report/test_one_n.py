@@ -79,18 +79,18 @@ def two_passes(_: Path) -> Benchmark:
         scorings={"official": official},
         cluster_by=lambda sample: str(sample.data["question"]),
         metric_tags=("pass",),
-        sample=lambda place, row: replace(
-            tiny.sample_of(place, row),
-            tags={"kind": row["kind"], "pass": f"{place % 2 + 1} of 2"},
-            data={"question": place // 2},
+        sample=lambda row_index, row: replace(
+            tiny.sample_of(row_index, row),
+            tags={"kind": row["kind"], "pass": f"{row_index % 2 + 1} of 2"},
+            data={"question": row_index // 2},
         ),
     )
 
 
 def hides_a_third(_: Path) -> Benchmark:
-    def sample(place: int, row: Row) -> Sample:
-        target = None if place % 3 == 0 else row["a"]
-        return replace(tiny.sample_of(place, row), target=target)
+    def sample(row_index: int, row: Row) -> Sample:
+        target = None if row_index % 3 == 0 else row["a"]
+        return replace(tiny.sample_of(row_index, row), target=target)
 
     return tiny.benchmark(12, sample=sample)
 
@@ -171,32 +171,34 @@ def test_a_comparison_of_equals_has_the_n_of_each(kind: str, tmp_path: Path) -> 
     pair = next(iter(document.comparisons[0].metrics.values()))
     assert (pair.a.n, pair.b.n, pair.difference.n) == (case.counts.n,) * 3
     (board,) = document.leaderboards
-    assert [one.value.n for one in board.standings] == [case.counts.n] * 3
+    assert [standing.value.n for standing in board.standings] == [case.counts.n] * 3
     assert f"n {case.counts.n:,}" in str(api.compare(*three, benchmark=own))
 
 
 def right_aligned(text: str, heading: str) -> str:
     """The first cell under a right-aligned heading of a table for the terminal."""
     lines = text.splitlines()
-    place = next(n for n, line in enumerate(lines) if heading in f"{line} " and "metric" in line)
-    end = f"{lines[place]} ".index(heading) + len(heading) - 1
-    return lines[place + 2][:end].split()[-1]
+    line_index = next(
+        n for n, line in enumerate(lines) if heading in f"{line} " and "metric" in line
+    )
+    end = f"{lines[line_index]} ".index(heading) + len(heading) - 1
+    return lines[line_index + 2][:end].split()[-1]
 
 
 def cells(text: str, mark: str, heading: str) -> str:
     """The first cell under a heading of the first table whose cells are parted by a mark."""
     lines = [line.strip().removesuffix(r"\\").strip() for line in text.splitlines()]
     rows = [[cell.strip() for cell in line.split(mark)] for line in lines if mark in line]
-    place = next(n for n, row in enumerate(rows) if heading in row)
-    behind = (row for row in rows[place + 1 :] if not row[1].startswith("---"))
-    return next(behind)[rows[place].index(heading)]
+    row_index = next(n for n, row in enumerate(rows) if heading in row)
+    behind = (row for row in rows[row_index + 1 :] if not row[1].startswith("---"))
+    return next(behind)[rows[row_index].index(heading)]
 
 
 def in_html(page: str, caption: str) -> str:
     """The first cell under `n` of the table with a caption, or a heading."""
     table = page[page.index(caption) :].partition("</table>")[0]
     headings, _, body = table.partition("</thead>")
-    names = [re.sub("<[^>]+>", "", one) for one in re.findall(r"<th\b.*?</th>", headings)]
+    names = [re.sub("<[^>]+>", "", cell) for cell in re.findall(r"<th\b.*?</th>", headings)]
     row = body.partition("<tr")[2].partition("</tr>")[0]
     texts = re.findall(r"<t([hd])\b[^>]*>(.*?)</t\1>", row, re.DOTALL)
     behind = len(names) - names.index("n")

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from snellen import report
 from snellen.scoring import Disagreement, PlaceReport, ProbeReport, SliceReport
-from tests.test_report.made import HOSTILE, comparisons, metric, result
+from tests.test_report.results import HOSTILE, comparisons, metric, result
 
 VOID = {"meta", "br", "link", "img", "input", "circle", "path", "rect", "polyline"}
 
@@ -33,7 +33,7 @@ class Page(HTMLParser):
     def text(self) -> str:
         return re.sub(r"\s+", " ", " ".join(self.words))
 
-    def named(self, tag: str) -> list[dict[str, str | None]]:
+    def find_all(self, tag: str) -> list[dict[str, str | None]]:
         return [attributes for name, attributes in self.elements if name == tag]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -78,14 +78,16 @@ def test_a_page_loads_nothing_and_is_well_formed(which: str) -> None:
         assert (attributes.get("href") or "#").startswith("#")
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
-    targets = {(link.get("href") or "#")[1:] for link in page.named("a")}
+    targets = {(link.get("href") or "#")[1:] for link in page.find_all("a")}
     assert targets <= {*ids}
 
 
 @pytest.mark.parametrize("which", pages())
 def test_only_our_style_and_script_may_run(which: str) -> None:
     page = Page(pages()[which])
-    policy = next(one["content"] for one in page.named("meta") if one.get("http-equiv") is not None)
+    policy = next(
+        meta["content"] for meta in page.find_all("meta") if meta.get("http-equiv") is not None
+    )
 
     def allowed(text: str) -> str:
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
@@ -94,7 +96,7 @@ def test_only_our_style_and_script_may_run(which: str) -> None:
     assert policy is not None
     assert f"default-src 'none'; style-src {allowed(page.raw['style'])}; " in policy
     assert f"script-src {allowed(page.raw['script'])}; " in policy
-    assert len(page.named("script")) == len(page.named("style")) == 1
+    assert len(page.find_all("script")) == len(page.find_all("style")) == 1
 
 
 @pytest.mark.parametrize("which", pages())
@@ -104,9 +106,9 @@ def test_headings_go_down_by_one_and_tables_say_what_they_are(which: str) -> Non
 
     assert levels.count(1) == 1 and levels[0] == 1
     assert all(low <= high + 1 for high, low in pairwise(levels))
-    assert len(page.named("caption")) == len(page.named("table")) > 0
-    assert all(head.get("scope") in ("col", "row") for head in page.named("th"))
-    for drawing in page.named("svg"):
+    assert len(page.find_all("caption")) == len(page.find_all("table")) > 0
+    assert all(head.get("scope") in ("col", "row") for head in page.find_all("th"))
+    for drawing in page.find_all("svg"):
         assert drawing.get("aria-hidden") == "true" or drawing.get("role") == "img"
 
 
@@ -167,10 +169,10 @@ def test_a_ladder_is_a_picture_with_words_and_its_numbers() -> None:
 
 
 def test_scorings_that_disagree_are_named_with_the_rules() -> None:
-    one = Disagreement(
+    disagreement = Disagreement(
         scorings=("official", "robust"), n=12, by_rule={"none | boxed": 12}, examples=["3", "9"]
     )
-    text = Page(report.html([result(disagreements=[one])])).text
+    text = Page(report.html([result(disagreements=[disagreement])])).text
 
     assert "official and robust score 12 replies differently, such as those to 3, 9." in text
     assert "none | boxed 12" in text
@@ -215,16 +217,16 @@ def test_notes_on_a_pair_stand_with_that_pair() -> None:
     both = replace(document, comparisons=[first, second])
     text = Page(report.html([result(), result("hf/other")], both)).text
 
-    said = [text.index(part) for part in ("hf/other is 5.00 pp", "asked on other days")]
-    said += [text.index(part) for part in ("third is 5.00 pp", "139 of 140 count")]
-    assert said == sorted(said)
+    positions = [text.index(part) for part in ("hf/other is 5.00 pp", "asked on other days")]
+    positions += [text.index(part) for part in ("third is 5.00 pp", "139 of 140 count")]
+    assert positions == sorted(positions)
 
 
 def test_a_table_without_intervals_does_not_announce_them() -> None:
     runs = [result(), result("hf/other")]
-    for one in runs:
+    for run in runs:
         for name in ("accuracy/art", "accuracy/law"):
-            metrics = one.scoring().metrics
+            metrics = run.scoring().metrics
             metrics[name] = replace(metrics[name], ci95=None)
     text = Page(report.html(runs)).text
 
@@ -232,11 +234,11 @@ def test_a_table_without_intervals_does_not_announce_them() -> None:
 
 
 def test_a_scoring_over_other_replies_has_its_own_n() -> None:
-    one = result()
-    one.scoring().metrics["accuracy/art"] = metric(0.4, n=1)
+    sparse = result()
+    sparse.scoring().metrics["accuracy/art"] = metric(0.4, n=1)
 
-    assert "art 40.00 % 50.00 % (n 100) 1" in Page(report.html([one])).text
-    assert "| art | 40.00 % |  | 50.00 % (n 100) |  | 1 |" in report.markdown([one])
+    assert "art 40.00 % 50.00 % (n 100) 1" in Page(report.html([sparse])).text
+    assert "| art | 40.00 % |  | 50.00 % (n 100) |  | 1 |" in report.markdown([sparse])
 
 
 def test_a_comparison_says_who_is_above_whom_and_whether_it_is_so() -> None:
@@ -256,8 +258,8 @@ def test_a_result_that_no_scoring_reads_has_its_page() -> None:
 
 
 def test_sixty_categories_take_less_than_400_kilobytes() -> None:
-    one = result()
-    scoring = one.scoring()
+    base = result()
+    scoring = base.scoring()
     labels = [f"a category with a name of its own, {number}" for number in range(60)]
     metrics = {
         "accuracy": scoring.metrics["accuracy"],

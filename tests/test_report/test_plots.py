@@ -9,7 +9,7 @@ import pytest
 from snellen import report
 from snellen.analysis.result import Result
 from snellen.errors import UsageError, install
-from tests.test_report.made import comparisons, result
+from tests.test_report.results import comparisons, result
 
 
 def texts(path: Path) -> list[str]:
@@ -43,9 +43,9 @@ def test_the_same_results_give_the_same_bytes_without_a_date(tmp_path: Path, for
     )
 
     assert first == second
-    assert not [one for one in first if b"<dc:date>" in one or b"Software" in one]
+    assert not [content for content in first if b"<dc:date>" in content or b"Software" in content]
     start = b"<?xml" if form == "svg" else b"\x89PNG"
-    assert all(one.startswith(start) for one in first)
+    assert all(content.startswith(start) for content in first)
 
 
 def test_one_result_is_drawn_with_its_categories(tmp_path: Path) -> None:
@@ -56,8 +56,8 @@ def test_one_result_is_drawn_with_its_categories(tmp_path: Path) -> None:
 
 
 def test_names_are_neither_formulas_nor_paths(tmp_path: Path) -> None:
-    named = result(r"$\frac{1}", "../../x")
-    drawn = report.plots([named, result("--></svg><script>", "../../x")], tmp_path / "in", "svg")
+    hostile = result(r"$\frac{1}", "../../x")
+    drawn = report.plots([hostile, result("--></svg><script>", "../../x")], tmp_path / "in", "svg")
 
     assert {path.parent for path in drawn} == {tmp_path / "in"}
     assert r"$\frac{1}" in texts(drawn[0])
@@ -107,5 +107,5 @@ def test_runs_of_one_model_have_a_row_and_a_curve_each(tmp_path: Path) -> None:
 
     for name in ("headline", "mine-letters", "mine-subject"):
         (path,) = (path for path in paths if path.stem == name)
-        said = {*texts(path)}
-        assert {"openai/m", "openai/m (max_side=168)"} <= said
+        labels = {*texts(path)}
+        assert {"openai/m", "openai/m (max_side=168)"} <= labels

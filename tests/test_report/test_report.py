@@ -36,7 +36,7 @@ def metric(value: float | None, n: int = 200, unit: str = "fraction", **more: An
     return MetricReport(value=value, unit=unit, n=n, **{"stderr": None, "ci95": None, **more})
 
 
-def made(**changes: Any) -> Report:
+def report_of(**changes: Any) -> Report:
     """Two scorings of 200 replies, with a category that one of them has no value for."""
     official = {
         "accuracy": metric(0.615, stderr=0.034, ci95=(0.546, 0.68), bounds=(0.6, 0.625)),
@@ -103,7 +103,7 @@ def made(**changes: Any) -> Report:
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("estimate", "expected"),
     [
         (metric(0.61254), MetricText("61.25 %", "", "200", "")),
         (metric(0.0), MetricText("0.00 %", "", "200", "")),
@@ -129,9 +129,9 @@ def made(**changes: Any) -> Report:
     ],
 )
 def test_a_metric_is_shown_with_its_unit_interval_and_reason(
-    found: MetricReport, expected: MetricText
+    estimate: MetricReport, expected: MetricText
 ) -> None:
-    assert shown(found) == expected
+    assert shown(estimate) == expected
 
 
 # -- the formats
@@ -217,15 +217,15 @@ generation             max_tokens=64
 
 
 def test_markdown_has_tables_notes_disagreements_and_what_identifies_the_run() -> None:
-    assert report.markdown([Result(made())]) == MARKDOWN
+    assert report.markdown([Result(report_of())]) == MARKDOWN
 
 
 def test_csv_has_a_row_for_each_metric_with_numbers_in_full() -> None:
-    assert report.csv([Result(made())]) == CSV
+    assert report.csv([Result(report_of())]) == CSV
 
 
 def test_the_terminal_shows_the_same() -> None:
-    lines = report.as_text([Result(made())]).splitlines()
+    lines = report.as_text([Result(report_of())]).splitlines()
     assert [line.rstrip() for line in lines] == TERMINAL.splitlines()
 
 
@@ -237,7 +237,7 @@ def several() -> list[Result]:
         metrics={"acuity": metric(None, n=0, unit="pixels", reason="no level is read")},
         readings={"no-reply": 4},
     )
-    part = made(
+    part = report_of(
         model="other",
         n=4,
         asked_of=1_205,
@@ -246,7 +246,7 @@ def several() -> list[Result]:
         incomplete=True,
         scorings={"own": nothing},
     )
-    return [Result(made()), Result(part)]
+    return [Result(report_of()), Result(part)]
 
 
 OVERVIEW = """
@@ -276,13 +276,13 @@ def test_several_results_are_a_table_with_a_line_for_each_in_the_terminal() -> N
 
 def test_a_line_of_the_table_stays_whole_whatever_the_name() -> None:
     name = "openai/" + "very-long-" * 30
-    two = [Result(made(model=name)), Result(made(model="other"))]
+    two = [Result(report_of(model=name)), Result(report_of(model="other"))]
 
     assert re.search(rf"^ mine +{name} +200 ", report.as_text(two), re.MULTILINE)
 
 
 def test_runs_of_one_model_are_told_apart_by_their_own_names() -> None:
-    two = [Result(made(), Path("runs/mine/m") / name) for name in ("0a1b", "2c3d")]
+    two = [Result(report_of(), Path("runs/mine/m") / name) for name in ("0a1b", "2c3d")]
     text = report.as_text(two)
 
     assert re.search(r"95 % interval +failed +unparsed .* run *$", text, re.MULTILINE)
@@ -308,7 +308,7 @@ SMALL = {**FULL, "profile": {"images": {"max_side": 168}}}
 
 
 def test_runs_of_one_model_are_told_apart_by_their_settings_in_every_format() -> None:
-    full, small = made(identity=FULL), made(identity=SMALL)
+    full, small = report_of(identity=FULL), report_of(identity=SMALL)
     two = [Result(full, Path("runs/0a1b")), Result(small, Path("runs/2c3d"))]
     name = "openai/m (max_side=168)"
 
@@ -317,17 +317,17 @@ def test_runs_of_one_model_are_told_apart_by_their_settings_in_every_format() ->
         "mine × openai/m",
         "mine × openai/m (max\\_side=168)",
     ]
-    named = [row["named"] for row in csv.DictReader(io.StringIO(report.csv(two)))]
-    assert named == ["mine × openai/m"] * 6 + [f"mine × {name}"] * 6
+    names = [row["named"] for row in csv.DictReader(io.StringIO(report.csv(two)))]
+    assert names == ["mine × openai/m"] * 6 + [f"mine × {name}"] * 6
     assert f">mine × {name}<" in report.html([Result(full), Result(small)])
     assert r"openai/m & openai/m (max\_side=168) \\" in report.latex(two)  # by category
 
 
 def test_a_model_has_one_name_on_all_benchmarks_asked_with_the_same_settings() -> None:
     three = [
-        Result(made(identity=FULL)),
-        Result(made(identity=SMALL)),
-        Result(made(benchmark="other", identity=SMALL)),
+        Result(report_of(identity=FULL)),
+        Result(report_of(identity=SMALL)),
+        Result(report_of(benchmark="other", identity=SMALL)),
     ]
 
     text = report.markdown(three)
@@ -336,7 +336,7 @@ def test_a_model_has_one_name_on_all_benchmarks_asked_with_the_same_settings() -
 
 
 def test_runs_that_nothing_tells_apart_have_a_number() -> None:
-    text = report.as_text([Result(made()), Result(made())])
+    text = report.as_text([Result(report_of()), Result(report_of())])
 
     assert re.findall(r"^ mine +openai/m \((\d)\) ", text, re.MULTILINE) == ["1", "2"]
 
@@ -344,7 +344,7 @@ def test_runs_that_nothing_tells_apart_have_a_number() -> None:
 def test_options_of_a_known_benchmark_are_named_where_they_are_not_the_usual_ones() -> None:
     def chart(**options: Any) -> Result:
         identity = {"benchmark": "eyechart", "options": {"seed": 0, **options}}
-        return Result(made(benchmark="eyechart", identity=identity))
+        return Result(report_of(benchmark="eyechart", identity=identity))
 
     text = report.as_text([chart(n=648), chart(n=100)])  # 648 is what eyechart has unasked
     assert re.findall("^ (eyechart[^ ]*) ", text, re.MULTILINE) == ["eyechart", "eyechart:n=100"]
@@ -354,28 +354,30 @@ def test_models_with_one_benchmark_are_said_to_be_left_out_by_capability() -> No
     other = asking("mine", 0.5, 100)
     other.report = msgspec.structs.replace(other.report, model="lone")
 
-    said = "left out, with fewer than two benchmarks (not counting probes): lone"
-    assert f"note: {said}" in report.as_text([asking("mine", 0.5, 9), asking("b", 0.7, 9), other])
-    assert said not in report.as_text([asking("mine", 0.5, 9), asking("b", 0.7, 9)])
+    note = "left out, with fewer than two benchmarks (not counting probes): lone"
+    assert f"note: {note}" in report.as_text([asking("mine", 0.5, 9), asking("b", 0.7, 9), other])
+    assert note not in report.as_text([asking("mine", 0.5, 9), asking("b", 0.7, 9)])
 
 
 def test_csv_has_several_results_under_one_row_of_names() -> None:
-    two = [Result(made()), Result(made(model="other"))]
+    two = [Result(report_of()), Result(report_of(model="other"))]
 
     rows = list(csv.DictReader(io.StringIO(report.csv(two))))
     assert [row["model"] for row in rows] == ["openai/m"] * 6 + ["other"] * 6
 
 
 def test_a_result_that_no_scoring_reads_has_its_line_too() -> None:
-    unread = Result(made(model="other", headline="", scorings={}, disagreements=[]))
+    unread = Result(report_of(model="other", headline="", scorings={}, disagreements=[]))
 
-    assert re.search(r"mine +other +0 +5 +0", report.as_text([Result(made()), unread]))
+    assert re.search(r"mine +other +0 +5 +0", report.as_text([Result(report_of()), unread]))
 
 
 def test_a_remark_that_all_rows_share_is_said_once() -> None:
     rows = {"accuracy": metric(0.5, reason=FEW), "f1": metric(0.6, reason=FEW)}
     few = ScoringReport(version=1, source="ours", metrics=rows, readings={"answered": 3})
-    text = report.as_text([Result(made(scorings={"own": few}, breakdown={}, disagreements=[]))])
+    text = report.as_text(
+        [Result(report_of(scorings={"own": few}, breakdown={}, disagreements=[]))]
+    )
 
     assert text.count(FEW) == 1
     assert "remark" not in text
@@ -385,7 +387,7 @@ def test_many_categories_are_left_to_the_other_formats_and_that_is_said() -> Non
     labels = [f"c{number:02}" for number in range(41)]
     metrics = {"accuracy": metric(0.5), **{f"accuracy/{label}": metric(0.5) for label in labels}}
     own = ScoringReport(version=1, source="ours", metrics=metrics, readings={"answered": 200})
-    result = Result(made(scorings={"own": own}, breakdown={"tag": labels}, disagreements=[]))
+    result = Result(report_of(scorings={"own": own}, breakdown={"tag": labels}, disagreements=[]))
 
     text = report.as_text([result])
     assert "by tag: 41 categories; --format md or csv shows them" in text
@@ -395,20 +397,22 @@ def test_many_categories_are_left_to_the_other_formats_and_that_is_said() -> Non
 
 def test_many_rules_are_cut_short_and_that_is_said() -> None:
     rules = {f"rule {number:02} | other": 1 for number in range(13)}
-    one = Disagreement(scorings=("official", "robust"), n=13, by_rule=rules, examples=["1"])
+    disagreement = Disagreement(
+        scorings=("official", "robust"), n=13, by_rule=rules, examples=["1"]
+    )
 
-    text = report.as_text([Result(made(disagreements=[one]))])
+    text = report.as_text([Result(report_of(disagreements=[disagreement]))])
     assert "rule 09" in text
     assert "rule 10" not in text
     assert "3 other pairs" in text
 
 
 def test_a_result_without_a_model_is_called_what_it_is() -> None:
-    assert "mine × replies from a file" in report.as_text([Result(made(model=""))])
+    assert "mine × replies from a file" in report.as_text([Result(report_of(model=""))])
 
 
 def test_markdown_is_written_beside_the_report_of_a_run(tmp_path: Path) -> None:
-    result = Result(made(), tmp_path)
+    result = Result(report_of(), tmp_path)
     report.write_markdown(result)
 
     written = (tmp_path / "report.md").read_text(encoding="utf-8")
@@ -417,7 +421,7 @@ def test_markdown_is_written_beside_the_report_of_a_run(tmp_path: Path) -> None:
 
 
 def test_a_result_without_a_run_is_written_nowhere(tmp_path: Path) -> None:
-    report.write_markdown(Result(made()))
+    report.write_markdown(Result(report_of()))
 
     assert list(tmp_path.iterdir()) == []
 
@@ -437,7 +441,7 @@ def wide(**changes: Any) -> Report:
     }
     own = ScoringReport(version=1, source="ours", metrics=metrics, readings={"answered": 200})
     names = ("official", "vlmevalkit", "lmms-eval", "robust")
-    return made(
+    return report_of(
         scorings=dict.fromkeys(names, own),
         breakdown={"task": [*labels]},
         disagreements=[],
@@ -448,10 +452,10 @@ def wide(**changes: Any) -> Report:
 ROW = re.compile(r"^ ?commonsense reasoning +107.50 MME points +\[72.50, 145.00\] (.*)$", re.M)
 
 
-def in_a_terminal(told: Report, width: int) -> str:
+def in_a_terminal(document: Report, width: int) -> str:
     out = io.StringIO()
     console = Console(file=out, width=width, force_terminal=True, color_system=None)
-    report.show(Result(told), console)
+    report.show(Result(document), console)
     return out.getvalue()
 
 
@@ -492,7 +496,7 @@ def test_numbers_stay_whole_on_a_terminal_that_has_no_room_for_them_either() -> 
 
 
 def test_remarks_that_have_no_room_beside_the_rows_stand_below_them() -> None:
-    text = in_a_terminal(made(), 84)
+    text = in_a_terminal(report_of(), 84)
 
     assert f"\n official accuracy: 60.00 % {WERE_WRONG}, 62.50 % if right\n" in text
 
@@ -510,25 +514,27 @@ def test_a_remark_in_the_singular_and_in_the_plural_is_one() -> None:
         },
     }
     own = ScoringReport(version=1, source="ours", metrics=metrics, readings={"answered": 200})
-    told = made(scorings={"own": own}, breakdown={"tag": [*reasons]}, disagreements=[])
-    text = report.as_text([Result(told)])
+    document = report_of(scorings={"own": own}, breakdown={"tag": [*reasons]}, disagreements=[])
+    text = report.as_text([Result(document)])
 
     assert text.count("too few of them") == 1
     assert " too few independent clusters: too few of them" in text
 
 
 def test_one_reply_is_told_of_as_one() -> None:
-    one = Disagreement(scorings=("official", "robust"), n=1, by_rule={"a | b": 1}, examples=["7"])
+    disagreement = Disagreement(
+        scorings=("official", "robust"), n=1, by_rule={"a | b": 1}, examples=["7"]
+    )
 
-    text = report.as_text([Result(made(disagreements=[one]))])
+    text = report.as_text([Result(report_of(disagreements=[disagreement]))])
     assert "official and robust score 1 reply differently, that to 7\n" in text
 
 
 def test_a_tag_that_nothing_is_broken_down_by_is_said_to_be_none() -> None:
     with pytest.raises(KeyError, match="no tag 'topic'; there are subject"):
-        Result(made()).by("topic")
+        Result(report_of()).by("topic")
     with pytest.raises(KeyError, match="no tag 'topic'; the report is not broken down"):
-        Result(made(breakdown={})).by("topic")
+        Result(report_of(breakdown={})).by("topic")
 
 
 def test_a_scoring_with_a_long_name_is_apart_from_what_it_finds() -> None:
@@ -540,7 +546,7 @@ def test_a_scoring_with_a_long_name_is_apart_from_what_it_finds() -> None:
         rule="letter",
         score=0.0,
     )
-    told = Explanation(
+    explanation = Explanation(
         benchmark="mine",
         sample="7",
         repeat=0,
@@ -554,7 +560,7 @@ def test_a_scoring_with_a_long_name_is_apart_from_what_it_finds() -> None:
         readings=[read],
     )
 
-    lines = report.story(told).splitlines()
+    lines = report.story(explanation).splitlines()
     assert lines[1] == "  question    Which?"
     assert "  vlmevalkit-2024 score 0: answered, answer 'A', by the rule 'letter'" in lines
 
@@ -564,21 +570,21 @@ def test_a_scoring_with_a_long_name_is_apart_from_what_it_finds() -> None:
 
 def test_chance_that_was_drawn_is_said_to_be_about_so_much() -> None:
     drawn = Baselines(chance=0.2431, constant=0.5, answer="B", draws=3)
-    text = report.as_text([Result(made(baselines=drawn))])
+    text = report.as_text([Result(report_of(baselines=drawn))])
 
     assert "blind baselines: about 24.31 % by chance (3 draws), 50.00 % always saying 'B'" in text
 
 
 def test_chance_that_has_a_formula_is_said_as_it_is() -> None:
     known = Baselines(chance=0.25, constant=0.5, answer="B")
-    text = report.as_text([Result(made(baselines=known))])
+    text = report.as_text([Result(report_of(baselines=known))])
 
     assert "blind baselines: 25.00 % by chance, 50.00 % always saying 'B'" in text
 
 
 def test_a_long_answer_of_the_blind_baseline_is_shortened() -> None:
     known = Baselines(chance=None, constant=0.5, answer=f"It {'x' * 20_000} is")
-    text = report.as_text([Result(made(baselines=known))])
+    text = report.as_text([Result(report_of(baselines=known))])
 
     (line,) = [line for line in text.splitlines() if "blind baselines" in line]
     assert line.strip().startswith("blind baselines: 50.00 % always saying 'It xxx")
@@ -595,7 +601,10 @@ def test_a_stored_report_that_does_not_know_of_draws_is_read() -> None:
 
 
 def test_bundled_rows_are_no_result_in_any_table_of_several() -> None:
-    two = [Result(made(notes=[BUNDLED], incomplete=False)), Result(made(incomplete=False))]
+    two = [
+        Result(report_of(notes=[BUNDLED], incomplete=False)),
+        Result(report_of(incomplete=False)),
+    ]
 
     assert re.search(rf"^ mine .* 10 .* {BUNDLED} *$", report.as_text(two), re.MULTILINE)
     assert f"| 1.25 s |  | {BUNDLED} |" in report.markdown(two)
@@ -608,7 +617,7 @@ def asking(
 ) -> Result:
     """A result of a benchmark whose samples all ask to read text; options are in `more`."""
     notes = more.pop("notes", [])
-    told = made(
+    document = report_of(
         benchmark=benchmark,
         n=n,
         replies={"ok": n},
@@ -617,7 +626,7 @@ def asking(
         identity={"options": more, **({"data": {"digest": digest}} if digest else {})},
         capabilities={"OCR/text": CapabilityReport(n=n, mean=metric(value, n=n, stderr=0.01))},
     )
-    return Result(told, Path("runs") / run if run else None)
+    return Result(document, Path("runs") / run if run else None)
 
 
 def capabilities(*results: Result) -> list[list[str]]:
@@ -628,10 +637,10 @@ def capabilities(*results: Result) -> list[list[str]]:
 
 
 def test_above_the_capabilities_it_is_said_once_which_rows_are_bundled() -> None:
-    few, whole = asking("mine", 0.5, 100, notes=[BUNDLED]), asking("other", 0.7, 100)
+    few, full = asking("mine", 0.5, 100, notes=[BUNDLED]), asking("other", 0.7, 100)
 
-    assert report.markdown([few, whole]).count(f"\n\nmine: {BUNDLED}\n\n| model |") == 1
-    assert f"\nnote: mine: {BUNDLED}\n" in report.as_text([few, whole])
+    assert report.markdown([few, full]).count(f"\n\nmine: {BUNDLED}\n\n| model |") == 1
+    assert f"\nnote: mine: {BUNDLED}\n" in report.as_text([few, full])
     assert f"\n\n{BUNDLED}\n\n| model |" in report.markdown(
         [few, asking("other", 0.7, 100, notes=[BUNDLED])]
     )
@@ -690,7 +699,7 @@ HOSTILE = [
 
 def everywhere(text: str) -> Result:
     """A result with the text as every name that a file or a model can choose."""
-    report = made(
+    report = report_of(
         benchmark=text,
         model=text,
         notes=[text],
@@ -732,7 +741,7 @@ def test_markdown_keeps_the_shape_of_its_tables_and_no_html() -> None:
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "\r=1"])
 def test_a_spreadsheet_takes_no_name_for_a_formula(text: str) -> None:
-    row = next(csv.DictReader(io.StringIO(report.csv([Result(made(model=text))]))))
+    row = next(csv.DictReader(io.StringIO(report.csv([Result(report_of(model=text))]))))
 
     assert row["model"].startswith("'")
 
@@ -741,7 +750,7 @@ def test_a_number_below_zero_stays_a_number() -> None:
     own = ScoringReport(
         version=1, source="ours", metrics={"gain": metric(-0.5, unit="points")}, readings={}
     )
-    rows = csv.DictReader(io.StringIO(report.csv([Result(made(scorings={"own": own}))])))
+    rows = csv.DictReader(io.StringIO(report.csv([Result(report_of(scorings={"own": own}))])))
 
     assert next(rows)["value"] == "-0.5"
 
@@ -749,7 +758,7 @@ def test_a_number_below_zero_stays_a_number() -> None:
 def test_the_lower_bound_is_the_smaller_number_where_less_is_better_too() -> None:
     acuity = metric(6.0, unit="pixels", bounds=(9.5, 5.0))
     own = ScoringReport(version=1, source="ours", metrics={"acuity": acuity}, readings={})
-    row = next(csv.DictReader(io.StringIO(report.csv([Result(made(scorings={"own": own}))]))))
+    row = next(csv.DictReader(io.StringIO(report.csv([Result(report_of(scorings={"own": own}))]))))
 
     assert (row["bound_low"], row["bound_high"]) == ("5.0", "9.5")
 
@@ -765,16 +774,16 @@ def test_every_row_of_the_csv_has_every_column() -> None:
 
 
 def test_the_result_prints_itself_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
-    report.print_result(Result(made(disagreements=[], breakdown={})))
+    report.print_result(Result(report_of(disagreements=[], breakdown={})))
 
     out, err = capsys.readouterr()
     assert "mine × openai/m" in out
     assert err == ""
-    assert json.loads(Result(made()).json())["n"] == 205
+    assert json.loads(Result(report_of()).json())["n"] == 205
 
 
 def priced(model: str, value: float, cost: float, seconds: float) -> Result:
-    spent = CostReport(
+    cost_report = CostReport(
         replies=10,
         questions=10,
         tokens={"input": 100, "output": 10},
@@ -789,7 +798,9 @@ def priced(model: str, value: float, cost: float, seconds: float) -> Result:
         metrics={"accuracy": msgspec.structs.replace(metric(value), better="higher")},
         readings={"answered": 200},
     )
-    return Result(made(model=model, headline="own", scorings={"own": scoring}, spent=spent))
+    return Result(
+        report_of(model=model, headline="own", scorings={"own": scoring}, spent=cost_report)
+    )
 
 
 def test_models_that_no_other_beats_in_score_and_cost_are_listed() -> None:
@@ -808,7 +819,7 @@ def test_the_table_of_several_runs_fits_80_columns(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results = [
-        Result(made(benchmark=benchmark, model=model, incomplete=False, spent=None))
+        Result(report_of(benchmark=benchmark, model=model, incomplete=False, spent=None))
         for benchmark in ("eyechart", "eyechart-video")
         for model in ("baseline/reader", "baseline/first")
     ]

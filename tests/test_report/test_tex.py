@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from snellen import report
 from snellen.registry import BUNDLED
-from tests.test_report.made import HOSTILE, comparisons, metric, result
+from tests.test_report.results import HOSTILE, comparisons, metric, result
 
 
 def rows(latex: str, label: str) -> list[list[str]]:
@@ -37,12 +37,12 @@ def test_categories_have_a_column_for_each_model() -> None:
 
 
 def test_models_that_a_category_counts_otherwise_have_an_n_each() -> None:
-    one = result("hf/other")
-    one.scoring().metrics["accuracy/art"] = metric(0.4, n=98)
+    other = result("hf/other")
+    other.scoring().metrics["accuracy/art"] = metric(0.4, n=98)
 
-    art = rows(report.latex([result(), one]), "mine-subject")[1]
+    art = rows(report.latex([result(), other]), "mine-subject")[1]
     assert art == ["art", "100/98", r"40.00\,\%", r"40.00\,\%"]
-    art = rows(report.latex([result(), result("third"), one]), "mine-subject")[1]
+    art = rows(report.latex([result(), result("third"), other]), "mine-subject")[1]
     assert art[1] == "100/100/98"
 
 
@@ -85,7 +85,9 @@ def test_a_leaderboard_without_intervals_does_not_announce_them() -> None:
     (board,) = document.leaderboards
     assert "with 95" in caption(report.compared_latex(document), "mine")
 
-    few = [replace(one, value=replace(one.value, ci95=None)) for one in board.standings]
+    few = [
+        replace(standing, value=replace(standing.value, ci95=None)) for standing in board.standings
+    ]
     text = report.compared_latex(
         replace(document, leaderboards=[replace(board, standings=few)], comparisons=[])
     )
@@ -125,9 +127,9 @@ def test_differences_have_their_p_and_a_minus() -> None:
     ],
 )
 def test_what_tex_acts_on_is_printed(name: str, expected: str) -> None:
-    found = rows(report.latex([result(name)]), "results")
+    table = rows(report.latex([result(name)]), "results")
 
-    assert found[1][1] == expected
+    assert table[1][1] == expected
 
 
 def test_hostile_names_leave_braces_in_pairs() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from snellen import report
 from snellen.analysis.comparing import Comparisons
-from tests.test_report.made import HOSTILE, comparisons, result
+from tests.test_report.results import HOSTILE, comparisons, result
 
 PAGE = r"""\documentclass{article}
 \usepackage{booktabs}

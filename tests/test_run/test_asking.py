@@ -199,14 +199,16 @@ def test_a_limit_takes_the_first_rows_and_another_limit_continues_the_same_run(
 
 
 def test_a_sample_is_drawn_in_proportion_and_the_same_for_a_seed(tmp_path: Path) -> None:
-    one, two, other = (Says(lambda request: "yes", name=name) for name in ("one", "two", "other"))
+    first, second, other = (
+        Says(lambda request: "yes", name=name) for name in ("one", "two", "other")
+    )
 
-    finished = run(tmp_path, one, benchmark(100), sample=20, sample_seed=1)
-    run(tmp_path, two, benchmark(100), sample=20, sample_seed=1)
+    finished = run(tmp_path, first, benchmark(100), sample=20, sample_seed=1)
+    run(tmp_path, second, benchmark(100), sample=20, sample_seed=1)
     run(tmp_path, other, benchmark(100), sample=20, sample_seed=2)
 
-    assert sorted(one.asked) == sorted(two.asked)
-    assert sorted(one.asked) != sorted(other.asked)
+    assert sorted(first.asked) == sorted(second.asked)
+    assert sorted(first.asked) != sorted(other.asked)
     assert finished.result is not None
     assert [metric.n for metric in finished.result.by("kind").values()] == [10, 10]
 
@@ -232,7 +234,7 @@ def test_more_repeats_of_a_finished_run_ask_only_the_new_ones(tmp_path: Path) ->
 
 
 def test_a_missing_image_fails_its_sample_by_name_and_no_other(tmp_path: Path) -> None:
-    def with_image(place: int, row: Row) -> Sample:
+    def with_image(row_index: int, row: Row) -> Sample:
         return Sample(id=row["id"], question=row["q"], target="yes", tags={"kind": row["kind"]})
 
     def prompt(sample: Sample, history: History) -> tuple[Message, ...]:
@@ -252,8 +254,8 @@ def test_a_missing_image_fails_its_sample_by_name_and_no_other(tmp_path: Path) -
 def conversation(sample: Sample, history: History) -> tuple[Message, ...]:
     if len(history) == 3:
         return ()
-    said = [message for sent, reply in history for message in (sent[-1], assistant(reply.text))]
-    return (*said, user(f"{sample.question}, turn {len(history)}"))
+    messages = [message for sent, reply in history for message in (sent[-1], assistant(reply.text))]
+    return (*messages, user(f"{sample.question}, turn {len(history)}"))
 
 
 def test_a_later_turn_gets_the_models_own_replies(tmp_path: Path) -> None:
@@ -280,13 +282,13 @@ def test_a_failed_turn_ends_the_sample_and_resume_goes_on_from_it(tmp_path: Path
             raise Rejected("no")
         return "yes"
 
-    made = benchmark(2, prompt=conversation, conversation=Conversation(turns=None))
-    first = run(tmp_path, Says(fails_at_second), made)
+    tiny = benchmark(2, prompt=conversation, conversation=Conversation(turns=None))
+    first = run(tmp_path, Says(fails_at_second), tiny)
     assert states(first) == {"ok": 1, "failed": 1}
 
     broken[0] = False
     model = Says(fails_at_second)
-    second = run(tmp_path, model, made)
+    second = run(tmp_path, model, tiny)
 
     assert [request.messages[-1].text for request in model.requests] == [
         "question 0, turn 1",
@@ -320,7 +322,7 @@ def test_ranked_choices_are_stored_as_they_came(tmp_path: Path) -> None:
         ),
     }
 
-    def with_choices(place: int, row: Row) -> Sample:
+    def with_choices(row_index: int, row: Row) -> Sample:
         return Sample(
             id=row["id"],
             question=row["q"],
@@ -357,7 +359,7 @@ def test_samples_that_share_media_are_asked_together(tmp_path: Path) -> None:
 
 
 def test_doubled_ids_are_named_before_anything_is_asked(tmp_path: Path) -> None:
-    def same_id(place: int, row: Row) -> Sample:
+    def same_id(row_index: int, row: Row) -> Sample:
         return Sample(id="one", question=row["q"], tags={"kind": "a"})
 
     model = Says(lambda request: "yes")
@@ -368,7 +370,7 @@ def test_doubled_ids_are_named_before_anything_is_asked(tmp_path: Path) -> None:
 
 
 def test_a_row_without_a_needed_field_is_named_with_the_fields_it_has(tmp_path: Path) -> None:
-    def needs_hint(place: int, row: Row) -> Sample:
+    def needs_hint(row_index: int, row: Row) -> Sample:
         return Sample(id=row["id"], question=row["hint"])
 
     with pytest.raises(DataError, match=r"row 1 of tiny cannot be read: no field 'hint'.*id, q, a"):
@@ -459,13 +461,16 @@ def test_the_order_of_replies_does_not_matter(tmp_path: Path) -> None:
     def slowly(request: Request) -> str:
         return "yes" if int(request.messages[0].text.split()[1]) % 3 else "no"
 
-    one = run(tmp_path / "1", Says(slowly), benchmark(40), concurrency=1)
-    many = run(tmp_path / "2", Says(slowly), benchmark(40), concurrency=16)
+    serial = run(tmp_path / "1", Says(slowly), benchmark(40), concurrency=1)
+    concurrent = run(tmp_path / "2", Says(slowly), benchmark(40), concurrency=16)
 
-    assert one.result is not None and many.result is not None
-    reports = [replace(one.result.report, spent=None), replace(many.result.report, spent=None)]
+    assert serial.result is not None and concurrent.result is not None
+    reports = [
+        replace(serial.result.report, spent=None),
+        replace(concurrent.result.report, spent=None),
+    ]
     assert reports[0] == reports[1]  # all but how long it took
-    scores = [(finished.run / "scores.jsonl").read_bytes() for finished in (one, many)]
+    scores = [(finished.run / "scores.jsonl").read_bytes() for finished in (serial, concurrent)]
     assert scores[0] == scores[1]
 
 
@@ -489,7 +494,7 @@ def test_two_benchmarks_on_one_server_share_its_limit(tmp_path: Path) -> None:
 
     finished = run_plan(plan)
 
-    assert [len(records(one)) for one in finished] == [20, 20]
+    assert [len(records(outcome)) for outcome in finished] == [20, 20]
     assert model.most == 3
 
 
@@ -499,15 +504,15 @@ def in_threes(sample: Sample) -> str:
 
 def test_what_belongs_together_is_selected_together(tmp_path: Path) -> None:
     """Twelve rows are four questions of three passes: 0, 4, 8; 1, 5, 9; ..."""
-    made = benchmark(12, together=in_threes)
+    tiny = benchmark(12, together=in_threes)
 
-    def asked(name: str, **selection: int) -> list[int]:
+    def questions(name: str, **selection: int) -> list[int]:
         model = Says(lambda request: "yes")
-        run(tmp_path / name, model, made, **selection)
+        run(tmp_path / name, model, tiny, **selection)
         return sorted(int(text.split()[1]) for text in model.asked)
 
-    assert asked("one", limit=1) == [0, 4, 8], "at least one question"
-    assert asked("eight", limit=8) == [0, 1, 4, 5, 8, 9], "no more rows than asked for"
-    drawn = asked("drawn", sample=7)
+    assert questions("one", limit=1) == [0, 4, 8], "at least one question"
+    assert questions("eight", limit=8) == [0, 1, 4, 5, 8, 9], "no more rows than asked for"
+    drawn = questions("drawn", sample=7)
     assert len(drawn) == 6
-    assert all({place, (place + 4) % 12, (place + 8) % 12} <= set(drawn) for place in drawn)
+    assert all({number, (number + 4) % 12, (number + 8) % 12} <= set(drawn) for number in drawn)

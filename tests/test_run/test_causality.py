@@ -182,12 +182,12 @@ def data(folder: Path, indices: list[int]) -> Path:
     return folder
 
 
-WHOLE = [*range(int(SECONDS * FPS))]
+ALL_FRAMES = [*range(int(SECONDS * FPS))]
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return data(tmp_path_factory.mktemp("whole") / "data", WHOLE)
+def full_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return data(tmp_path_factory.mktemp("whole") / "data", ALL_FRAMES)
 
 
 @pytest.fixture(scope="module")
@@ -220,43 +220,43 @@ def events(result: Result) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def found(
-    whole: Path, spy: Path, tmp_path_factory: pytest.TempPathFactory
+def findings(
+    full_data: Path, spy: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Mapping[float, dict[str, Any]]:
     """By the time of a question what the spy found."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VIDEO_PATH", str(whole))
-        patch.setenv("SNELLEN_DATA", str(whole))
-        result = run(whole, f"worker:{spy}:Spy", tmp_path_factory.mktemp("out"))
-    said = replies(result)
-    return {float(at): said[f"{ID}_{place}"] for place, at in enumerate(POINTS)}
+        patch.setenv("VIDEO_PATH", str(full_data))
+        patch.setenv("SNELLEN_DATA", str(full_data))
+        result = run(full_data, f"worker:{spy}:Spy", tmp_path_factory.mktemp("out"))
+    answers = replies(result)
+    return {float(at): answers[f"{ID}_{number}"] for number, at in enumerate(POINTS)}
 
 
 # -- looking around
 
 
 def test_it_has_seen_all_that_is_past_and_nothing_else(
-    found: Mapping[float, dict[str, Any]],
+    findings: Mapping[float, dict[str, Any]],
 ) -> None:
-    for at, told in found.items():
+    for at, finding in findings.items():
         expected = [*range(0, int(at * FPS), FPS), int(at * FPS) - 1]
-        assert [index for _, index in told["seen"]] == expected
-        assert [time for time, _ in told["seen"]] == [index / FPS for index in expected]
+        assert [index for _, index in finding["seen"]] == expected
+        assert [time for time, _ in finding["seen"]] == [index / FPS for index in expected]
 
 
-def test_while_it_sleeps_nothing_more_comes(found: Mapping[float, dict[str, Any]]) -> None:
-    for at, told in found.items():
-        assert told["came meanwhile"] == []
+def test_while_it_sleeps_nothing_more_comes(findings: Mapping[float, dict[str, Any]]) -> None:
+    for at, finding in findings.items():
+        assert finding["came meanwhile"] == []
         # Nor is a later frame anywhere in its process, though the stream goes on behind a fork.
-        assert told["frames"] and max(told["frames"]) < at
+        assert finding["frames"] and max(finding["frames"]) < at
 
 
 def test_what_it_is_handed_says_nothing_of_the_video(
-    found: Mapping[float, dict[str, Any]],
+    findings: Mapping[float, dict[str, Any]],
 ) -> None:
     spec = SessionSpec(rate=1.0, generation=Generation(max_tokens=128, temperature=0.0))
-    for at, told in found.items():
-        handed = told["handed"]
+    for at, finding in findings.items():
+        handed = finding["handed"]
         assert handed["spec"] == asdict(spec)
         image = handed["frame"]["image"]
         assert handed["frame"]["time"] < at
@@ -269,32 +269,32 @@ def test_what_it_is_handed_says_nothing_of_the_video(
 
 
 def test_a_questions_name_does_not_say_which_of_how_many_it_is(
-    found: Mapping[float, dict[str, Any]],
+    findings: Mapping[float, dict[str, Any]],
 ) -> None:
-    names = [told["handed"]["query"]["id"] for told in found.values()]
+    names = [finding["handed"]["query"]["id"] for finding in findings.values()]
     assert len(set(names)) == len(POINTS)
     assert all(re.fullmatch("[0-9a-f]{16}", name) for name in names)
 
 
 def test_its_folder_is_empty_and_its_environment_bare(
-    found: Mapping[float, dict[str, Any]],
+    findings: Mapping[float, dict[str, Any]],
 ) -> None:
     ours = {"HOME", "TMPDIR", "PYTHONPATH", *FOR_WORKERS}
-    for told in found.values():
-        assert told["folder"] == []
-        assert told["home"]
-        assert set(told["environment"]) <= {*ours, "LC_CTYPE"}  # the last is Python's own doing
+    for finding in findings.values():
+        assert finding["folder"] == []
+        assert finding["home"]
+        assert set(finding["environment"]) <= {*ours, "LC_CTYPE"}  # the last is Python's own doing
 
 
 def test_no_file_is_open_or_named_or_found_by_guessing(
-    found: Mapping[float, dict[str, Any]], whole: Path
+    findings: Mapping[float, dict[str, Any]], full_data: Path
 ) -> None:
     nothing = re.compile(r"pipe:|socket:|anon_inode:|/dev/(null|urandom)$|/proc/|$")
-    for told in found.values():
-        assert all(nothing.match(link) for link in told["files"].values()), told["files"]
-        assert (told["mapped"], told["opened"]) == ([], [])
-        text = json.dumps(told)
-        for word in (NAME, str(whole), str(whole.parent), str(ID), str(SECONDS)):
+    for finding in findings.values():
+        assert all(nothing.match(link) for link in finding["files"].values()), finding["files"]
+        assert (finding["mapped"], finding["opened"]) == ([], [])
+        text = json.dumps(finding)
+        for word in (NAME, str(full_data), str(full_data.parent), str(ID), str(SECONDS)):
             assert word not in text, word
 
 
@@ -302,10 +302,10 @@ def test_no_file_is_open_or_named_or_found_by_guessing(
 
 UNTIL = 20
 FUTURES: Mapping[str, list[int]] = {
-    "another": WHOLE[: UNTIL * FPS] + [1000 + index for index in WHOLE[UNTIL * FPS :]],
-    "in another order": WHOLE[: UNTIL * FPS] + WHOLE[: UNTIL * FPS - 1 : -1],
-    "none": WHOLE[: UNTIL * FPS],
-    "a longer one": WHOLE + [0] * 100,
+    "another": ALL_FRAMES[: UNTIL * FPS] + [1000 + index for index in ALL_FRAMES[UNTIL * FPS :]],
+    "in another order": ALL_FRAMES[: UNTIL * FPS] + ALL_FRAMES[: UNTIL * FPS - 1 : -1],
+    "none": ALL_FRAMES[: UNTIL * FPS],
+    "a longer one": ALL_FRAMES + [0] * 100,
 }
 
 
@@ -316,45 +316,47 @@ WAYS: Mapping[str, str] = {
 }
 
 
-PAST = {f"{ID}_{place}" for place, at in enumerate(POINTS) if at <= UNTIL}
+PAST = {f"{ID}_{number}" for number, at in enumerate(POINTS) if at <= UNTIL}
 
 
-def said_until(result: Result) -> list[str]:
+def texts_until(result: Result) -> list[str]:
     """What was said before a time, and to the questions that were put by then."""
     emissions = [event["data"] for event in events(result) if event["ev"] == "emit"]
     return sorted(
-        one["text"]
-        for one in emissions
-        if (one["query"] in PAST if "query" in one else one["at"] < UNTIL)
+        emission["text"]
+        for emission in emissions
+        if (emission["query"] in PAST if "query" in emission else emission["at"] < UNTIL)
     )
 
 
 @pytest.fixture(scope="module")
-def said_of_whole(
-    whole: Path, spy: Path, tmp_path_factory: pytest.TempPathFactory
+def full_texts(
+    full_data: Path, spy: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Mapping[str, list[str]]:
     out = tmp_path_factory.mktemp("of-whole")
     model = f"worker:{spy}:Sees"
-    return {way: said_until(run(whole, model, out / way, options)) for way, options in WAYS.items()}
+    return {
+        way: texts_until(run(full_data, model, out / way, options)) for way, options in WAYS.items()
+    }
 
 
 @pytest.mark.parametrize("future", FUTURES)
 def test_what_is_said_up_to_a_time_is_the_same_whatever_follows(
-    said_of_whole: Mapping[str, list[str]], spy: Path, tmp_path: Path, future: str
+    full_texts: Mapping[str, list[str]], spy: Path, tmp_path: Path, future: str
 ) -> None:
     folder = data(tmp_path / "data", FUTURES[future])
     for way, options in WAYS.items():
         result = run(folder, f"worker:{spy}:Sees", tmp_path / way, options)
-        assert said_until(result) == said_of_whole[way]
-        assert len(said_of_whole[way]) >= UNTIL
+        assert texts_until(result) == full_texts[way]
+        assert len(full_texts[way]) >= UNTIL
 
 
 # -- the same elsewhere
 
 
 def test_it_says_in_its_process_what_it_says_in_ours(
-    said_of_whole: Mapping[str, list[str]], whole: Path, spy: Path, tmp_path: Path
+    full_texts: Mapping[str, list[str]], full_data: Path, spy: Path, tmp_path: Path
 ) -> None:
     for way, options in WAYS.items():
-        ours = run(whole, f"python:{spy}:Sees", tmp_path / way, options)
-        assert said_until(ours) == said_of_whole[way]
+        ours = run(full_data, f"python:{spy}:Sees", tmp_path / way, options)
+        assert texts_until(ours) == full_texts[way]

@@ -59,8 +59,8 @@ def run(folder: Path, answer: Any, n: int, **fields: object) -> tuple[str | None
 
 
 def test_waits_and_time_outs_are_as_long_as_ever(tmp_path: Path) -> None:
-    def answer(asked: Asked) -> Answer:
-        match asked.number:
+    def answer(request: Asked) -> Answer:
+        match request.number:
             case 1:
                 return status(503)
             case 3:
@@ -89,8 +89,8 @@ def test_a_budget_of_time_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_date_to_wait_for_is_read_by_the_clock_of_the_server(tmp_path: Path) -> None:
-    def answer(asked: Asked) -> Answer:
-        if asked.number:
+    def answer(request: Asked) -> Answer:
+        if request.number:
             return said("A")
         dates = {
             "Date": "Fri, 31 Dec 1999 23:59:59 GMT",

@@ -54,8 +54,8 @@ def write_rows(path: Path, n: int) -> Path:
     return path
 
 
-def question(asked: Asked) -> str:
-    text = asked.json["messages"][-1]["content"]
+def question(request: Asked) -> str:
+    text = request.json["messages"][-1]["content"]
     return str(text).partition("[")[2].partition("]")[0]
 
 
@@ -90,8 +90,8 @@ class Faulty:
         self._times = times
         self.seen: Counter[str] = Counter()
 
-    def __call__(self, asked: Asked) -> Answer:
-        name = question(asked)
+    def __call__(self, request: Asked) -> Answer:
+        name = question(request)
         self.seen[name] += 1
         if name in BAD and (self._times is None or self.seen[name] <= self._times):
             return self._answer
@@ -132,7 +132,7 @@ def test_what_fails_is_counted_not_scored_and_asked_again_alone(
         assert {name: faulty.seen[name] for name in BAD} == dict.fromkeys(BAD, attempts)
         assert all(faulty.seen[f"q{i}"] == 1 for i in range(N) if f"q{i}" not in BAD)
 
-    with serving(lambda asked: said("B")) as healed:
+    with serving(lambda request: said("B")) as healed:
         again = ask(rows, healed.url, tmp_path / "runs")
 
         assert Counter(map(question, healed.asked)) == Counter(BAD)
@@ -264,9 +264,9 @@ def test_a_run_killed_again_and_again_asks_only_what_was_in_flight(tmp_path: Pat
         process = start(rows, server.url, tmp_path / "runs")
         _, words = process.communicate()
         assert process.returncode == 0, words.decode()
-        asked = len(server.asked)
+        total = len(server.asked)
     assert kills
-    assert asked <= 400 + 8 * kills
+    assert total <= 400 + 8 * kills
     [folder] = (tmp_path / "runs").glob("*/*/*")
     finals = Counter(
         record.key for record in Run(folder).replies() if isinstance(record, ReplyRecord)
@@ -283,11 +283,11 @@ def test_a_journal_cut_anywhere_in_its_last_line_is_mended_by_the_next_run(tmp_p
         )
         once()
         [journal] = (tmp_path / "runs").glob("*/*/*/replies.jsonl")
-        whole = journal.read_bytes()
-        last = whole.rindex(b"\n", 0, -1) + 1
-        cuts = range(last, len(whole), max(1, (len(whole) - last) // 10))
+        content = journal.read_bytes()
+        last = content.rindex(b"\n", 0, -1) + 1
+        cuts = range(last, len(content), max(1, (len(content) - last) // 10))
         for cut in list(cuts)[:10]:
-            journal.write_bytes(whole[:cut])
+            journal.write_bytes(content[:cut])
             before = len(server.asked)
             assert once().failed == 0
             assert len(server.asked) == before + 1

@@ -43,7 +43,7 @@ async def drive(
     levels: list[tuple[float, int]] = []
     flying = 0
 
-    async def one() -> None:
+    async def ask() -> None:
         nonlocal flying
         attempt = 0
         while True:
@@ -66,7 +66,7 @@ async def drive(
     for _ in range(questions):
         while len(tasks) > 2 * limiter.limit + 16:
             _, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        tasks.add(asyncio.create_task(one()))
+        tasks.add(asyncio.create_task(ask()))
         await asyncio.sleep(0)
     await asyncio.gather(*tasks)
     return levels
@@ -99,12 +99,12 @@ def test_auto_settles_just_below_the_level_that_is_turned_away(seconds: float) -
 
 
 def test_auto_stops_growing_when_more_requests_bring_no_more_replies() -> None:
-    def one_after_the_other(now: int) -> float | None:
+    def serial(now: int) -> float | None:
         return 0.1 * now  # a server that works on one request at a time
 
     async def work() -> float:
         limiter = Limiter()
-        await drive(limiter, 600, one_after_the_other)
+        await drive(limiter, 600, serial)
         return limiter.limit
 
     assert simulate(work) <= 16

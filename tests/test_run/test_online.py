@@ -55,7 +55,7 @@ def asking(
 ) -> Benchmark:
     """A question at each time; right is what is said of everything up to then."""
 
-    def sample(place: int, row: Row) -> Sample:
+    def sample(row_index: int, row: Row) -> Sample:
         return Sample(
             id=row["id"],
             question=f"question {row['id']}",
@@ -113,7 +113,7 @@ class Spy:
         self.speaks = speaks
         self.fails = fails
         self.handed: list[object] = []
-        self.asked: dict[str, list[int]] = {}
+        self.seen_by_question: dict[str, list[int]] = {}
         self.forks = forks
 
     async def open(self, spec: SessionSpec) -> "SpySession | SpyFork":
@@ -130,15 +130,15 @@ class SpySession:
         self._spy.handed += frames
         self._seen += map(seen_in, frames)
         await asyncio.sleep(self._spy.slow)
-        said = [self._spy.speaks(frame) for frame in frames]
-        return [Emission(text=text) for text in said if text is not None]
+        texts = [self._spy.speaks(frame) for frame in frames]
+        return [Emission(text=text) for text in texts if text is not None]
 
     async def ask(self, query: Query, *, must_answer: bool) -> Sequence[Emission]:
         self._spy.handed.append(query)
         name = query.text.removeprefix("question ")
         if self._spy.fails(name):
             raise Overloaded("busy")
-        self._spy.asked[name] = [*self._seen]
+        self._spy.seen_by_question[name] = [*self._seen]
         self._seen.append(-1)
         return [Emission(text=json.dumps(self._seen[:-1]), query=query.id)] if must_answer else []
 
@@ -174,26 +174,26 @@ def test_a_question_sees_the_grid_and_the_newest_frame_before_it(
 ) -> None:
     spy = Spy()
     run(asking(clip, {"a": 0.5, "b": 3.25, "c": 3.0, "d": 100.0}), spy, tmp_path)
-    assert spy.asked["a"] == [0, 4]
-    assert spy.asked["b"] == [0, 10, 20, 30, 32]
-    assert spy.asked["c"] == [0, 10, 20, 29]  # a frame at 3.0 s comes after it
-    assert spy.asked["d"] == [*range(0, 120, 10), 119]
+    assert spy.seen_by_question["a"] == [0, 4]
+    assert spy.seen_by_question["b"] == [0, 10, 20, 30, 32]
+    assert spy.seen_by_question["c"] == [0, 10, 20, 29]  # a frame at 3.0 s comes after it
+    assert spy.seen_by_question["d"] == [*range(0, 120, 10), 119]
 
 
 def test_without_latest_only_the_grid_is_seen(clip: Path, tmp_path: Path) -> None:
     spy = Spy()
     run(asking(clip, {"b": 3.25}, frames="fps:2"), spy, tmp_path)
-    assert spy.asked["b"] == [0, 5, 10, 15, 20, 25, 30]
+    assert spy.seen_by_question["b"] == [0, 5, 10, 15, 20, 25, 30]
 
 
 def test_a_question_leaves_no_trace_in_a_session_that_forks(clip: Path, tmp_path: Path) -> None:
     times = {f"q{second}": float(second) for second in range(1, 11)}
     spy = Spy()
     run(asking(clip, times), spy, tmp_path)
-    assert all(-1 not in seen for seen in spy.asked.values())
+    assert all(-1 not in seen for seen in spy.seen_by_question.values())
     kept = Spy()
     run(asking(clip, times, memory="keep"), kept, tmp_path / "keep")
-    assert kept.asked["q3"].count(-1) == 2
+    assert kept.seen_by_question["q3"].count(-1) == 2
 
 
 def test_a_session_that_cannot_fork_is_turned_down_with_what_to_do(
@@ -208,10 +208,11 @@ def test_a_session_of_one_question_needs_no_fork(clip: Path, tmp_path: Path) -> 
     benchmark = asking(clip, {"a": 1.0, "b": 2.0})
     assert benchmark.procedure.streaming is not None
     alone = vary(
-        benchmark, streaming=replace(benchmark.procedure.streaming, session=lambda one: one.id)
+        benchmark,
+        streaming=replace(benchmark.procedure.streaming, session=lambda sample: sample.id),
     )
     assert run(alone, spy, tmp_path).report.replies == {"ok": 2}
-    assert spy.asked == {"a": [0, 9], "b": [0, 10, 19]}
+    assert spy.seen_by_question == {"a": [0, 9], "b": [0, 10, 19]}
 
 
 def test_a_picture_at_an_address_is_fetched_for_a_session_if_that_is_allowed(
@@ -247,11 +248,11 @@ def test_nothing_that_is_handed_over_is_later_than_the_clock_or_tells_of_the_fil
             assert data["pts"] <= clock
         elif event["ev"] == "ask":
             clock = max(clock, data["at"])
-    said = repr([thing for thing in spy.handed if not isinstance(thing, Frame)])
+    text = repr([thing for thing in spy.handed if not isinstance(thing, Frame)])
     frames = [thing for thing in spy.handed if isinstance(thing, Frame)]
-    said += repr([replace(frame, image=replace(frame.image, source=b"")) for frame in frames])
+    text += repr([replace(frame, image=replace(frame.image, source=b"")) for frame in frames])
     for word in ("clip.mp4", str(clip.parent), "12.0", "11.9", "120", "path"):
-        assert word not in said, word
+        assert word not in text, word
 
 
 def changed(clip: Path, folder: Path, change: Callable[[list[int]], list[int]]) -> Path:
@@ -277,8 +278,8 @@ def test_what_is_said_up_to_a_time_does_not_depend_on_what_follows(
     spies = [Spy(speaks=lambda frame: str(seen_in(frame))) for _ in range(2)]
     for path, spy, out in zip((clip, other), spies, ("one", "two"), strict=True):
         run(asking(path, times), spy, tmp_path / out)
-    assert spies[0].asked == spies[1].asked
-    assert len(spies[0].asked) == 3
+    assert spies[0].seen_by_question == spies[1].seen_by_question
+    assert len(spies[0].seen_by_question) == 3
 
 
 # -- the same as offline
@@ -294,7 +295,7 @@ def shown_to(model: Scripted) -> dict[str, list[bytes]]:
 
     def pictures(request: Request) -> list[bytes]:
         (message,) = request.messages
-        return [one.source for one in message.images if isinstance(one.source, bytes)]
+        return [image.source for image in message.images if isinstance(image.source, bytes)]
 
     return {request.messages[0].text: pictures(request) for request in model.requests}
 
@@ -304,11 +305,11 @@ def test_a_window_over_everything_sees_exactly_what_is_shown_offline(
     clip: Path, tmp_path: Path, frames: str
 ) -> None:
     streamed = asking(clip, {"a": 0.5, "b": 3.25, "c": 8.0, "d": 12.0}, frames=frames)
-    online, whole = Scripted("yes"), Scripted("yes")
+    online, offline_model = Scripted("yes"), Scripted("yes")
     run(streamed, SlidingWindow(online, None), tmp_path / "online")
-    run(offline(streamed), whole, tmp_path / "offline")
-    assert shown_to(online) == shown_to(whole)
-    assert len(shown_to(whole)) == 4
+    run(offline(streamed), offline_model, tmp_path / "offline")
+    assert shown_to(online) == shown_to(offline_model)
+    assert len(shown_to(offline_model)) == 4
 
 
 def test_one_session_for_all_and_one_for_each_question_see_the_same(
@@ -319,11 +320,11 @@ def test_one_session_for_all_and_one_for_each_question_see_the_same(
     together = asking(clip, times)
     assert together.procedure.streaming is not None
     alone = vary(
-        together, streaming=replace(together.procedure.streaming, session=lambda one: one.id)
+        together, streaming=replace(together.procedure.streaming, session=lambda sample: sample.id)
     )
     run(together, spies[0], tmp_path / "together")
     run(alone, spies[1], tmp_path / "alone")
-    assert spies[0].asked == spies[1].asked
+    assert spies[0].seen_by_question == spies[1].seen_by_question
 
 
 def test_a_window_keeps_the_newest_frames_alone(clip: Path, tmp_path: Path) -> None:
@@ -377,7 +378,7 @@ def test_frames_that_come_while_it_is_busy_are_lost_by_number(clip: Path, tmp_pa
     result = run(benchmark, spy, tmp_path)
     # Frames come at 0, 0.5, ...; it is free at 0, 2, 4, ... and takes the newest there is, at 12 s
     # that of 11.5 s before the question.
-    assert spy.asked["a"] == [0, 20, 40, 60, 80, 100, 115]
+    assert spy.seen_by_question["a"] == [0, 20, 40, 60, 80, 100, 115]
     assert result.report.streaming is not None
     assert result.report.streaming.dropped == 24 - 7
     lost = [
@@ -403,7 +404,7 @@ def test_of_more_than_256_that_wait_the_oldest_are_lost(tmp_path: Path) -> None:
     )
     run(benchmark, spy, tmp_path / "run")
     # When it has seen the first, at 60 s, the other 299 wait, and the first 43 of these are lost.
-    assert spy.asked["a"] == [0, *range(44, 300)]
+    assert spy.seen_by_question["a"] == [0, *range(44, 300)]
 
 
 def test_twice_the_speed_loses_fewer(clip: Path, tmp_path: Path) -> None:
@@ -419,9 +420,9 @@ def test_twice_the_speed_loses_fewer(clip: Path, tmp_path: Path) -> None:
             speed=speed,
             costs={"feed": 2.0, "ask": 0.0},
         )
-        found = run(benchmark, Spy(), tmp_path / str(speed)).report.streaming
-        assert found is not None
-        dropped.append(found.dropped)
+        streaming = run(benchmark, Spy(), tmp_path / str(speed)).report.streaming
+        assert streaming is not None
+        dropped.append(streaming.dropped)
     assert dropped == [17, 11, 0]
 
 
@@ -432,10 +433,10 @@ def test_on_the_real_clock_a_slow_session_loses_frames_too(tmp_path: Path) -> No
         short, {"a": 1.5}, frames="fps:10", memory="keep", clock="real", drop="latest"
     )
     result = run(benchmark, spy, tmp_path / "run")
-    found = result.report.streaming
-    assert found is not None and found.real_time_factor is not None
-    assert found.dropped >= 6 and found.frames == 15
-    assert spy.asked["a"] == sorted(spy.asked["a"])
+    streaming = result.report.streaming
+    assert streaming is not None and streaming.real_time_factor is not None
+    assert streaming.dropped >= 6 and streaming.frames == 15
+    assert spy.seen_by_question["a"] == sorted(spy.seen_by_question["a"])
 
 
 # -- failures
@@ -456,7 +457,7 @@ def test_a_fork_that_is_busy_is_asked_again_and_the_others_are_not(
     )
     assert result.report.replies == {"ok": 3}
     assert (tries.count("a"), tries.count("b"), tries.count("c")) == (1, 3, 1)
-    assert spy.asked["b"] == [0, 10, 19]
+    assert spy.seen_by_question["b"] == [0, 10, 19]
 
 
 def test_a_question_that_stays_without_a_reply_is_failed_and_asked_again_later(
@@ -470,8 +471,8 @@ def test_a_question_that_stays_without_a_reply_is_failed_and_asked_again_later(
     again = Spy()
     second = run(benchmark, again, tmp_path, retry=retry)
     assert second.report.replies == {"ok": 3}
-    assert list(again.asked) == ["b"]
-    assert again.asked["b"] == [0, 10, 19]
+    assert list(again.seen_by_question) == ["b"]
+    assert again.seen_by_question["b"] == [0, 10, 19]
 
 
 def test_a_session_that_breaks_fails_what_was_left_to_ask(clip: Path, tmp_path: Path) -> None:
@@ -628,15 +629,15 @@ def test_a_question_before_the_first_frame_fails_and_of_one_frame_it_is_shown(
     result = run(asking(clip, {"a": 0.0, "b": 1.0}), spy, tmp_path / "early")
     assert result.report.replies == {"ok": 1, "failed": 1}
     assert any("no frame before 0 s" in note for note in result.report.notes)
-    one = videos.cfr(tmp_path / "one.mp4", n=1, fps=FPS).path
-    run(asking(one, {"a": 5.0}), spy, tmp_path / "one")
-    assert spy.asked["a"] == [0]
+    single_frame = videos.cfr(tmp_path / "one.mp4", n=1, fps=FPS).path
+    run(asking(single_frame, {"a": 5.0}), spy, tmp_path / "one")
+    assert spy.seen_by_question["a"] == [0]
 
 
 def test_the_newest_frame_of_a_question_is_not_fed_again(clip: Path, tmp_path: Path) -> None:
     spy = Spy()
     run(asking(clip, {"a": 0.75, "b": 3.0}, frames="fps:3,latest", memory="keep"), spy, tmp_path)
-    frames = [place for place in spy.asked["b"] if place != -1]
+    frames = [index for index in spy.seen_by_question["b"] if index != -1]
     assert frames == sorted(set(frames))
 
 
@@ -647,8 +648,8 @@ def test_more_sessions_than_threads_and_slots_come_to_their_end(clip: Path, tmp_
     assert benchmark.procedure.streaming is not None
     apart = vary(
         benchmark,
-        streaming=replace(benchmark.procedure.streaming, session=lambda one: one.id),
-        group_by=lambda one: one.id,
+        streaming=replace(benchmark.procedure.streaming, session=lambda sample: sample.id),
+        group_by=lambda sample: sample.id,
     )
     model = Scripted("yes")
     assert run(apart, SlidingWindow(model, 2), tmp_path).report.replies == {"ok": 40}

@@ -69,7 +69,7 @@ def ask(folder: Path, answer: Callable[[Request], Any]) -> Result:
 def records(folder: Path) -> dict[str, ReplyRecord]:
     (manifest,) = folder.glob("runs/*/*/*/manifest.json")
     run = Run(manifest.parent)
-    return {one.key[0]: one for one in run.replies() if isinstance(one, ReplyRecord)}
+    return {record.key[0]: record for record in run.replies() if isinstance(record, ReplyRecord)}
 
 
 def raising(error: BaseException) -> Callable[[Request], Any]:
@@ -246,7 +246,7 @@ def test_half_of_a_surrogate_pair_becomes_a_question_mark() -> None:
 
 
 def test_a_question_in_text_of_another_library_is_asked_and_stored(tmp_path: Path) -> None:
-    def sample(place: int, row: Row) -> Sample:
+    def sample(row_index: int, row: Row) -> Sample:
         return Sample(
             id=row["id"], question=np.str_(row["q"]), target=row["a"], data={"n": np.int64(3)}
         )

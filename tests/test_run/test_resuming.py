@@ -21,8 +21,8 @@ from tests.tiny import Says, benchmark, records, run, sample_of, states
 def two_turns(sample: Sample, history: History) -> tuple[Message, ...]:
     if len(history) == 2:
         return ()
-    said = [message for sent, reply in history for message in (sent[-1], assistant(reply.text))]
-    return (*said, user(f"{sample.question}, turn {len(history)}"))
+    messages = [message for sent, reply in history for message in (sent[-1], assistant(reply.text))]
+    return (*messages, user(f"{sample.question}, turn {len(history)}"))
 
 
 def scored_again(folder: Path) -> Report:
@@ -76,11 +76,11 @@ def test_a_question_whose_line_was_lost_is_written_again_and_scored(tmp_path: Pa
 
 
 def test_finished_conversations_give_their_slots_back(tmp_path: Path) -> None:
-    made = benchmark(5, prompt=two_turns, conversation=Conversation(turns=None))
-    run(tmp_path, Says(lambda request: "yes"), made, concurrency=1)
+    tiny = benchmark(5, prompt=two_turns, conversation=Conversation(turns=None))
+    run(tmp_path, Says(lambda request: "yes"), tiny, concurrency=1)
 
     again = Says(lambda request: "yes")
-    finished = run(tmp_path, again, made, concurrency=1, max_time=20)
+    finished = run(tmp_path, again, tiny, concurrency=1, max_time=20)
 
     assert finished.stopped is None
     assert again.requests == []
@@ -102,12 +102,12 @@ def test_a_finished_conversation_needs_its_picture_no_more(tmp_path: Path) -> No
             return ()
         return (user(Image(picture), f"{sample.question}, turn {len(history)}"),)
 
-    made = benchmark(2, prompt=prompt, conversation=Conversation(turns=None))
-    first = run(tmp_path / "runs", Says(lambda request: "yes"), made)
+    tiny = benchmark(2, prompt=prompt, conversation=Conversation(turns=None))
+    first = run(tmp_path / "runs", Says(lambda request: "yes"), tiny)
     assert states(first) == {"ok": 2}
     picture.unlink()
 
-    second = run(tmp_path / "runs", Says(lambda request: "yes"), made)
+    second = run(tmp_path / "runs", Says(lambda request: "yes"), tiny)
 
     assert states(second) == {"ok": 2}
     assert len(records(second)) == 4
@@ -150,11 +150,11 @@ def test_a_rank_that_is_no_number_fails_its_question_alone(tmp_path: Path) -> No
             bad = "question 1" in request.messages[0].text
             return [Ranked(float("-inf") if bad else -1.0, 1), Ranked(-2.0, 1)]
 
-    def sample(place: int, row: Row) -> Sample:
-        return replace(sample_of(place, row), choices=("yes", "no"))
+    def sample(row_index: int, row: Row) -> Sample:
+        return replace(sample_of(row_index, row), choices=("yes", "no"))
 
-    made = benchmark(3, kind="rank", sample=sample)
-    finished = run(tmp_path, Ranks(), made)
+    tiny = benchmark(3, kind="rank", sample=sample)
+    finished = run(tmp_path, Ranks(), tiny)
 
     kept = {record.key[0]: record.state for record in records(finished)}
     assert kept == {"s0": "ok", "s1": "failed", "s2": "ok"}
@@ -190,4 +190,4 @@ def test_the_first_turn_alone_says_which_rows_are_finished(tmp_path: Path) -> No
     lines = (finished.run / "questions.jsonl").read_text().splitlines()
     places = [json.loads(line)["place"] for line in lines]
     assert sorted(places) == [0, 0, 1, 1]
-    assert [loaded.finished_at(place) for place in (0, 1, 2)] == [1, 1, 0]
+    assert [loaded.finished_at(row_index) for row_index in (0, 1, 2)] == [1, 1, 0]

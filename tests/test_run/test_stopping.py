@@ -32,12 +32,12 @@ class Waits:
 
     def __init__(self, seconds: float, *, interrupt_after: float | None = None) -> None:
         self.seconds = seconds
-        self.asked = 0
+        self.calls = 0
         self.interrupt_after = interrupt_after
 
     async def generate(self, request: Request) -> Reply:
-        self.asked += 1
-        if self.asked == 1:
+        self.calls += 1
+        if self.calls == 1:
             if self.interrupt_after is not None:
                 loop = asyncio.get_running_loop()
                 loop.call_later(self.interrupt_after, os.kill, os.getpid(), signal.SIGINT)
@@ -120,7 +120,7 @@ def test_a_budget_of_money_needs_prices() -> None:
 
 
 @pytest.mark.parametrize(
-    ("usage", "asked", "why"),
+    ("usage", "calls", "why"),
     [
         (Usage(input=1_000_000, output=0), 3, "the budget of 5 is spent (6)"),
         (None, 1, "the server does not say how many tokens a reply took"),
@@ -128,14 +128,14 @@ def test_a_budget_of_money_needs_prices() -> None:
     ],
 )
 def test_a_budget_of_money_is_kept_or_the_run_stops(
-    tmp_path: Path, usage: Usage | None, asked: int, why: str
+    tmp_path: Path, usage: Usage | None, calls: int, why: str
 ) -> None:
     model = Says(lambda request: Reply(text="yes", stop="stop", usage=usage))
     profile = Profile(prices=Prices(input=2.0, output=8.0))
 
     finished = run(tmp_path, model, concurrency=1, max_cost=5.0, profile=profile)
 
-    assert len(model.requests) == asked
+    assert len(model.requests) == calls
     assert finished.stopped is not None and finished.stopped.startswith(why)
 
 
@@ -319,7 +319,7 @@ def test_every_attempt_is_journaled_with_its_number(tmp_path: Path) -> None:
 
     finished = run(tmp_path, Says(busy_twice), benchmark(1))
 
-    assert [(one.attempt, one.state) for one in records(finished)] == [
+    assert [(record.attempt, record.state) for record in records(finished)] == [
         (1, "failed"),
         (2, "failed"),
         (3, "ok"),
@@ -343,7 +343,7 @@ def test_what_is_under_way_counts_as_spent(tmp_path: Path) -> None:
 
     finished = run(tmp_path, model, benchmark(40), concurrency=16, max_cost=5.0, profile=profile)
 
-    assert model.asked == 5
+    assert model.calls == 5
     assert finished.progress.cost == pytest.approx(5.0)
     assert finished.stopped == "the budget of 5 is spent (1, and about 4 more is under way)"
 
@@ -383,29 +383,29 @@ def test_a_budget_is_of_one_call_and_the_report_of_all(tmp_path: Path) -> None:
         assert finished.result is not None and finished.result.report.spent is not None
         assert finished.result.report.spent.cost == pytest.approx(3.0 * calls)
 
-    whole = run(tmp_path, Says(say), benchmark(10), profile=profile)
-    assert whole.result is not None and whole.result.report.spent is not None
-    assert whole.progress.kept == 6
-    assert whole.result.report.spent.cost == pytest.approx(10.0)
+    complete = run(tmp_path, Says(say), benchmark(10), profile=profile)
+    assert complete.result is not None and complete.result.report.spent is not None
+    assert complete.progress.kept == 6
+    assert complete.result.report.spent.cost == pytest.approx(10.0)
 
 
 # -- told of each reply
 
 
 def test_each_new_reply_is_told_with_what_each_scoring_gives_it(tmp_path: Path) -> None:
-    told: list[tuple[str, str, Mapping[str, float | None]]] = []
+    events: list[tuple[str, str, Mapping[str, float | None]]] = []
     model = Says(lambda request: "yes" if "1" in request.messages[0].text else "no")
 
     def on_sample(sample: Sample, reply: Reply, scores: Mapping[str, float | None]) -> None:
         stored = Run(next(tmp_path.glob("tiny/says/*")))
         stored.load()
         assert stored.has_reply((sample.id, 0, 0))
-        told.append((sample.id, reply.text, scores))
+        events.append((sample.id, reply.text, scores))
 
     evaluate(benchmark(3), model, out=tmp_path, on_sample=on_sample)
     evaluate(benchmark(3), model, out=tmp_path, on_sample=on_sample)  # all of it is kept
 
-    assert sorted(told) == [
+    assert sorted(events) == [
         ("s0", "no", {"official": 0.0}),
         ("s1", "yes", {"official": 1.0}),
         ("s2", "no", {"official": 0.0}),
@@ -418,10 +418,15 @@ def test_failed_questions_are_not_told(tmp_path: Path) -> None:
             raise Rejected("no")
         return "yes"
 
-    told = []
-    evaluate(benchmark(3), Says(say), out=tmp_path, on_sample=lambda one, *_: told.append(one.id))
+    sample_ids = []
+    evaluate(
+        benchmark(3),
+        Says(say),
+        out=tmp_path,
+        on_sample=lambda sample, *_: sample_ids.append(sample.id),
+    )
 
-    assert sorted(told) == ["s0", "s2"]
+    assert sorted(sample_ids) == ["s0", "s2"]
 
 
 def test_replies_are_told_in_the_callers_thread(tmp_path: Path) -> None:
@@ -434,20 +439,22 @@ def test_replies_are_told_in_the_callers_thread(tmp_path: Path) -> None:
 
 def test_what_is_raised_by_who_is_told_ends_the_run_and_loses_nothing(tmp_path: Path) -> None:
     """Four samples share a medium and are under way together; the first one's news is refused."""
-    told = []
+    sample_ids = []
 
     def refuse(sample: Sample, reply: Reply, scores: Mapping[str, float | None]) -> None:
-        told.append(sample.id)
+        sample_ids.append(sample.id)
         raise ZeroDivisionError("a bug of the loop")
 
-    made = benchmark(12, group_by=lambda sample: str(int(sample.id[1:]) // 4))
+    tiny = benchmark(12, group_by=lambda sample: str(int(sample.id[1:]) // 4))
     model = Waits(0.2)
 
     with pytest.raises(ZeroDivisionError, match="a bug of the loop"):
-        evaluate(made, model, out=tmp_path, concurrency=4, on_sample=refuse)
+        evaluate(tiny, model, out=tmp_path, concurrency=4, on_sample=refuse)
 
-    stored = [one for one in Run(next(tmp_path.glob("tiny/waits/*"))).replies()]
-    assert len(told) == 1
-    assert 1 < model.asked < 12
-    assert [one.state for one in stored if isinstance(one, ReplyRecord)] == ["ok"] * model.asked
-    assert evaluate(made, Waits(0.0), out=tmp_path).report.replies == {"ok": 12}
+    stored = [record for record in Run(next(tmp_path.glob("tiny/waits/*"))).replies()]
+    assert len(sample_ids) == 1
+    assert 1 < model.calls < 12
+    assert [record.state for record in stored if isinstance(record, ReplyRecord)] == [
+        "ok"
+    ] * model.calls
+    assert evaluate(tiny, Waits(0.0), out=tmp_path).report.replies == {"ok": 12}

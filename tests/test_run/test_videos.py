@@ -32,7 +32,7 @@ from tests.videos import index_of
 def about(path: Path, questions: Sequence[tuple[str, str, float]], turns: int = 1) -> Benchmark:
     """Questions (id, video, end of what may be seen), asked with the newest of the frames."""
 
-    def sample(place: int, row: Row) -> Sample:
+    def sample(row_index: int, row: Row) -> Sample:
         return Sample(
             id=row["id"],
             question=row["id"],
@@ -245,7 +245,7 @@ def test_a_sample_of_two_windows_does_not_wait_for_itself(
     clips: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clip_module, "MOST_BYTES", 1)
-    one = about(clips, [("q0", "v0.mp4", 1.0), ("q1", "v0.mp4", 3.0)])
+    base = about(clips, [("q0", "v0.mp4", 1.0), ("q1", "v0.mp4", 3.0)])
     videos_ = (Video(clips / "v0.mp4", end=1.0), Video(clips / "v0.mp4", end=2.0))
     seen: list[int] = []
 
@@ -255,8 +255,8 @@ def test_a_sample_of_two_windows_does_not_wait_for_itself(
             return Reply(text="yes", stop="stop")
 
     two = replace(
-        one,
-        sample=lambda place, row: replace(one.sample(place, row), media=videos_),
+        base,
+        sample=lambda row_index, row: replace(base.sample(row_index, row), media=videos_),
         prompt=lambda sample, history: (user(*sample.media, sample.id),),
     )
     ask(two, Two(), tmp_path)
@@ -264,12 +264,12 @@ def test_a_sample_of_two_windows_does_not_wait_for_itself(
 
 
 def test_a_video_of_the_prompt_alone_is_decoded_too(clips: Path, tmp_path: Path) -> None:
-    one = about(clips, [("q0", "v0.mp4", 1.0)])
+    base = about(clips, [("q0", "v0.mp4", 1.0)])
     example = Video(clips / "v1.mp4", end=1.0)
     model = Watching()
     shown = replace(
-        one,
-        sample=lambda place, row: replace(one.sample(place, row), media=()),
+        base,
+        sample=lambda row_index, row: replace(base.sample(row_index, row), media=()),
         prompt=lambda sample, history: (user(example, f"{sample.id}.{len(history)}"),),
     )
     ask(shown, model, tmp_path)

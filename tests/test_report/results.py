@@ -37,7 +37,7 @@ def result(model: str = "openai/m", benchmark: str = "mine", **changes: Any) -> 
     }
     robust = {"accuracy": metric(0.55, ci95=(0.3, 0.8)), "accuracy/art": metric(0.5, n=100)}
     readings = {"answered": 190, "unparsed": 7, "no-reply": 3}
-    made = Report(
+    document = Report(
         **{
             "format": 0,
             "benchmark": benchmark,
@@ -66,7 +66,7 @@ def result(model: str = "openai/m", benchmark: str = "mine", **changes: Any) -> 
             **changes,
         }
     )
-    return Result(made)
+    return Result(document)
 
 
 def difference(a: float, b: float, low: float, high: float, p: float | None) -> MetricDifference:
