@@ -66,7 +66,7 @@ def requests() -> int:
     return int(server("/stats")["requests"])
 
 
-def one(run: int, path: Path) -> None:
+def kill_repeatedly(run: int, path: Path) -> None:
     random_ = random.Random(f"{args.seed} {run}")
     out = WORK / f"runs{run}"
     shutil.rmtree(out, ignore_errors=True)
@@ -117,7 +117,7 @@ try:
     mock.stdout.readline()
     questions = rows()
     for run in range(args.runs):
-        one(run, questions)
+        kill_repeatedly(run, questions)
     print(f"{args.runs} runs, {args.kills} kills each: every key has exactly one reply")
 finally:
     mock.kill()

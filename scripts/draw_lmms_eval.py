@@ -20,11 +20,11 @@ def main(code: str, replies: str) -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     rows = [json.loads(line) for line in Path(replies).read_text().splitlines()]
-    found = {
+    letters = {
         row["id"]: module.extract_mcq_answer(row["prediction"], [*row["options"]]) or "-"
         for row in rows
     }
-    every = "".join(found.get(name, ".") for name in range(max(found) + 1))
+    every = "".join(letters.get(name, ".") for name in range(max(letters) + 1))
     lines = [every[start : start + 100] for start in range(0, len(every), 100)]
     LETTERS.write_text("\n".join(lines) + "\n")
 

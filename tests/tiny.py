@@ -34,10 +34,10 @@ class Says:
         self.most = max(self.most, self.now)
         try:
             await asyncio.sleep(0)
-            said = self.say(request)
+            content = self.say(request)
         finally:
             self.now -= 1
-        return said if isinstance(said, Reply) else Reply(text=said, stop="stop")
+        return content if isinstance(content, Reply) else Reply(text=content, stop="stop")
 
     @property
     def asked(self) -> list[str]:
@@ -52,7 +52,7 @@ def right(reading: Reading, sample: Sample) -> float:
     return float(reading.answer == sample.target)
 
 
-def sample_of(place: int, row: Row) -> Sample:
+def sample_of(row_index: int, row: Row) -> Sample:
     return Sample(id=row["id"], question=row["q"], target=row["a"], tags={"kind": row["kind"]})
 
 
@@ -61,7 +61,7 @@ def benchmark(n: int = 10, **fields: Any) -> Benchmark:
         for i in range(n):
             yield {"id": f"s{i}", "q": f"question {i}", "a": "yes", "kind": "ab"[i % 2]}
 
-    made: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "name": "tiny",
         "asks": 1,
         "data": Drawn("tiny", rows),
@@ -73,15 +73,20 @@ def benchmark(n: int = 10, **fields: Any) -> Benchmark:
             )
         },
     }
-    return vary(Benchmark(**made), **{"break_down_by": ("kind",), **fields})
+    return vary(Benchmark(**defaults), **{"break_down_by": ("kind",), **fields})
 
 
 def run(
-    out: Path, model: Model, made: Benchmark | None = None, *, concurrency: int = 4, **fields: Any
+    out: Path,
+    model: Model,
+    benchmark_to_run: Benchmark | None = None,
+    *,
+    concurrency: int = 4,
+    **fields: Any,
 ) -> Finished:
     opened = Opened(model=model, name=model.name, server=model.name, concurrency=concurrency)
     plan = Plan(
-        benchmarks=[made or benchmark()],
+        benchmarks=[benchmark_to_run or benchmark()],
         models=[opened],
         out=out,
         **{"retry": QUICK, **fields},

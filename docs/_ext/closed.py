@@ -1,4 +1,4 @@
-"""A built page loads nothing from elsewhere: it is read as well where there is no network."""
+"""Warn about built pages that load anything from elsewhere: pages must work offline."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ IN_STYLE = re.compile(r"(?:url\(\s*|@import\s+)[\"']?\s*((?:https?:)?//[^\"')\s;
 
 
 def loaded(page: str) -> Iterator[str]:
-    """The addresses elsewhere that a browser would fetch to show a page; links are not fetched."""
-    found: list[str] = []
+    """Yield the outside addresses that a browser fetches to show a page. Links don't count."""
+    addresses: list[str] = []
 
     class Reader(HTMLParser):
         def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -27,21 +27,21 @@ def loaded(page: str) -> Iterator[str]:
                 if name in ("src", "data", "poster", "action") or (
                     name == "href" and dict(attrs).get("rel") not in ("canonical", "next", "prev")
                 ):
-                    found.extend([value] if OUTSIDE.match(value) else [])
+                    addresses.extend([value] if OUTSIDE.match(value) else [])
                 elif name == "srcset":
                     parts = [part.split()[0] for part in value.split(",") if part.strip()]
-                    found.extend(part for part in parts if OUTSIDE.match(part))
+                    addresses.extend(part for part in parts if OUTSIDE.match(part))
                 elif name == "style":
-                    found.extend(styled(value))
+                    addresses.extend(styled(value))
 
     Reader().feed(page)
     for block in re.findall(r"<style[^>]*>(.*?)</style>", page, re.DOTALL | re.IGNORECASE):
-        found.extend(styled(block))
-    yield from found
+        addresses.extend(styled(block))
+    yield from addresses
 
 
 def styled(sheet: str) -> Iterator[str]:
-    """The same of a style sheet."""
+    """Yield the outside addresses that a style sheet loads."""
     yield from IN_STYLE.findall(sheet)
 
 
@@ -54,8 +54,10 @@ def _check(app: Sphinx, error: Exception | None) -> None:
         if path.suffix in (".html", ".css"):
             read = loaded if path.suffix == ".html" else styled
             for address in read(path.read_text(encoding="utf-8")):
-                said = f"{path.relative_to(app.outdir)} loads {address}: keep a copy here instead"
-                logging.getLogger(__name__).warning(said)
+                message = (
+                    f"{path.relative_to(app.outdir)} loads {address}: keep a copy here instead"
+                )
+                logging.getLogger(__name__).warning(message)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

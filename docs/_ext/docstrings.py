@@ -20,36 +20,36 @@ SECTION = re.compile(r"(Args|Raises|Returns|Yields):$")
 
 def restructured(lines: list[str]) -> list[str]:
     """A docstring's lines in reStructuredText, its sections as napoleon wants them."""
-    made: list[str] = []
+    result: list[str] = []
     for blank, group in groupby(lines, lambda line: not line.strip()):
         block = list(group)
         if blank:
-            made += block
+            result += block
         elif block[0].startswith(">>> ") or SECTION.match(block[0]):
-            made += block if block[0].startswith(">>> ") else [block[0], *_text(block[1:])]
-        elif block[0].startswith(" ") and not _inside_item(made):
-            made += ["::", "", *(f"    {line}" for line in block)]
+            result += block if block[0].startswith(">>> ") else [block[0], *_text(block[1:])]
+        elif block[0].startswith(" ") and not _inside_item(result):
+            result += ["::", "", *(f"    {line}" for line in block)]
         else:
-            made += _paragraphs(block)
-    return made
+            result += _paragraphs(block)
+    return result
 
 
 def _paragraphs(block: list[str]) -> list[str]:
     """Text with items and set-in lines, which reStructuredText wants empty lines around."""
-    made: list[str] = []
+    result: list[str] = []
     literal = False
     for line, text in zip(block, _text(block), strict=True):
         item = ITEM.match(line)
-        set_in = line.startswith(" ") and not any(ITEM.match(one) for one in block)
-        if made and (item or set_in) and not literal:
-            made.append("")
+        set_in = line.startswith(" ") and not any(ITEM.match(block_line) for block_line in block)
+        if result and (item or set_in) and not literal:
+            result.append("")
         if set_in and not literal:
-            made += ["::", ""]
+            result += ["::", ""]
         if literal and not set_in:
-            made.append("")
+            result.append("")
         literal = set_in
-        made.append(f"    {line}" if set_in else text)
-    return made
+        result.append(f"    {line}" if set_in else text)
+    return result
 
 
 def _text(lines: list[str]) -> list[str]:
@@ -58,22 +58,24 @@ def _text(lines: list[str]) -> list[str]:
     parts = "\n".join(lines).split("`")
     if len(parts) % 2 == 0:  # a backtick without its other
         return re.sub(r"([\\*`|_])", r"\\\1", "\n".join(lines)).split("\n")
-    for place, part in enumerate(parts):
-        if place % 2 == 0:
-            parts[place] = re.sub(r"([\\*|]|_(?=\W|$))", r"\\\1", part)
+    for position, part in enumerate(parts):
+        if position % 2 == 0:
+            parts[position] = re.sub(r"([\\*|]|_(?=\W|$))", r"\\\1", part)
         else:
-            parts[place] = f"``{part}``" if part else ""
-    whole = parts[0]
+            parts[position] = f"``{part}``" if part else ""
+    joined = parts[0]
     for code, after in zip(parts[1::2], parts[2::2], strict=True):
         # Inline code must be set off from letters on both sides.
-        before = "\\ " if whole[-1:].isalnum() else ""
+        before = "\\ " if joined[-1:].isalnum() else ""
         behind = "\\ " if after[:1].isalnum() else ""
-        whole += before + code + behind + after
-    return whole.split("\n")
+        joined += before + code + behind + after
+    return joined.split("\n")
 
 
-def _inside_item(made: list[str]) -> bool:
-    last = next((line for line in reversed(made) if line.strip() and not line.startswith(" ")), "")
+def _inside_item(preceding: list[str]) -> bool:
+    last = next(
+        (line for line in reversed(preceding) if line.strip() and not line.startswith(" ")), ""
+    )
     return bool(ITEM.match(last))
 
 

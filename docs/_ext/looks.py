@@ -19,14 +19,14 @@ def unbroken(app: Sphinx, doctree: nodes.document) -> None:
 
     for entry in doctree.findall(nodes.entry):
         if NUMBERS.fullmatch(entry.astext()):
-            for one in list(entry.findall(nodes.Text)):
-                one.parent.replace(one, nodes.Text(one.astext().replace(" ", NO_BREAK)))
+            for text in list(entry.findall(nodes.Text)):
+                text.parent.replace(text, nodes.Text(text.astext().replace(" ", NO_BREAK)))
 
 
 def language(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Say that a page is Chinese: fonts and what reads it aloud go by it."""
+    """Set the language of a Chinese page, for fonts and screen readers."""
     if page.endswith(".zh-CN"):
         context["language"] = "zh-CN"
 
