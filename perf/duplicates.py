@@ -132,7 +132,7 @@ def one_word(seed: int) -> Picture:
 
 
 def one_colour(seed: int) -> Picture:
-    """A disc of another colour, as bright as the others."""
+    """A disc of another color, as bright as the others."""
     picture = PIL.Image.new("RGB", (336, 336), "white")
     red, green = (seed * 37) % 160, (seed * 61) % 80
     blue = round((76 - 0.299 * red - 0.587 * green) / 0.114)
@@ -145,7 +145,7 @@ LAYOUTS: Mapping[str, Callable[[int], Picture]] = {
     "pages of one form, other words": page,
     "a word of 5 letters on white": one_word,
     "a page with another number in one place": one_number,
-    "a disc of another colour": one_colour,
+    "a disc of another color": one_colour,
 }
 
 

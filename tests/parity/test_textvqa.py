@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from snellen.analysis.result import Result
-from snellen.text.vqa import normalise_textvqa
+from snellen.text.vqa import normalize_textvqa
 from tests.golden_data import golden
 from tests.parity.engine import score
 from tests.parity.test_vqav2 import signs, words
@@ -53,10 +53,10 @@ def mean(scores: Sequence[float]) -> float:
     return sum(scores) / len(scores)
 
 
-def test_every_text_is_normalised_as_by_the_evaluator() -> None:
+def test_every_text_is_normalized_as_by_the_evaluator() -> None:
     for pair in pairs():
-        assert normalise_textvqa(pair["prediction"]) == pair["norm_prediction"]
-        assert [*map(normalise_textvqa, pair["answers"])] == pair["norm_answers"]
+        assert normalize_textvqa(pair["prediction"]) == pair["norm_prediction"]
+        assert [*map(normalize_textvqa, pair["answers"])] == pair["norm_answers"]
 
 
 @pytest.mark.parametrize("seed", range(1))

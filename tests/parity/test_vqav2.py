@@ -16,7 +16,7 @@ from snellen.analysis.result import Result
 from snellen.metrics.vqa import (
     vqa_accuracy,
 )
-from snellen.text.vqa import CONTRACTIONS, normalise, without_line_breaks
+from snellen.text.vqa import CONTRACTIONS, normalize, without_line_breaks
 from tests.golden_data import golden
 from tests.parity.engine import score
 
@@ -79,11 +79,11 @@ def test_every_pair_has_the_percentage_of_the_authors_to_its_last_digit() -> Non
         assert round(100 * ours, 2) == pair["official"]["evalQA"], pair["id"]
 
 
-def test_every_text_is_normalised_as_by_the_authors() -> None:
+def test_every_text_is_normalized_as_by_the_authors() -> None:
     for pair in pairs():
         official = pair["official"]
-        assert normalise(without_line_breaks(pair["prediction"])) == official["norm_prediction"]
-        texts = [normalise(without_line_breaks(answer)) for answer in pair["answers"]]
+        assert normalize(without_line_breaks(pair["prediction"])) == official["norm_prediction"]
+        texts = [normalize(without_line_breaks(answer)) for answer in pair["answers"]]
         assert texts == official["norm_answers"]
 
 

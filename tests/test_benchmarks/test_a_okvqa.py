@@ -287,12 +287,12 @@ def test_three_people_are_enough_as_none_is_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("reply", ["Safety", "safety.", " safety", "safety\n", "the safety"])
-def test_official_normalises_nothing_of_a_reply(tmp_path: Path, reply: str) -> None:
+def test_official_normalizes_nothing_of_a_reply(tmp_path: Path, reply: str) -> None:
     assert score("official", reply, tmp_path)[1] == 0.0
     assert score("lavis", reply, tmp_path)[1] == 0.0
 
 
-def test_official_normalises_nothing_of_peoples_answers(tmp_path: Path) -> None:
+def test_official_normalizes_nothing_of_peoples_answers(tmp_path: Path) -> None:
     assert score("official", "Fun", tmp_path)[1] == pytest.approx(1 / 3)
     assert score("official", "fun", tmp_path)[1] == 0.0
 

@@ -279,7 +279,7 @@ def test_the_whole_reply_is_the_answer() -> None:
     assert scored("official", " Red\tbus\n", "red") == ("Red bus", 0.0)
 
 
-def test_an_empty_reply_has_no_answer_and_is_worth_what_normalises_to_nothing() -> None:
+def test_an_empty_reply_has_no_answer_and_is_worth_what_normalizes_to_nothing() -> None:
     assert scored("official", "\n", "the", "the", *["cat"] * 8) == (None, 0.6)
     assert scored("robust", "\n", "the", "the", *["cat"] * 8) == (None, 0.0)
 

@@ -63,7 +63,7 @@ def test_a_hand_count_of_fewer_people() -> None:
     assert vqa_accuracy("red", ["red"]) == 0.0
 
 
-def test_answers_are_normalised_only_where_people_differ() -> None:
+def test_answers_are_normalized_only_where_people_differ() -> None:
     assert vqa_accuracy("Red", said(("red", 10))) == 0.0
     assert vqa_accuracy("red", said(("Red", 10))) == 0.0
     assert vqa_accuracy("Red", said(("red", 9), ("Red", 1))) == 1.0
@@ -74,12 +74,12 @@ def test_people_who_differ_in_blanks_at_the_ends_agree() -> None:
     assert vqa_accuracy("red\t", said(("red", 5), ("red\n", 5))) == 1.0
 
 
-def test_silence_is_worth_what_people_said_that_normalises_to_nothing() -> None:
+def test_silence_is_worth_what_people_said_that_normalizes_to_nothing() -> None:
     assert vqa_accuracy("", said(("the", 2), ("stop", 8))) == 0.6
     assert vqa_accuracy("", said(("the", 10))) == 0.0
 
 
-def test_lmms_eval_always_normalises() -> None:
+def test_lmms_eval_always_normalizes() -> None:
     assert vqa_accuracy_always("Red", said(("red", 10))) == 1.0
 
 
@@ -110,7 +110,7 @@ def test_vlmevalkit_takes_a_number_with_a_full_stop_for_another() -> None:
     assert textvqa_accuracy("3.", said(("3", 10))) == 1.0
 
 
-def test_textvqa_normalises_though_all_agree() -> None:
+def test_textvqa_normalizes_though_all_agree() -> None:
     assert textvqa_accuracy("STOP, sign?", said(("stop sign", 10))) == 1.0
 
 
@@ -133,6 +133,6 @@ def test_no_answer_is_not_an_empty_one(rule) -> None:  # type: ignore[no-untyped
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_an_answer_of_any_length_is_normalised(rule) -> None:  # type: ignore[no-untyped-def]
+def test_an_answer_of_any_length_is_normalized(rule) -> None:  # type: ignore[no-untyped-def]
     long = "x" * LONGEST_KEPT
     assert rule(f"The {long}!", said((long, 5), ("y", 5))) == 1.0

@@ -1,4 +1,4 @@
-"""Each rule by which VQA's evaluation normalises an answer, with what stands there if it is lost.
+"""Each rule by which VQA's evaluation normalizes an answer, with what stands there if it is lost.
 
 Expected texts are those of vqaEval.py (Python 3), LLaVA's m4c_evaluator.py and VLMEvalKit's
 vqa_eval.py at the commits that the module names; `tests/parity` has 3,000 more.
@@ -8,9 +8,9 @@ import pytest
 
 from snellen.text.vqa import (
     CONTRACTIONS,
-    normalise,
-    normalise_textvqa,
-    normalise_vlmevalkit,
+    normalize,
+    normalize_textvqa,
+    normalize_vlmevalkit,
     plain_words,
     without_line_breaks,
     without_punctuation,
@@ -82,7 +82,7 @@ def test_a_full_stop_before_a_less_than_sign_goes_all_the_same() -> None:
 
 def test_only_the_first_32_full_stops_go() -> None:
     assert without_punctuation("." * 40) == "." * 8
-    assert normalise_vlmevalkit("." * 40) == "." * 8
+    assert normalize_vlmevalkit("." * 40) == "." * 8
 
 
 def test_full_stops_are_looked_at_after_the_other_signs_went() -> None:
@@ -153,10 +153,10 @@ def test_the_table_has_114_entries_that_change_a_word() -> None:
     assert len(CONTRACTIONS) == 114
 
 
-def test_words_are_normalised_once() -> None:
+def test_words_are_normalized_once() -> None:
     assert plain_words("somebody'd've") == "somebody'd've"
-    assert normalise("aint") == "ain't"
-    assert normalise("ai.nt") == "ain't"
+    assert normalize("aint") == "ain't"
+    assert normalize("ai.nt") == "ain't"
 
 
 # -- all of it
@@ -174,8 +174,8 @@ def test_words_are_normalised_once() -> None:
         ("T-shirt", "t shirt"),
     ],
 )
-def test_an_answer_is_normalised_as_vqas_evaluation_does(text: str, left: str) -> None:
-    assert normalise(text) == left
+def test_an_answer_is_normalized_as_vqas_evaluation_does(text: str, left: str) -> None:
+    assert normalize(text) == left
 
 
 @pytest.mark.parametrize(
@@ -189,8 +189,8 @@ def test_an_answer_is_normalised_as_vqas_evaluation_does(text: str, left: str) -
         ("3.", "3"),
     ],
 )
-def test_textvqas_normaliser_first_drops_commas_and_question_marks(text: str, left: str) -> None:
-    assert normalise_textvqa(text) == left
+def test_textvqas_normalizer_first_drops_commas_and_question_marks(text: str, left: str) -> None:
+    assert normalize_textvqa(text) == left
 
 
 @pytest.mark.parametrize(
@@ -198,4 +198,4 @@ def test_textvqas_normaliser_first_drops_commas_and_question_marks(text: str, le
     [("3.", "3."), ("a.", ""), ("x.5", "x.5"), ("a b\nc", "b c"), ("x-y c-\nd", "xy c d")],
 )
 def test_vlmevalkits_keeps_a_full_stop_behind_a_digit(text: str, left: str) -> None:
-    assert normalise_vlmevalkit(text) == left
+    assert normalize_vlmevalkit(text) == left

@@ -1,4 +1,4 @@
-"""eyechart: how small, turned, faint or hidden may letters be; what colour, how many, where.
+"""eyechart: how small, turned, faint or hidden may letters be; what color, how many, where.
 
 Paper    none; the rows of letters follow Ferris et al. 1982, Am. J. Ophthalmology 94, 91: Sloan's
          ten letters, five a row, as far apart as they are wide
@@ -11,7 +11,7 @@ Data     drawn from `seed`, no download: `side` x `side` pixels. Equally many of
          clutter   4 to 181 strokes as thick as the letters' and as long as they are high, strewn
                    over the picture
          contrast  ink 128 to 1 of 255 levels darker than the paper
-         Others: colours of one shape; counts of circles, 1 to 20; positions, the quarter that a
+         Others: colors of one shape; counts of circles, 1 to 20; positions, the quarter that a
          square is in; relations, the side of a square that a circle is on
 Prompt   ours: the picture, a question, and the form of the answer (QUESTIONS below)
 Scoring  official (ours): the whole reply is the answer, once case, spaces, quotes, asterisks, a
@@ -259,7 +259,7 @@ def _end(task: str, ladder: Ladder) -> metrics.Metric:
 Draw = Callable[[int], int]
 """A number below a limit."""
 Shape = list[Any]
-"""What, x, y, side, colour, turn: as `Canvas.draw` takes them, in JSON's types."""
+"""What, x, y, side, color, turn: as `Canvas.draw` takes them, in JSON's types."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -353,13 +353,13 @@ def _below(random: Random, limit: int) -> int:
     return int(random.random() * limit)
 
 
-def _colours(draw: Draw, room: int) -> _Scene:
-    """A disc or square of 8 to 80 pixels; each colour varies by 15 of 255 a channel."""
+def _colors(draw: Draw, room: int) -> _Scene:
+    """A disc or square of 8 to 80 pixels; each color varies by 15 of 255 a channel."""
     name = _pick(draw, tuple(COLOURS))
-    colour = [value - 15 + draw(31) for value in COLOURS[name]]
+    color = [value - 15 + draw(31) for value in COLOURS[name]]
     side = (8 + draw(73)) * UNIT
     x, y = _inside(draw, room, side), _inside(draw, room, side)
-    return _Scene(answer=name, shapes=[_shape(_pick(draw, ("disc", "square")), x, y, side, colour)])
+    return _Scene(answer=name, shapes=[_shape(_pick(draw, ("disc", "square")), x, y, side, color)])
 
 
 def _counts(draw: Draw, room: int) -> _Scene:
@@ -407,7 +407,7 @@ def _relations(draw: Draw, room: int) -> _Scene:
 
 
 SCENES: Mapping[str, Callable[[Draw, int], _Scene]] = {
-    "colours": _colours,
+    "colours": _colors,
     "counts": _counts,
     "positions": _positions,
     "relations": _relations,
@@ -424,9 +424,9 @@ def _pick(draw: Draw, names: Sequence[str]) -> str:
 
 
 def _shape(
-    what: str, x: int, y: int, side: int, colour: Sequence[int] = (BLACK,) * 3, turn: int = 0
+    what: str, x: int, y: int, side: int, color: Sequence[int] = (BLACK,) * 3, turn: int = 0
 ) -> Shape:
-    return [what, x, y, side, list(colour), turn]
+    return [what, x, y, side, list(color), turn]
 
 
 # -- samples
@@ -460,8 +460,8 @@ def _drawn(data: bytes) -> bytes:
     picture = orjson.loads(data)
     side, paper = picture["side"], picture["paper"]
     canvas = Canvas(side, side, (paper,) * 3)
-    for what, x, y, width, colour, turn in picture["shapes"]:
-        canvas.draw(what, x, y, width, colour, turn)
+    for what, x, y, width, color, turn in picture["shapes"]:
+        canvas.draw(what, x, y, width, color, turn)
     if picture["strokes"]:
         seed, n, length = picture["strokes"]
         draw = partial(_below, Random(seed))

@@ -2,7 +2,7 @@
 
 Paper    none; the letters are eyechart's
 Data     drawn from `seed`, no download: `clips` of 10 to 40 seconds, 320 x 240 pixels, ten frames a
-         second; black letters of 60 to 120 pixels, one at a time, on grey. Needs the extra `video`;
+         second; black letters of 60 to 120 pixels, one at a time, on gray. Needs the extra `video`;
          the files (20 KB each) are kept in the cache folder. Equally many of each of `tasks`
          (joined by +), each asked about at several times:
          letter  letters follow at once, for 2 to 5 seconds each: which one is there now?

@@ -70,7 +70,7 @@ from snellen.media.content import Image, user
 from snellen.metrics import Metric, mean
 from snellen.metrics.gqa import TAGS, Choices, belonging, consistency, distribution
 from snellen.metrics.only_tagged import only_tagged
-from snellen.text.vqa import normalise
+from snellen.text.vqa import normalize
 
 SOURCE = (
     "PKU-YuanGroup/Video-LLaVA@1d28d6ea2e3ad8242a209c490124b5b98a768618:"
@@ -334,10 +334,10 @@ def scorings(data_file: DataFile, split: Split) -> dict[str, Scoring]:
             f"{LLAVA}:scripts/convert_gqa_for_eval.py#L14", small, metrics=every, missing="wrong"
         ),
         "official": scoring(SOURCE, str, metrics=every, missing="wrong"),
-        "lavis": scoring(f"{LAVIS}:lavis/tasks/vqa.py#L366-L396", normalise, normalise),
-        "lavis-2023": scoring(f"{OLDER_LAVIS}:lavis/tasks/vqa.py#L194-L220", normalise),
+        "lavis": scoring(f"{LAVIS}:lavis/tasks/vqa.py#L366-L396", normalize, normalize),
+        "lavis-2023": scoring(f"{OLDER_LAVIS}:lavis/tasks/vqa.py#L194-L220", normalize),
         "mmpretrain": scoring(
-            f"{MMPRETRAIN}:mmpretrain/evaluation/metrics/gqa.py#L53-L78", normalise, normalise
+            f"{MMPRETRAIN}:mmpretrain/evaluation/metrics/gqa.py#L53-L78", normalize, normalize
         ),
         "vlmevalkit": scoring(
             f"{KIT}:vlmeval/dataset/utils/vqa_eval.py#L279-L282",

@@ -424,20 +424,20 @@ def official_score(reading: Reading, sample: Sample) -> float:
     if not is_open(sample):
         return float(reading.answer in right)
     tails = reading.answer if isinstance(reading.answer, tuple) else ()
-    wanted = [value for text in right for value in normalised(text)]
+    wanted = [value for text in right for value in normalized(text)]
     return float(any(is_right(value, wanted) for value in predicted(tails)))
 
 
 def predicted(tails: Iterable[str]) -> Iterator[str | float]:
     """The tails, and the numbers in them."""
     for tail in tails:
-        yield from normalised(tail)
+        yield from normalized(tail)
         for pattern in NUMBERS:
             for number_in_it in pattern.findall(tail):
-                yield from normalised(number_in_it)
+                yield from normalized(number_in_it)
 
 
-def normalised(text: str) -> tuple[str | float, ...]:
+def normalized(text: str) -> tuple[str | float, ...]:
     """A number to two decimals, or the text; a single sign with a blank before or behind it."""
     text = text.strip()
     try:

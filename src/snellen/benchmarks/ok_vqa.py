@@ -18,8 +18,8 @@ Prompt   none is prescribed. llava, by analogy, its words for short answers:
          Picture first. 128 tokens: LLaVA's llava/eval/model_vqa_loader.py#L141
 Scoring  official: VQA's evaluation, GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
          PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L172, by category of knowledge. It takes
-         no file that lacks a question; here such a question is wrong. lmms-eval: mmf's normaliser.
-         robust: ours, the phrase that a reply settles on, always normalised. For BLIP-2's figure,
+         no file that lacks a question; here such a question is wrong. lmms-eval: mmf's normalizer.
+         robust: ours, the phrase that a reply settles on, always normalized. For BLIP-2's figure,
          41.22, spaCy's model lemmatised each reply before, which is not done here
 Proof    the rule: as VQAv2's. No outputs are published with this data; categories, lmms-eval and
          robust: by hand

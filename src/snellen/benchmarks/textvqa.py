@@ -19,7 +19,7 @@ Prompt   none is prescribed. llava: the prompts in its published answers (an out
 Scoring  official: mmf's evaluator, the copy that LLaVA's figures used,
          haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
          llava/eval/m4c_evaluator.py#L181-L257, over the rows that a file has,
-         eval_textvqa.py#L35-L51. lmms-eval's is the same. vlmevalkit: its normaliser. robust: ours,
+         eval_textvqa.py#L35-L51. lmms-eval's is the same. vlmevalkit: its normalizer. robust: ours,
          the phrase that a reply settles on. A picture has several questions: intervals are
          clustered
 Proof    1,500 made pairs that the authors' evaluator scored, and as many VLMEvalKit's
@@ -303,6 +303,6 @@ def submitted(sample: Sample, reply: str) -> Sequence[object]:
 # -- check
 
 # Of eight rows one is worth 0.9, the commonest answer having three of ten; and silence 0.6, where
-# two of ten said "a", which is "" once normalised.
+# two of ten said "a", which is "" once normalized.
 SHARE = {"oracle": 7.9 / 8, "wrong": 0.0, "silent": 0.6 / 8, "hedging": 0.0}
 EXPECT = {"official": SHARE, "vlmevalkit": SHARE, "robust": {**SHARE, "silent": 0.0}}

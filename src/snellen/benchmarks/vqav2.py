@@ -20,7 +20,7 @@ Scoring  official: GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
          type and by question type. It takes no file that lacks a question; here such a question is
          wrong, as in LLaVA's uploads, which send "" for it. lavis: BLIP-2's figures used it.
          mmpretrain, lmms-eval: theirs. robust: ours, the phrase that a reply settles on, always
-         normalised. A picture has several questions: intervals are clustered
+         normalized. A picture has several questions: intervals are clustered
 Proof    1,500 made pairs that the authors' code, LAVIS's and mmpretrain's scored (tests/parity); no
          outputs are published with their answers. Types, lmms-eval and robust: by hand
 """
@@ -193,7 +193,7 @@ PROMPTS: Mapping[Preset, Callable[[str], str]] = {
 
 NOTHING = {"wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 # Of twelve rows one is worth 0.9, the commonest answer having three of ten; and silence 0.6, where
-# two of ten said "the", which is "" once normalised.
+# two of ten said "the", which is "" once normalized.
 EXPECT: Mapping[str, Mapping[str, float]] = {
     "official": {**NOTHING, "oracle": 11.9 / 12, "silent": 0.6 / 12},
     # "two" of ten is never met; of five for "grass" three said "the grass".

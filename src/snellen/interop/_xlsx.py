@@ -215,7 +215,7 @@ def _sheet(raw: bytes) -> _Sheet:
         else:
             column += 1
         if attributes.endswith(b"/"):
-            continue  # a colour or a border, and nothing in it
+            continue  # a color or a border, and nothing in it
         sheet.cells += 1
         sheet.rows, sheet.columns = max(sheet.rows, row), max(sheet.columns, column)
         if ERROR.search(attributes):

@@ -214,8 +214,8 @@ def smaller(
 
     `max_side` limits the longer side and `max_pixels` width times height, `max_bytes` the file. A
     smaller one is scaled (Lanczos) with its aspect kept and its EXIF orientation applied, and saved
-    in its own format: JPEG of quality 95 in full colour resolution, PNG, lossless WebP; others as
-    PNG. Its metadata but the colour profile are left.
+    in its own format: JPEG of quality 95 in full color resolution, PNG, lossless WebP; others as
+    PNG. Its metadata but the color profile are left.
 
     Raises:
         MediaError: as `load`; the compressed data are damaged; no size fits into `max_bytes`.
@@ -466,7 +466,7 @@ def _gif(data: bytes) -> _Shape:
 
 
 def _colours(flags: int) -> int:
-    """Bytes of the colour table that the flags announce."""
+    """Bytes of the color table that the flags announce."""
     return 3 << ((flags & 7) + 1) if flags & 0x80 else 0
 
 

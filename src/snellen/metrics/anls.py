@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 
 def anls(answer: str, references: Iterable[str]) -> float:
-    """The average normalised Levenshtein similarity's part of one question, in [0, 1].
+    """The average normalized Levenshtein similarity's part of one question, in [0, 1].
 
         s = max_r (1 - d(a', r') / max(|a|, |r|)),    0 where s < 1/2
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Collection, Sequence
 
 from snellen.text.vqa import (
-    normalise,
-    normalise_textvqa,
-    normalise_vlmevalkit,
+    normalize,
+    normalize_textvqa,
+    normalize_vlmevalkit,
     without_line_breaks,
     without_punctuation,
 )
@@ -47,9 +47,9 @@ class _RuleCache(dict[str, str]):
 
 
 _LINES = _RuleCache(without_line_breaks)
-_NORMALISED = _RuleCache(lambda text: normalise(without_line_breaks(text)))
-_TEXTVQA = _RuleCache(normalise_textvqa)
-_VLMEVALKIT = _RuleCache(normalise_vlmevalkit)
+_NORMALISED = _RuleCache(lambda text: normalize(without_line_breaks(text)))
+_TEXTVQA = _RuleCache(normalize_textvqa)
+_VLMEVALKIT = _RuleCache(normalize_vlmevalkit)
 _UNPUNCTUATED = _RuleCache(without_punctuation)
 
 
@@ -63,7 +63,7 @@ def vqa_accuracy(answer: str, references: Sequence[str]) -> float:
     GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
     PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L112.
 
-    Quirk: answers are normalised only where people differ, so that "Red" is not what all ten call
+    Quirk: answers are normalized only where people differ, so that "Red" is not what all ten call
     "red". Where ours differs: people are told apart by their place, the authors' by `answer_id`;
     without these nobody is left out but all who gave the same answer, and what all ten say is
     worth nothing.
@@ -86,7 +86,7 @@ def vqa_accuracy(answer: str, references: Sequence[str]) -> float:
 
 
 def vqa_accuracy_always(answer: str, references: Sequence[str]) -> float:
-    """`vqa_accuracy` where answers are normalised even if all people agree, as lmms-eval has it.
+    """`vqa_accuracy` where answers are normalized even if all people agree, as lmms-eval has it.
 
     Source: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
     lmms_eval/tasks/vqav2/utils.py#L21-L42.
@@ -102,7 +102,7 @@ def vqa_accuracy_always(answer: str, references: Sequence[str]) -> float:
 
 
 def vqa_accuracy_lavis(answer: str, references: Sequence[str]) -> float:
-    """`vqa_accuracy` as LAVIS has it: the answer is always normalised, references lose only
+    """`vqa_accuracy` as LAVIS has it: the answer is always normalized, references lose only
     punctuation, and that only where they differ.
 
     A reference such as "the cat", "Cat" or "two" is thus out of reach.
@@ -123,7 +123,7 @@ def vqa_accuracy_lavis(answer: str, references: Sequence[str]) -> float:
 
 
 def vqa_accuracy_mmpretrain(answer: str, references: Sequence[str]) -> float:
-    """The share of people who gave the answer, 0.3 being enough; all is always normalised.
+    """The share of people who gave the answer, 0.3 being enough; all is always normalized.
 
         s = min(1, m / n / 0.3)
 
@@ -144,7 +144,7 @@ def vqa_accuracy_mmpretrain(answer: str, references: Sequence[str]) -> float:
 
 
 def textvqa_accuracy(answer: str, references: Sequence[str]) -> float:
-    """TextVQA's accuracy of an answer: `vqa_accuracy`, with mmf's normaliser for all answers, also
+    """TextVQA's accuracy of an answer: `vqa_accuracy`, with mmf's normalizer for all answers, also
     where all people agree.
 
     In [0, 1]; higher is better. Source: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
@@ -161,7 +161,7 @@ def textvqa_accuracy(answer: str, references: Sequence[str]) -> float:
 
 
 def stvqa_accuracy(answer: str, references: Sequence[str]) -> float:
-    """ST-VQA's accuracy of an answer: 1 if it is one of the references, all normalised as mmf
+    """ST-VQA's accuracy of an answer: 1 if it is one of the references, all normalized as mmf
     does TextVQA's, else 0.
 
     Source: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
@@ -178,7 +178,7 @@ def stvqa_accuracy(answer: str, references: Sequence[str]) -> float:
 
 
 def textvqa_accuracy_vlmevalkit(answer: str, references: Sequence[str]) -> float:
-    """`vqa_accuracy` with VLMEvalKit's normaliser for all answers, also where all people agree.
+    """`vqa_accuracy` with VLMEvalKit's normalizer for all answers, also where all people agree.
 
     Source: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
     vlmeval/dataset/utils/vqa_eval.py#L257-L270.

@@ -29,7 +29,7 @@ MODELS: Mapping[str, tuple[str, str]] = {
     "baseline/eager": ("baseline", "speaks as soon as it is asked, blindly"),
     "baseline/after:SECONDS": ("baseline", "speaks so long after it was asked, blindly"),
     "baseline/blind-history": ("baseline", "answers by how often it was asked, blindly"),
-    "baseline/reader": ("reader", "a small classical reader of letters, colours and counts"),
+    "baseline/reader": ("reader", "a small classical reader of letters, colors and counts"),
     "hf/PATH_OR_NAME": ("hf", "what transformers loads, from a folder or the hub, run here"),
     "hf-stream/PATH": ("hf_stream", "a Qwen-VL in a folder, run here, that watches streams"),
     "vllm/NAME": ("vllm", "a folder or a model of the hub, run here by vLLM, without a server"),

@@ -1,4 +1,4 @@
-"""How VQA's evaluation, and those that copied it, normalise an answer; no numpy, no state.
+"""How VQA's evaluation, and those that copied it, normalize an answer; no numpy, no state.
 
 Source   GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
          PythonEvaluationTools/vqaEvaluation/vqaEval.py#L62-L66 and #L130-L155. The same steps stand
@@ -76,16 +76,16 @@ def plain_words(text: str) -> str:
     )
 
 
-def normalise(text: str) -> str:
+def normalize(text: str) -> str:
     """`plain_words` of a text `without_punctuation`, as the authors compare answers.
 
-    >>> normalise("The umbrella!"), normalise("1,000"), normalise("3.5 m.")
+    >>> normalize("The umbrella!"), normalize("1,000"), normalize("3.5 m.")
     ('umbrella', '1000', '3.5 m')
     """
     return plain_words(without_punctuation(text))
 
 
-def normalise_textvqa(text: str) -> str:
+def normalize_textvqa(text: str) -> str:
     """An answer as mmf's EvalAI processor has it, which TextVQA is scored with.
 
     Before the other steps it makes letters small, deletes commas and question marks (so that no
@@ -94,20 +94,20 @@ def normalise_textvqa(text: str) -> str:
     Source: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
     llava/eval/m4c_evaluator.py#L181-L218, the same as mmf's.
 
-    >>> normalise_textvqa("Joe's, 1,000-1"), normalise_textvqa("What?")
+    >>> normalize_textvqa("Joe's, 1,000-1"), normalize_textvqa("What?")
     ("joe 's 1000 1", 'what')
     """
     text = text.lower().replace(",", "").replace("?", "").replace("'s", " 's")
-    return normalise(without_line_breaks(text.strip()))
+    return normalize(without_line_breaks(text.strip()))
 
 
-def normalise_vlmevalkit(text: str) -> str:
-    """`normalise` of a text on one line, where a full stop behind a digit stays.
+def normalize_vlmevalkit(text: str) -> str:
+    """`normalize` of a text on one line, where a full stop behind a digit stays.
 
     Source: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
     vlmeval/dataset/utils/vqa_eval.py#L242-L248, vlmeval/smp/misc.py#L18-L33.
 
-    >>> normalise_vlmevalkit("The 3."), normalise("The 3.")
+    >>> normalize_vlmevalkit("The 3."), normalize("The 3.")
     ('3.', '3')
     """
     return plain_words(_without(without_line_breaks(text), _STOP_OF_VLMEVALKIT))

@@ -1,4 +1,4 @@
-"""Without the pictures: nothing in their place, a grey one as large, or another question's."""
+"""Without the pictures: nothing in their place, a gray one as large, or another question's."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ LOOKED_AT = 100
 """Rows of which one must show something, where samples have no pictures by themselves."""
 NOTES = {
     "none": "blind: asked without pictures; nothing stands in their place",
-    "blank": "blind: asked with a grey picture in the place of each, of the same size",
+    "blank": "blind: asked with a gray picture in the place of each, of the same size",
     "other": "blind: asked with another question's pictures, never the same, in the place of its "
     "own (seed {seed})",
 }
 """What reports note, by kind."""
 CHANGES = {
     "none": "without pictures",
-    "blank": "with grey pictures",
+    "blank": "with gray pictures",
     "other": "with other questions' pictures",
 }
 """How the questions are asked, by kind: for comparisons, and the help of the option."""
@@ -106,14 +106,14 @@ def _nothing(sample: Sample, messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def _grey(_: Sample, messages: Sequence[Message]) -> Sequence[Message]:
-    def grey(medium: Medium) -> Medium:
+    def gray(medium: Medium) -> Medium:
         if isinstance(medium, Video):
             raise DataError(f"--blind blank is for pictures, and {medium.label} is a video.")
         shown = images.load(medium)
         assert shown.width is not None and shown.height is not None
-        return Image(_blank(shown.width, shown.height), label="a grey picture")
+        return Image(_blank(shown.width, shown.height), label="a gray picture")
 
-    return _instead(messages, lambda _, medium: grey(medium))
+    return _instead(messages, lambda _, medium: gray(medium))
 
 
 @lru_cache(maxsize=256)
