@@ -4,7 +4,8 @@ usage: python scripts/names.py [PATH...]
 
 Without a path it checks the folders in `CLEAN` and exits with 1 if one has a banned name. With
 paths, files or folders, it lists their banned names. Fields of `msgspec.Struct` are stored in files
-and keep their names.
+and keep their names. Names of tests are sentences (`test_a_reply_is_kept_once`), which are not
+counted. It also checks that no two classes of `src` have the same name.
 """
 
 import ast
@@ -18,7 +19,11 @@ BANNED = {
     *("one", "each", "whole", "place", "beside", "among", "spent"),
 }
 """Words that do not say what they name."""
-CLEAN = ("src/snellen",)
+CLEAN = (
+    "src/snellen",
+    *("tests/test_analysis", "tests/test_stats", "tests/parity", "tests/test_models"),
+    *("tests/test_run", "tests/test_cli", "tests/test_report", "tests/test_core"),
+)
 """Folders and files without banned names. Add to them; take none away."""
 
 
@@ -47,12 +52,27 @@ def banned_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
     }
     for node in ast.walk(tree):
         name = bound_name(node)
-        if name and id(node) not in stored and BANNED & set(name.lower().split("_")):
+        is_sentence = name is not None and name.startswith("test_")
+        banned = name is not None and BANNED & set(name.lower().split("_"))
+        if name and banned and not is_sentence and id(node) not in stored:
             yield getattr(node, "lineno", 0), name
+
+
+def doubled_classes(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """The name of each class that is defined more than once below a folder, and the files."""
+    files: dict[str, list[str]] = {}
+    for file in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            if isinstance(node, ast.ClassDef):
+                files.setdefault(node.name, []).append(str(file.relative_to(ROOT)))
+    return ((name, where) for name, where in files.items() if len(where) > 1)
 
 
 def main(paths: list[str]) -> int:
     number = 0
+    for name, files in () if paths else doubled_classes(ROOT / "src"):
+        number += 1
+        print(f"{' and '.join(files)} both define the class {name}. Rename one of them.")
     for path in paths or CLEAN:
         folder = ROOT / path
         if not folder.exists():

@@ -52,3 +52,17 @@ def test_named_paths_are_listed_and_are_no_error(
     (checkout / "b.py").write_text("said = 1\n")
     assert names.main(["b.py"]) == 0
     assert "b.py:1: said" in capsys.readouterr().out
+
+
+def test_names_of_tests_are_sentences(names: ModuleType, checkout: Path) -> None:
+    (checkout / "src/a.py").write_text("def test_one_is_found(): pass\n")
+    assert names.main([]) == 0
+
+
+def test_two_classes_of_one_name_are_an_error(
+    names: ModuleType, checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a", "b"):
+        (checkout / f"src/{name}.py").write_text("class Reply: pass\n")
+    assert names.main([]) == 1
+    assert "src/a.py and src/b.py both define the class Reply" in capsys.readouterr().out
