@@ -198,7 +198,7 @@ def test_a_limit_gives_a_partial_result_that_says_so(rows: Path, tmp_path: Path)
 def test_bundled_rows_say_in_every_result_that_they_are_no_result(tmp_path: Path) -> None:
     result = snellen.evaluate("mathvision", AlwaysA(), data="synthetic", out=tmp_path)
 
-    assert any("this is no result" in note for note in result.report.notes)
+    assert any("so the score is not a result" in note for note in result.report.notes)
 
 
 # -- going on

@@ -164,7 +164,7 @@ def test_a_submission_says_what_its_server_will_count_as_wrong(
 
     n, failed, of = report["n"], report["replies"]["failed"], report["asked_of"]
     assert notes == [
-        "the data are the few bundled rows: this is no result",
+        "the data are the few bundled rows, so the score is not a result",
         f"partial: {n} of {of} questions are in the file, and a test server counts the others as "
         "wrong",
         f"incomplete: {failed} of {n} have no reply, are empty in it, and a test server counts "

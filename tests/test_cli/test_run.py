@@ -342,7 +342,7 @@ def test_a_prompt_preset_and_the_bundled_rows_are_marked(snellen: Snellen) -> No
     assert done.code == 0
     assert done.json["identity"]["options"] == {"split": "testmini", "prompt": "cot"}
     assert done.json["n"] == 2
-    assert any("this is no result" in note for note in done.json["notes"])
+    assert any("so the score is not a result" in note for note in done.json["notes"])
 
 
 # -- interrupted

@@ -376,7 +376,7 @@ OTHER_ORDER = (
 )
 BEFORE = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
 """What an open answer follows, as a part of a word too: "this " ends in one."""
-# As the authors', but that no digits are gone through twice: with commas, scientific, plain.
+# Like the authors' patterns, but no digits are matched twice: with commas, scientific, plain.
 NUMBERS = (
     re.compile(r"-?\b\d{1,3}(?:,\d{3})+\b"),
     re.compile(r"-?(?<!\d)\d++(?:\.\d+)?[eE][+-]?\d+"),

@@ -185,7 +185,7 @@ class Profile(StrictStruct, frozen=True):
     prices: Prices | None = None
     """What tokens cost; None: not known."""
     concurrency: Count | None = None
-    """Requests at once at most; None: the back end's number, or what the server bears."""
+    """The most concurrent requests; None: the back end's number, or adapted to the server."""
     timeout: Timeouts = Timeouts()
     """How long a request may take."""
     images: ImageLimits = ImageLimits()

@@ -49,8 +49,8 @@ BLOCK = 1 << 20
 CUT_OFF = 1.0
 """Seconds by which the last frame may end before the video does, as its file has it."""
 MOST_HELD = 256 << 20
-"""Encoded frames of a video that wait for the windows that want them. Of OVO-Bench 39 videos of 644
-would have more, at 0.6 MB a frame; these are gone through again for what is put off."""
+"""The most bytes of encoded frames of a video that wait for their windows. 39 of OVO-Bench's 644
+videos would need more, at 0.6 MB per frame; they are decoded a second time for the rest."""
 DEFAULT = "uniform:64"
 """The policy where nobody says another."""
 

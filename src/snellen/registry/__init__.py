@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         runs_a_program,
         supplied,
     )
-    from snellen.registry.definitions import BUNDLED, SYNTHETIC
+    from snellen.registry.definitions import BUNDLED, SYNTHETIC, is_bundled
     from snellen.registry.index import (
         FOLDER,
         MODELS,
@@ -72,6 +72,7 @@ __all__ = [
     "few_shot",
     "from_object",
     "hub_token",
+    "is_bundled",
     "is_mistakable",
     "is_own_code",
     "is_rows",

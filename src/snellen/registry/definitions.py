@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,17 @@ from snellen.registry.options import OPEN_ENDED, defaults, parameters, typed
 from snellen.registry.outlines import outline
 from snellen.registry.specs import Spec
 
-BUNDLED = "the data are the few bundled rows: this is no result"
+BUNDLED = "the data are the few bundled rows, so the score is not a result"
+"""The note on a run of the rows that are bundled with a benchmark."""
+_BUNDLED_BEFORE = "the data are the few bundled rows: this is no result"
+"""The same note in runs that older versions made."""
 SYNTHETIC = "synthetic"
-"""As `data`: the few rows that are bundled with a benchmark."""
+"""The value of `data` that stands for the rows that are bundled with a benchmark."""
+
+
+def is_bundled(notes: Collection[str]) -> bool:
+    """Whether a run with these notes used the rows that are bundled with its benchmark."""
+    return BUNDLED in notes or _BUNDLED_BEFORE in notes
 
 
 @dataclass(frozen=True, kw_only=True)

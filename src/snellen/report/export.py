@@ -300,7 +300,7 @@ def _missing(run: Run, manifest: Mapping[str, Any], to: str, states: Counter[str
         yield f"only the first of {repeats} repeats is in the file"
     n, of, failed = states.total(), manifest.get("rows", 0), states["failed"]
     sent = to == "submission"
-    if sent and registry.BUNDLED in manifest.get("notes", []):
+    if sent and registry.is_bundled(manifest.get("notes", [])):
         yield registry.BUNDLED
     if of > n:
         wrong = ", and a test server counts the others as wrong" * sent

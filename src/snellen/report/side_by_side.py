@@ -9,7 +9,7 @@ from snellen.analysis.capabilities import over
 from snellen.analysis.comparing import benchmark_names, side_names
 from snellen.analysis.fronts import cost_cells, front_lines
 from snellen.analysis.result import Result, shown
-from snellen.registry import BUNDLED
+from snellen.registry import BUNDLED, is_bundled
 from snellen.report.run_facts import in_words
 from snellen.report.table_rows import EMPTY, probe_title
 from snellen.scoring import SOURCE_CHANGED, SOURCE_DIFFERS
@@ -169,7 +169,7 @@ def short_of(result: Result) -> list[str]:
 
 
 def _bundled(result: Result) -> bool:
-    return BUNDLED in result.report.notes
+    return is_bundled(result.report.notes)
 
 
 def remarks_on(of: Mapping[str, Result]) -> Iterator[str]:

@@ -47,7 +47,7 @@ PDFLATEX_HAS = re.compile("[\\x00-\u024f\u2010-\u203a]*")
 
 def latex(results: Sequence[Result], compared: Comparisons | None = None) -> str:
     """Tables of the headline metrics and of each benchmark's categories; where a comparison of the
-    same runs is at hand, its leaderboards, in which bold is what does not differ significantly from
+    same runs is given, its leaderboards, in which bold is what does not differ significantly from
     the best, and the differences of each benchmark's only two runs."""
     parts: list[str] = []
     if compared is not None:

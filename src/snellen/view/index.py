@@ -82,7 +82,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (
 INSERT INTO words (words, rank) VALUES ('hashsize', 33554432);
 """
 CLOSE_WRITTEN = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ud7af\uf900-\ufaff]")
-"""Scripts that part no words: each character is looked for as a word."""
+"""Scripts without spaces between words: each character is indexed as a word."""
 
 
 ROW_OF_KEY = "SELECT row FROM samples WHERE sample = ? AND repeat = ? AND turn = ? AND step = ?"
@@ -461,7 +461,7 @@ def _digest(key: Sequence[Any]) -> int:
 
 
 def apart(text: str) -> str:
-    """The text with blanks around each character of scripts that part no words."""
+    """The text with spaces around each character of scripts without spaces between words."""
     text = text.replace("\0", " ")  # at which SQLite would end it
     return text if text.isascii() else CLOSE_WRITTEN.sub(r" \g<0> ", text)
 

@@ -17,7 +17,7 @@ from tests.parity.lines import Line
 SCORINGS = ("lavis", "mmpretrain")
 NO_OUTPUTS = "no model's outputs are published with their answers; the pairs are made"
 HIDDEN = (
-    "the questions and their answers are not at hand; the figure is of LLaVA's table, and of its "
+    "the questions and their answers are not available; the figure is of LLaVA's table, and of its "
     "issue 584 with two decimals"
 )
 

@@ -1,6 +1,6 @@
 """What comparing gives: differences of pairs, standings of many, what the best of several is worth.
 
-A difference is always b less a: the first one named is what the other is measured against.
+A difference is always b minus a: the side that is named first is the baseline.
 """
 
 from __future__ import annotations
