@@ -20,6 +20,7 @@ from snellen.errors import Overloaded, Rejected
 from snellen.media.content import Image, user
 from snellen.media.drawing import Canvas
 from snellen.models.hf_settings import HfSettings
+from snellen.store import ScoreRow
 from snellen.testing import check_benchmark, check_metric, check_model
 from tests import tiny
 from tests.servers import Answer, serving
@@ -186,3 +187,16 @@ def test_the_profile_of_the_guide_to_hf_shows_every_setting(tmp_path: Path) -> N
     extra = read_profile(path).extra
     assert list(extra) and set(extra) == set(HfSettings.__struct_fields__)
     assert msgspec.to_builtins(msgspec.convert(extra, HfSettings)) == extra
+
+
+def test_the_samples_of_the_guide_to_the_run_folder_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    guide = module("run-folder.md", "run_folder_guide", tmp_path)
+    wrong = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert wrong and all(name != reply for _, name, reply in (line[:3] for line in wrong))
+    assert len(guide.table) == 20
+    columns = re.findall(r"^\| `(\w+)`", (DOCS / "run-folder.md").read_text(), re.MULTILINE)
+    columns += ["version"]
+    assert set(ScoreRow.__struct_fields__) == set(columns) & set(ScoreRow.__struct_fields__)

@@ -265,7 +265,7 @@ def test_fewer_frames_lose_short_flashes(tmp_path: Path) -> None:
     }
     assert set(by_length(found["fps:10"]).values()) == {1.0}
     assert found["fps:10"].scoring().metrics["temporal_acuity"].reason == (
-        "at the hardest level, 0.1 seconds, still 100 % are right"
+        "accuracy is 100 % at the hardest level, 0.1 seconds"
     )
     once_a_second = by_length(found["fps:1"])
     assert once_a_second["1.6 seconds"] == 1.0

@@ -125,10 +125,10 @@ def test_acuity_is_found_whatever_shape_the_curve_has(curve: str, at: float) -> 
     [
         (
             {2: 1.0, 4: 1.0, 8: 1.0},
-            "at the hardest level, 2.00 pixels, still 100 % are right",
+            "accuracy is 100 % at the hardest level, 2.00 pixels",
         ),
-        ({2: 0.0, 4: 0.0, 8: 0.0}, "at the easiest level, 8.00 pixels, only 0 % are right"),
-        ({2: 0.1, 4: 0.1, 8: 0.2}, "at the easiest level, 8.00 pixels, only 20 % are right"),
+        ({2: 0.0, 4: 0.0, 8: 0.0}, "accuracy is 0 % at the easiest level, 8.00 pixels"),
+        ({2: 0.1, 4: 0.1, 8: 0.2}, "accuracy is 20 % at the easiest level, 8.00 pixels"),
     ],
 )
 def test_what_is_read_everywhere_or_nowhere_has_a_reason_for_a_value(

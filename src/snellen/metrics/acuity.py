@@ -116,11 +116,12 @@ class _LadderTrials:
         fit = _Fit(partial(_profile, (x - x[0]) / (x[-1] - x[0]), hits, shown, self.guess))
         undefined = partial(Estimate, value=None, unit=self.unit, n=len(right))
         if fit.best < 0:
-            share = f"{100 * hits[0] / shown[0]:.0f} % are right"
-            return undefined(reason=f"at the hardest level, {_plain(names[0])}, still {share}")
+            share = f"{100 * hits[0] / shown[0]:.0f} %"
+            return undefined(reason=f"accuracy is {share} at the hardest level, {_plain(names[0])}")
         if fit.best > 1:
-            share = f"{100 * hits[-1] / shown[-1]:.0f} % are right"
-            return undefined(reason=f"at the easiest level, {_plain(names[-1])}, only {share}")
+            share = f"{100 * hits[-1] / shown[-1]:.0f} %"
+            easiest = _plain(names[-1])
+            return undefined(reason=f"accuracy is {share} at the easiest level, {easiest}")
         ends = float(x[0]), float(x[-1] - x[0])
         known = partial(
             Estimate, value=self._level_at(fit.best, *ends), unit=self.unit, n=len(right)
@@ -175,8 +176,9 @@ class _Fit:
 
 
 def _plain(level: str) -> str:
-    """A level's name without the noughts that put it in order: `13 pixels` of `013 pixels`."""
-    return re.sub(r"(?<![0-9.])0+(?=[0-9])", "", level)
+    """A level's name without leading zeros, in the singular for 1: `13 pixels`, `1 level`."""
+    text = re.sub(r"(?<![0-9.])0+(?=[0-9])", "", level)
+    return re.sub(r"^1 (\w+)s$", r"1 \1", text)
 
 
 def _profile(
