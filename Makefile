@@ -23,13 +23,13 @@ env: $(VENV)/installed
 
 $(VENV)/installed: constraints.txt pyproject.toml
 	@set -e; start=$$(date +%s); rm -rf $(VENV); \
-	echo "making the environment in $(VENV)"; \
+	echo "Creating the environment $(VENV) and installing the pinned packages; this takes a minute or two."; \
 	$(PYTHON) -m venv $(VENV); \
 	$(VENV)/bin/pip install -qq --disable-pip-version-check --require-hashes -r constraints.txt; \
 	$(VENV)/bin/pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .; \
 	touch $@; \
 	seconds=$$(( $$(date +%s) - start )); \
-	echo "environment ready after $$(( seconds / 60 )) min $$(( seconds % 60 )) s"
+	echo "The environment is ready after $$(( seconds / 60 )) min $$(( seconds % 60 )) s."
 
 # Needs uv and pip-tools. The heavy pins take torch's CPU file wherever pip is told to find one.
 pins:

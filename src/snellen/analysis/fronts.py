@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from snellen.analysis.result import Result
 from snellen.scoring.sections.cost import cost_per_question
-from snellen.text.amounts import money
 
 
 def front(points: Mapping[str, tuple[float, float]]) -> list[str]:
@@ -78,20 +77,3 @@ def _request_times(results: Mapping[str, Result]) -> dict[str, float]:
         for name, result in results.items()
         if result.report.spent is not None and result.report.spent.total is not None
     }
-
-
-def cost_cells(results: Sequence[Result]) -> list[tuple[str, str]]:
-    """For each result, the cost per question and the median request time as text; empty if they are
-    unknown."""
-    cells = []
-    for result in results:
-        report = result.report.spent
-        cost = None if report is None else cost_per_question(report)
-        total = None if report is None else report.total
-        cells.append(
-            (
-                "" if report is None or cost is None else money(cost, report.currency),
-                "" if total is None else f"{total.p50:.2f} s",
-            )
-        )
-    return cells

@@ -14,7 +14,7 @@ from snellen.cli.json_output import put_results
 from snellen.cli.progress_lines import ProgressLines
 
 SAYS = """
-{drawn} were drawn on this machine. A small program read them; like a model, it gets {shown}
+The {drawn} were drawn on this machine. A small program read them; like a model, it gets {shown}
 and a question. The replies and their scores are in {run}.
 To ask your own model the same questions:
   snellen run -b {benchmark} -m openai/NAME --base-url http://localhost:8000/v1"""
@@ -26,7 +26,7 @@ To ask your own model the same questions:
     type=click.Path(path_type=Path),
     default=Path("runs"),
     show_default=True,
-    help="For the run folder.",
+    help="The folder for the run folder.",
 )
 @click.option("--video", is_flag=True, help="Use video clips instead of pictures.")
 @json_option
@@ -39,12 +39,17 @@ def command(out: Path, video: bool, as_json: bool) -> int:
         out=out,
         command=sys.argv[1:],
     )
+    drawn, shown = ("clips", "frames") if video else ("pictures", "a picture")
+    print(
+        f"Drawing {drawn} of letters and asking baseline/reader, a small built-in program, what "
+        "they show. No network, no download, no GPU.",
+        file=sys.stderr,
+    )
     finished = api.run_plan(plan, ProgressLines())[0]
     assert finished.result is not None
     if as_json:
         put_results([finished.result])
     else:
         report.print_result(finished.result)
-        drawn, shown = ("These clips", "frames") if video else ("These pictures", "a picture")
         click.echo(SAYS.format(drawn=drawn, shown=shown, run=finished.run, benchmark=name))
     return INTERRUPTED if finished.interrupted else DONE

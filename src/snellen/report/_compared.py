@@ -12,6 +12,7 @@ from snellen.analysis.comparing import (
     MetricDifference,
     adjustments,
     best,
+    cost_lines,
     lines,
     p_value,
     rank_flip_text,
@@ -53,7 +54,7 @@ def parts(document: Comparisons, *, detailed: bool) -> Iterator[Part]:
     A single pair comes before the settings, which repeat its verdict and need `detailed` too."""
     pairs = document.comparisons
     for board in document.leaderboards:
-        yield _board(board)
+        yield _board(board, document)
     if len(document.leaderboards) > 1:
         headings, rows = by_benchmark(document)
         below = ["The letters are the groups of the benchmark's own table."]
@@ -83,13 +84,15 @@ def _by_setting(document: Comparisons) -> Iterator[Part]:
         yield Part("by setting", sentences)
 
 
-def _board(board: Leaderboard) -> Part:
+def _board(board: Leaderboard, document: Comparisons) -> Part:
     rows = standings(board, BOARD)
     title = (
         f"{board.benchmark}: {board.scoring} {board.metric} on the {board.samples:,} samples that "
         "all share"
     )
-    below = [f"note: {note}" for note in board.notes]
+    names = [standing.name for standing in board.standings]
+    below = [*cost_lines(board.benchmark, names, document.sides)]
+    below += [f"note: {note}" for note in board.notes]
     return Part(title, (), rows if len(rows) > 1 else (), below)
 
 

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 from snellen.analysis.capabilities import over
 from snellen.analysis.comparing import benchmark_names, side_names
-from snellen.analysis.fronts import cost_cells, front_lines
+from snellen.analysis.fronts import front_lines
 from snellen.analysis.result import Result, shown
 from snellen.registry import BUNDLED, is_bundled
 from snellen.report.run_facts import in_words
 from snellen.report.table_rows import EMPTY, probe_title
 from snellen.scoring import SOURCE_CHANGED, SOURCE_DIFFERS
+from snellen.scoring.sections.cost import cost_texts
 
 OVERVIEW = (
     *("benchmark", "model", "n", "metric", "value", "95 % interval"),
@@ -104,7 +105,7 @@ def overview(results: Sequence[Result]) -> list[Sequence[str]]:
     replies that are not judged, the cost per question, and the median time of a request appear only
     if a result has them.
     """
-    costs = cost_cells(results)
+    costs = [cost_texts(result.report.spent) for result in results]
     rows = [
         OVERVIEW,
         *(

@@ -18,6 +18,7 @@ from snellen.errors import SnellenError, UsageError
 from snellen.run.prediction_files import PredictionSet, read_predictions
 from snellen.run.score_run import benchmark_of, judgeable, source_notes
 from snellen.scoring import asks_notes, judge, replies_of, rules_of
+from snellen.scoring.sections.cost import stored_cost
 from snellen.store import DEPTH, MANIFEST, Run, data_at, runs_at, runs_below, runs_elsewhere
 
 
@@ -204,7 +205,7 @@ def _of_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> 
         replies = partial(judgeable, run, benchmark)
         verdicts, notes = judge.verdicts(run, benchmark, replies, stack)
         older = asks_notes(manifest.get("identity", {}), rules_of(benchmark))
-        return comparing.load(
+        loaded = comparing.load(
             benchmark,
             lambda: replies_of(run, benchmark),
             model=manifest.get("model", ""),
@@ -221,6 +222,7 @@ def _of_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> 
                 *source_notes(run, benchmark),
             ],
         )
+    return replace(loaded, cost=stored_cost(run))
 
 
 def _written(path: str) -> str:

@@ -18,6 +18,7 @@ from snellen.analysis.comparing._names import benchmark_names, side_names
 from snellen.analysis.comparing._words import (
     adjustments,
     best,
+    cost_lines,
     lines,
     notes_of,
     p_value,
@@ -45,6 +46,7 @@ __all__ = [
     "benchmark_names",
     "best",
     "compare",
+    "cost_lines",
     "lines",
     "load",
     "notes_of",

@@ -225,6 +225,7 @@ def _side(side: LoadedSide, name: str, benchmark: str) -> Side:
         replies=dict(side.replies),
         identity=dict(side.identity),
         notes=[*[f"partial: {side.n:,} of {side.of:,}"] * (side.of > side.n), *side.notes],
+        cost=side.cost,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from snellen.metrics import Direction
-from snellen.scoring import MetricReport
+from snellen.scoring import CostReport, MetricReport
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -33,6 +33,8 @@ class Side(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The identity of the run; of predictions, the benchmark and its options."""
     notes: list[str] = []
     """What limits the value: for example that the run is partial."""
+    cost: CostReport | None = None
+    """The tokens, money, and time of the run when it was last scored; None of predictions."""
 
 
 class Unpaired(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,6 +19,7 @@ from snellen.analysis.result import shown as shown_value
 from snellen.errors import StoreError
 from snellen.metrics import Direction
 from snellen.scoring import MetricReport
+from snellen.scoring.sections.cost import cost_texts
 from snellen.store import Run
 
 LEVEL = 0.05
@@ -105,9 +106,20 @@ def lines(comparison: Comparison, sides: Sequence[Side]) -> Iterator[str]:
         yield from _flips(comparison, comparison.flips, sides)
     if comparison.settings:
         yield f"they differ in {'; '.join(comparison.settings)}"
+    yield from cost_lines(comparison.benchmark, (comparison.b, comparison.a), sides)
     for left in comparison.unpaired:
         yield f"left out: {left.n:,} {left.why}, such as {', '.join(left.examples)}"
     yield from (f"note: {note}" for note in comparison.notes)
+
+
+def cost_lines(benchmark: str, names: Sequence[str], sides: Sequence[Side]) -> Iterator[str]:
+    """The cost per question and the median request time of sides, as far as they are known."""
+    own = {side.name: side for side in sides if side.benchmark == benchmark}
+    texts = {name: cost_texts(own[name].cost) for name in names if name in own}
+    for number, label in enumerate(("cost per question", "median request time")):
+        known = [f"{name} {text[number]}" for name, text in texts.items() if text[number]]
+        if known:
+            yield f"{label}: {', '.join(known)}"
 
 
 def _flips(comparison: Comparison, flips: Flips, sides: Sequence[Side]) -> Iterator[str]:
@@ -222,6 +234,9 @@ def summary(document: Comparisons) -> str:
             rank = "" if standing.rank is None else f"{standing.rank}. "
             value = f"{cells.value}  {cells.interval}  n {cells.n}  {standing.group}"
             lines_of_text.append(f"  {rank}{standing.name}  {value}".rstrip())
+        names = [standing.name for standing in board.standings]
+        costs = cost_lines(board.benchmark, names, document.sides)
+        lines_of_text += [f"  {line}" for line in costs]
         lines_of_text += [f"  note: {note}" for note in board.notes]
     for pair in document.comparisons:
         lines_of_text.append(f"{pair.benchmark} · {pair.scoring}, {pair.samples:,} samples")

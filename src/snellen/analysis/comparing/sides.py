@@ -12,7 +12,7 @@ from snellen.core.benchmark import Benchmark
 from snellen.core.scoring import READING_STATES, ReadingState, Verdicts
 from snellen.errors import UsageError
 from snellen.metrics import Category, Columns, is_mean
-from snellen.scoring import Scored, ScoredRows, Scorer, Tally, resolve
+from snellen.scoring import CostReport, Scored, ScoredRows, Scorer, Tally, resolve
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,6 +44,8 @@ class LoadedSide:
     leaves: Category | None
     of: int = 0
     notes: Sequence[str] = ()
+    cost: CostReport | None = None
+    """The cost of the run when it was last scored."""
 
     @property
     def n(self) -> int:

@@ -17,7 +17,7 @@ from snellen.core.profile import Prices
 from snellen.scoring.document import CostReport, Report, Seconds
 from snellen.scoring.draft import NOTHING, Draft, Part
 from snellen.scoring.sections._base import Base
-from snellen.store import ReplyRecord, Run
+from snellen.store import REPORT, ReplyRecord, Run
 from snellen.text.amounts import duration, money
 
 
@@ -156,6 +156,30 @@ def cost_per_question(cost: CostReport) -> float | None:
     None if no cost is known."""
     questions = _counted_questions(cost)
     return None if cost.cost is None or not questions else cost.cost / questions
+
+
+def cost_texts(cost: CostReport | None) -> tuple[str, str]:
+    """The cost per question and the median request time as text; empty if unknown."""
+    if cost is None:
+        return "", ""
+    per_question = cost_per_question(cost)
+    return (
+        "" if per_question is None else money(per_question, cost.currency),
+        "" if cost.total is None else f"{cost.total.p50:.2f} s",
+    )
+
+
+def stored_cost(run: Run) -> CostReport | None:
+    """The cost in a run's stored report; None if the run has no readable report."""
+    raw = run.folder.get(REPORT)
+    try:
+        return None if raw is None else msgspec.json.decode(raw, type=_WithCost).spent
+    except msgspec.DecodeError:
+        return None
+
+
+class _WithCost(msgspec.Struct):
+    spent: CostReport | None = None
 
 
 def _counted_questions(cost: CostReport) -> float:
