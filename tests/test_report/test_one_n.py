@@ -156,7 +156,7 @@ def test_every_table_plot_and_page_has_the_n_that_the_value_is_over(
     try:
         assert in_html(pages.overview(), "Model") == n
         name = pages.runs.all()[0].name
-        assert f"<dt>n</dt><dd>{n}</dd>" in pages.one(name)
+        assert f"<dt>n</dt><dd>{n}</dd>" in pages.run_page(name)
     finally:
         pages.stop()
 

@@ -1,4 +1,4 @@
-"""The pages: what each says, laid out by the templates."""
+"""The content of the pages. The templates lay it out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode
 import jinja2
 from markupsafe import Markup
 
-from snellen.analysis.comparing import lines as told
+from snellen.analysis.comparing import lines as comparison_lines
 from snellen.analysis.comparing import p_value, shown_difference, significant, verdict
 from snellen.analysis.result import plain, shown
 from snellen.core.benchmark import Benchmark
@@ -26,7 +26,7 @@ from snellen.text.amounts import duration
 from snellen.view._board import Board
 from snellen.view._comparing import Compares
 from snellen.view._indexes import Indexes
-from snellen.view._text import CUT, one_line, visible, with_marks
+from snellen.view._text import CUT, excerpt, visible, with_marks
 from snellen.view.index import Index
 from snellen.view.query import FLIPS, PAGE, SORTS, Chosen, Wanted
 from snellen.view.runs import RESTED, Listed, Runs, is_being_written
@@ -47,22 +47,22 @@ from snellen.view.samples import (
 
 FOLDER = Path(__file__).parent
 FEW = 20_000
-"""Samples of a run up to which what can be chosen is counted under the filters; of 100,000 that
-alone takes 200 ms."""
-MOST_BESIDE = 3
-"""Runs beside one another."""
+"""Largest run, in samples, whose facet counts follow the filters. For 100,000 samples, counting
+takes 200 ms."""
+MAX_SIDE_BY_SIDE = 3
+"""Most runs side by side."""
 READ = 0.99
-"""The share of a run's files from which on it counts as read: more may be appended all the time."""
+"""The indexed share from which a run counts as read: records may be appended all the time."""
 ALL_READ = 0.999
-"""The share from which on the counts of a run that nobody writes are shown."""
+"""The indexed share from which the counts of a run that nobody writes are shown."""
 
 
 class NotThere(Exception):
-    """What an address names is not there; says what to do."""
+    """The address names something that does not exist. The message says what to do."""
 
 
 class Counted(NamedTuple):
-    """Choices with their numbers: of which state of the index, when, and how long it took."""
+    """Facet counts, with the index state, the time, and the seconds that counting took."""
 
     changes: Any
     at: float
@@ -71,7 +71,7 @@ class Counted(NamedTuple):
 
 
 class Pages:
-    """Makes the pages of the runs in folders."""
+    """Renders the pages of the runs in folders."""
 
     def __init__(self, *roots: Path, benchmarks: Sequence[str | Benchmark] = ()) -> None:
         self.runs = Runs(*roots)
@@ -85,12 +85,12 @@ class Pages:
         self.compares.stop()
 
     def run(self, name: str) -> Listed:
-        """The run of a name.
+        """The run of this name.
 
         Raises:
-            NotThere: there is none, or it cannot be shown.
+            NotThere: the run does not exist, or cannot be shown.
         """
-        run = self.runs.named(name)
+        run = self.runs.by_name(name)
         if run is None:
             raise NotThere(f"There is no run {name!r} in {self.runs.where}.")
         if run.fault is not None:
@@ -100,7 +100,7 @@ class Pages:
     # -- pages
 
     def known(self) -> str:
-        """A word for the runs there are, which changes when one comes, goes, starts or ends."""
+        """A digest of the list of runs. It changes when a run appears, vanishes, starts or ends."""
         every = [(run.name, run.fault, self._is_live(run), run.unscored) for run in self.runs.all()]
         return blake2b(repr(every).encode(errors="replace"), digest_size=16).hexdigest()
 
@@ -122,7 +122,7 @@ class Pages:
             writing={run.name for run in every if self._is_live(run)},
         )
 
-    def one(self, name: str) -> str:
+    def run_page(self, name: str) -> str:
         run = self.run(name)
         others = self._siblings(run)
         return _page(
@@ -136,7 +136,7 @@ class Pages:
         )
 
     def progress(self, name: str) -> str:
-        """The part of a page that says how far a run is."""
+        """The part of a page that shows the progress of a run."""
         run = self.run(name)
         return _page(
             "progress.html", run=run, progress=self._progress(run, self.indexes.of(run.path))
@@ -151,18 +151,18 @@ class Pages:
             names = scorings(run, connection)
             scoring = wanted.scoring if wanted.scoring in names else next(iter(names), "")
             best = best_score(run, scoring)
-            beside = None if other is None else self.indexes.of(other.path).file
-            chosen = Chosen(connection, wanted, scoring, best, beside)
+            other_index = None if other is None else self.indexes.of(other.path).file
+            chosen = Chosen(connection, wanted, scoring, best, other_index)
             n = chosen.count()
-            found = lines(connection, chosen.page(), scoring)
+            sample_lines = lines(connection, chosen.page(), scoring)
             progress = self._progress(run, index)
             total = sum(progress["states"].values())
             every = self._known_facets(run, index, scoring)
-            is_narrow = not wanted.is_whole and total <= FEW
+            is_narrow = not wanted.is_unfiltered and total <= FEW
             if is_narrow:
                 every = [
-                    self._narrowed(one, connection, index, wanted, scoring, best, beside)
-                    for one in every
+                    self._narrowed(facet, connection, index, wanted, scoring, best, other_index)
+                    for facet in every
                 ]
             return _page(
                 "samples.html",
@@ -173,7 +173,7 @@ class Pages:
                 best=marked_best(run, scoring),
                 n=n,
                 total=total,
-                lines=found,
+                lines=sample_lines,
                 pages=max(1, -(-n // PAGE)),
                 first=PAGE * (wanted.page - 1) + 1,
                 facets=every,
@@ -196,8 +196,8 @@ class Pages:
                 raise NotThere(f"{name} has no sample {key.sample!r} ({_position(key)}).")
             names = scorings(run, connection)
             scoring = wanted.scoring if wanted.scoring in names else next(iter(names), "")
-            beside = None if other is None else self.indexes.of(other.path).file
-            chosen = Chosen(connection, wanted, scoring, best_score(run, scoring), beside)
+            other_index = None if other is None else self.indexes.of(other.path).file
+            chosen = Chosen(connection, wanted, scoring, best_score(run, scoring), other_index)
             before, after, number = chosen.around(row)
             return _page(
                 "sample.html",
@@ -214,17 +214,17 @@ class Pages:
                 others=self._siblings(run),
             )
 
-    def beside(self, names: Sequence[str], key: Key | None, wanted: Wanted) -> str:
-        """Two or three runs on the same samples: a list of them, or one of them whole."""
+    def side_by_side(self, names: Sequence[str], key: Key | None, wanted: Wanted) -> str:
+        """Two or three runs on the same samples: the list of samples, or one sample in full."""
         names = list(dict.fromkeys(names))
-        if not 2 <= len(names) <= MOST_BESIDE:
+        if not 2 <= len(names) <= MAX_SIDE_BY_SIDE:
             raise NotThere(
                 f"Choose two or three runs to see them side by side; {len(names)} were chosen."
             )
         runs = [self.run(name) for name in names]
         first = runs[0]
         if any(run.benchmark != first.benchmark for run in runs):
-            raise NotThere("Only runs of one benchmark have the same samples.")
+            raise NotThere("Only runs of the same benchmark share samples.")
         wanted = replace(wanted, vs=wanted.vs if wanted.vs in names[1:] else names[1])
         index = self.indexes.of(first.path)
         second = next(run for run in runs if run.name == wanted.vs)
@@ -244,14 +244,18 @@ class Pages:
                     raise NotThere(f"{first.name} has no sample {key.sample!r}.")
                 before, after, number = chosen.around(row)
                 stories = [self._story(run, key) for run in runs]
-                texts = [one.final.reply if one and one.final else "" for one in stories]
+                texts = [
+                    sample_story.final.reply if sample_story and sample_story.final else ""
+                    for sample_story in stories
+                ]
                 diffs: list[Any] = [None] * len(runs)
                 if len(runs) == 2:
                     diffs = list(with_marks(*texts) or diffs)
                 return _page(
                     "beside_sample.html",
                     stories=stories,
-                    alike=len({_shown(one) for one in stories if one}) == 1,
+                    alike=len({_shown(sample_story) for sample_story in stories if sample_story})
+                    == 1,
                     diffs=diffs,
                     sample=key,
                     before=None if before is None else key_of(connection, before),
@@ -261,7 +265,7 @@ class Pages:
                 )
             rows = chosen.page()
             mine = lines(connection, rows, scoring)
-        others = ([self._line(run, one[1:4], scoring) for run in runs[1:]] for one in mine)
+        others = ([self._line(run, line[1:4], scoring) for run in runs[1:]] for line in mine)
         table = [[line, *rest] for line, rest in zip(mine, others, strict=True)]
         return _page(
             "beside.html",
@@ -271,12 +275,12 @@ class Pages:
         )
 
     def comparison(self, names: Sequence[str]) -> str:
-        """Two runs, and whether they differ."""
+        """Two runs, and whether they differ significantly."""
         runs = self._two(names)
         return _page("compare.html", runs=runs, **self._compared(runs))
 
     def difference(self, names: Sequence[str]) -> str:
-        """The part of a page that says it, once it is known."""
+        """The part of the page with the comparison, once it is computed."""
         runs = self._two(names)
         return _page("difference.html", runs=runs, **self._compared(runs))
 
@@ -287,10 +291,14 @@ class Pages:
         return [self.run(name) for name in names]
 
     def _compared(self, runs: Sequence[Listed]) -> dict[str, Any]:
-        # The first is what the eye begins with: how far it is above or below the other.
-        found = self.compares.of(runs[::-1])
-        one = None if found is None else next(iter(found.comparisons), None)
-        return {"found": found, "one": one, "said": None if one is None else verdict(one)}
+        # A reader starts with the first run: how far is it above or below the other?
+        comparisons = self.compares.of(runs[::-1])
+        comparison = None if comparisons is None else next(iter(comparisons.comparisons), None)
+        return {
+            "comparisons": comparisons,
+            "comparison": comparison,
+            "verdict": None if comparison is None else verdict(comparison),
+        }
 
     def fault(self, message: str) -> str:
         return _page("fault.html", message=message)
@@ -314,31 +322,31 @@ class Pages:
     def _progress(self, run: Listed, index: Index) -> dict[str, Any]:
         with index.connect() as connection:
             known = states(connection)
-        asked = sum(known.values())
-        done = asked - known.get("waiting", 0)
+        total = sum(known.values())
+        done = total - known.get("waiting", 0)
         share = index.share()
         return {
             "live": self._is_live(run),
             "done": done,
-            "wanted": max(run.wanted, asked),
+            "wanted": max(run.wanted, total),
             "states": known,
-            # A line that a run left half written is never taken in.
+            # A line that a run left half written is never indexed.
             "reading": index.has_more and share[0] < ALL_READ,
             "share": share,
         }
 
     def _siblings(self, run: Listed) -> list[Listed]:
         return [
-            one for one in self.runs.all()
-            if one.benchmark == run.benchmark and one.name != run.name and one.fault is None
+            other for other in self.runs.all()
+            if other.benchmark == run.benchmark and other.name != run.name and other.fault is None
         ]  # fmt: skip
 
     def _other(self, run: Listed, wanted: Wanted) -> Listed | None:
-        return next((one for one in self._siblings(run) if one.name == wanted.vs), None)
+        return next((sibling for sibling in self._siblings(run) if sibling.name == wanted.vs), None)
 
     def _known_facets(self, run: Listed, index: Index, scoring: str) -> list[Facet]:
-        """What was counted last. Where the index has changed since, it is counted again, beside the
-        page: it takes as long as a filter, and while a run is written a share of the time at most.
+        """The last facet counts. If the index has changed since, a thread counts again. Counting
+        takes as long as a filter, so it uses only a small share of the time while a run is written.
         """
         key = (run.path, scoring)
         with index.connect() as connection:
@@ -364,65 +372,68 @@ class Pages:
         wanted: Wanted,
         scoring: str,
         best: float,
-        beside: Path | None,
+        other_index: Path | None,
     ) -> Facet:
-        """A facet with its numbers under the other filters; `connection` has what all choose."""
+        """A facet counted under the other filters. `connection` has the samples that all choose."""
         if not wanted.by_facet(facet.name):
             return narrowed(connection, facet, scoring)
         others = wanted.without(facet.name)
-        if others.is_whole:
+        if others.is_unfiltered:
             return facet
         with index.connect() as another:
-            Chosen(another, others, scoring, best, beside)
+            Chosen(another, others, scoring, best, other_index)
             return narrowed(another, facet, scoring)
 
     def _count(self, key: tuple[Path, str], index: Index, changes: Any) -> Counted:
         began = time.monotonic()
         try:
             with index.connect() as connection:
-                found = facets(connection, key[1])
+                run_facets = facets(connection, key[1])
             now = time.monotonic()
-            self._counted[key] = counted = Counted(changes, now, now - began, found)
+            self._counted[key] = counted = Counted(changes, now, now - began, run_facets)
             return counted
         finally:
             self._counting.discard(key)
 
 
-def told_apart(run: Listed, among: Sequence[Listed]) -> str:
-    """The folder and the settings that tell a run from others of its model: `probe.blind=blank`."""
-    others = [one for one in among if one.model == run.model and one.name != run.name]
-    apart = any(one.folder != run.folder for one in others)
-    found: dict[str, None] = {f"in {run.folder}": None} if apart and run.folder else {}
-    found |= {
+def distinction(run: Listed, runs: Sequence[Listed]) -> str:
+    """The folder and the settings that distinguish a run from others of its model."""
+    others = [other for other in runs if other.model == run.model and other.name != run.name]
+    apart = any(other.folder != run.folder for other in others)
+    parts: dict[str, None] = {f"in {run.folder}": None} if apart and run.folder else {}
+    parts |= {
         f"{name}={value}": None
         for other in others
         for name, value, _ in differing(run.identity, other.identity)
         if value is not None
     }
-    return "; ".join(found)
+    return "; ".join(parts)
 
 
 def _shown(story: Story) -> tuple[tuple[str, str | None], ...]:
-    """What was shown with a question, by its digest."""
-    return tuple((one.medium.kind, one.medium.digest or one.medium.place) for one in story.media)
+    """The kinds and digests of the media that were shown with a question."""
+    return tuple(
+        (sample_medium.medium.kind, sample_medium.medium.digest or sample_medium.medium.place)
+        for sample_medium in story.media
+    )
 
 
 def commands(run: Listed) -> list[str]:
-    """How the run was started, and how it is scored again."""
-    said = []
+    """The commands of the run's sessions, without duplicates."""
+    command_lines = []
     for session in run.sessions:
         command = session.get("command")
         if isinstance(command, list) and command:
-            said.append(f"snellen {shlex.join(map(str, command))}")
-    return list(dict.fromkeys(said))
+            command_lines.append(f"snellen {shlex.join(map(str, command))}")
+    return list(dict.fromkeys(command_lines))
 
 
 def _files(run: Listed) -> list[tuple[str, int]]:
-    found = []
+    files = []
     for path in sorted(run.path.iterdir()):
         if path.is_file() and not path.is_symlink() and not path.name.startswith("."):
-            found.append((path.name, path.stat().st_size))
-    return found
+            files.append((path.name, path.stat().st_size))
+    return files
 
 
 # -- templates
@@ -430,17 +441,17 @@ def _files(run: Listed) -> list[tuple[str, int]]:
 
 @lru_cache(maxsize=1)
 def _templates() -> jinja2.Environment:
-    made = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
+    environment.filters |= {
         "visible": visible,
         "plain": lambda text: plain(str(text)),
-        "line": lambda text, cut=120: visible(one_line(str(text), cut)),
+        "line": lambda text, cut=120: visible(excerpt(str(text), cut)),
         "path": lambda name: quote(str(name), safe="/~"),
         "shown": shown,
         "difference": shown_difference,
@@ -454,11 +465,11 @@ def _templates() -> jinja2.Environment:
         "duration": duration,
         "words": _words,
     }
-    made.globals |= {
-        "key": _key, "told": told, "told_apart": told_apart, "query": _query, "CUT": CUT,
-        "PAGE": PAGE,
+    environment.globals |= {
+        "key": _key, "comparison_lines": comparison_lines, "distinction": distinction,
+        "query": _query, "CUT": CUT, "PAGE": PAGE,
     }  # fmt: skip
-    return made
+    return environment
 
 
 def _page(name: str, **known: Any) -> str:
@@ -466,7 +477,7 @@ def _page(name: str, **known: Any) -> str:
 
 
 def _key(key: Sequence[Any]) -> str:
-    """A sample as a part of an address; what is usual is left out."""
+    """A sample's key as a query string, without zeros."""
     parts = dict(zip(("s", "repeat", "turn", "step"), key, strict=False))
     return urlencode({name: value for name, value in parts.items() if value != 0})
 
@@ -489,10 +500,12 @@ def _size(n: int) -> str:
 
 
 def _words(value: Any) -> str:
-    """A value of the identity in words, without what is absent."""
+    """A value of the identity in words, without empty parts."""
     if isinstance(value, dict):
         return ", ".join(
-            f"{name}={_words(one)}" for name, one in value.items() if one not in (None, "", {}, [])
+            f"{name}={_words(item)}"
+            for name, item in value.items()
+            if item not in (None, "", {}, [])
         )
     if isinstance(value, list):
         return " ".join(map(_words, value))

@@ -1,4 +1,4 @@
-"""What the pages say of a run's samples: lists, counts, and one sample's whole story."""
+"""The facts about a run's samples on the pages: lists, counts, and one sample in full."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from snellen.view.query import FACET
 from snellen.view.runs import Listed, odd
 
 FRAMES = 5_000
-"""Frames of one video that can be gone through."""
+"""Most frames of one video that the page steps through."""
 
 
 class SampleLine(NamedTuple):
@@ -49,7 +49,7 @@ class SampleLine(NamedTuple):
 
 
 class Facet(NamedTuple):
-    """What can be chosen by one name, and how many samples each choice has."""
+    """A filter: its choices, and how many samples each choice has."""
 
     name: str
     title: str
@@ -57,7 +57,7 @@ class Facet(NamedTuple):
 
 
 class ScoringResult(NamedTuple):
-    """What a scoring found in the reply."""
+    """The result of one scoring for the reply."""
 
     scoring: str
     score: float | None
@@ -67,12 +67,12 @@ class ScoringResult(NamedTuple):
     candidates: list[str]
     source: str
     verdicts: list[tuple[str, str]]
-    """What judges said: who, and the words."""
+    """The judges' verdicts: model and text."""
 
 
 @dataclass(kw_only=True)
 class SampleMedium:
-    """A medium of a sample: of a video the media times of the frames that the model was shown."""
+    """A medium of a sample. For a video, the media times of the frames that the model was shown."""
 
     number: int
     medium: ShownMedia
@@ -80,7 +80,7 @@ class SampleMedium:
 
 
 class SessionMoment(NamedTuple):
-    """A moment of an online run: what was said at a media time, and how long after the question."""
+    """A moment of an online run: a text, its media time, and its delay after the question."""
 
     at: float
     what: str
@@ -90,7 +90,7 @@ class SessionMoment(NamedTuple):
 
 @dataclass(kw_only=True)
 class Timeline:
-    """An online run's session about a sample."""
+    """A sample's session in an online run."""
 
     session: str
     end: float
@@ -101,14 +101,14 @@ class Timeline:
 
 @dataclass(kw_only=True)
 class Story:
-    """One sample, whole."""
+    """Everything about one sample."""
 
     row: int
     key: Key
     question: Question | None
     final: ReplyRecord | None
     attempts: list[ReplyRecord]
-    found: list[ScoringResult]
+    results: list[ScoringResult]
     media: list[SampleMedium]
     timelines: list[Timeline]
     turns: list[tuple[int, int, str | None]]
@@ -129,16 +129,16 @@ def lines(connection: sqlite3.Connection, rows: Sequence[int], scoring: str) -> 
 
 
 def states(connection: sqlite3.Connection) -> dict[str, int]:
-    """How many samples have which reply state; `waiting` have none yet."""
+    """The number of samples per reply state. Samples without a reply are `waiting`."""
     every = connection.execute("SELECT state, count(*) FROM samples GROUP BY state")
     return {state or "waiting": n for state, n in every}
 
 
 def scorings(run: Listed, connection: sqlite3.Connection) -> list[str]:
-    """Those that have read the replies, the headline's first."""
+    """The scorings that have parsed the replies, the headline scoring first."""
     if run.result is not None:
         return [*run.result.report.scorings]
-    # One row of each is looked at, whatever their number.
+    # This reads one row per scoring, however many rows there are.
     every = connection.execute(
         "WITH RECURSIVE one(name) AS (SELECT min(scoring) FROM scores UNION ALL "
         "SELECT (SELECT min(scoring) FROM scores WHERE scoring > one.name) FROM one "
@@ -148,38 +148,40 @@ def scorings(run: Listed, connection: sqlite3.Connection) -> list[str]:
 
 
 def facets(connection: sqlite3.Connection, scoring: str) -> list[Facet]:
-    """What samples can be chosen by, with the numbers of the whole run; of tags those with few
-    values."""
+    """The facets of the samples, with counts over the full run. Tags with many values are left
+    out."""
     known = states(connection)
-    found = [Facet("state", "Reply", sorted(known.items(), key=lambda one: -one[1]))]
+    all_facets = [Facet("state", "Reply", sorted(known.items(), key=lambda choice: -choice[1]))]
     for name, title, column in (("reading", "Reading", "state"), ("rule", "Rule", "rule")):
         every = connection.execute(
             f"SELECT {column}, count(*) n FROM scores WHERE scoring = ? GROUP BY 1 ORDER BY n DESC",
             (scoring,),
         ).fetchall()
-        found.append(Facet(name, title, [one for one in every if one[0]][:FACET]))
+        all_facets.append(Facet(name, title, [choice for choice in every if choice[0]][:FACET]))
     names: dict[str, list[tuple[str, int]]] = {}
     counted = connection.execute("SELECT tag, value, count(*) FROM tags GROUP BY tag, value")
     for tag, value, n in counted:
         names.setdefault(tag, []).append((value, n))
-    found += [
+    all_facets += [
         Facet(f"tag.{tag}", tag.replace("_", " "), values)
         for tag, values in names.items()
         if 1 < len(values) <= FACET
     ]
-    return [facet for facet in found if facet.choices]
+    return [facet for facet in all_facets if facet.choices]
 
 
 def narrowed(connection: sqlite3.Connection, facet: Facet, scoring: str) -> Facet:
-    """The same choices, with their numbers among the chosen samples (`Chosen`)."""
-    among = "FROM chosen c CROSS JOIN"
+    """The same choices, counted among the chosen samples (`Chosen`)."""
+    from_chosen = "FROM chosen c CROSS JOIN"
     here = {"state": "coalesce(state, 'waiting')", "reading": "state", "rule": "rule"}
     values: tuple[str, ...] = ()
     if facet.name == "state":
-        sql = f"SELECT {here['state']}, count(*) {among} samples s ON s.row = c.row GROUP BY 1"
+        sql = (
+            f"SELECT {here['state']}, count(*) {from_chosen} samples s ON s.row = c.row GROUP BY 1"
+        )
     elif facet.name in here:
         sql = (
-            f"SELECT {here[facet.name]}, count(*) {among} scores x "
+            f"SELECT {here[facet.name]}, count(*) {from_chosen} scores x "
             "ON x.scoring = ? AND x.row = c.row GROUP BY 1"
         )
         values = (scoring,)
@@ -189,12 +191,12 @@ def narrowed(connection: sqlite3.Connection, facet: Facet, scoring: str) -> Face
             "WHERE tag = ? GROUP BY 1"
         )
         values = (facet.name.removeprefix("tag."),)
-    found = dict(connection.execute(sql, values).fetchall())
-    return facet._replace(choices=[(name, found.get(name, 0)) for name, _ in facet.choices])
+    counts = dict(connection.execute(sql, values).fetchall())
+    return facet._replace(choices=[(name, counts.get(name, 0)) for name, _ in facet.choices])
 
 
 def best_score(run: Listed, scoring: str) -> float:
-    """What a perfect answer is worth; 1 where the benchmark is not known here."""
+    """The score of a perfect answer. 1 if the benchmark is unknown here."""
     if registry.runs_a_program(run.manifest):
         return 1.0
     try:
@@ -226,7 +228,7 @@ def key_of(connection: sqlite3.Connection, row: int) -> Key:
 
 
 def question_of(index: Index, connection: sqlite3.Connection, row: int) -> Question | None:
-    """What was asked, from the run's own file."""
+    """The question, from the run's file."""
     where = connection.execute(
         "SELECT question_file, question_at, question_size FROM samples WHERE row = ?", (row,)
     ).fetchone()
@@ -237,7 +239,7 @@ def question_of(index: Index, connection: sqlite3.Connection, row: int) -> Quest
 
 
 def reply_of(index: Index, connection: sqlite3.Connection, row: int) -> ReplyRecord | None:
-    """The final record, from the run's own file."""
+    """The final record, from the run's file."""
     where = connection.execute(
         "SELECT reply_file, reply_at, reply_size FROM samples WHERE row = ?", (row,)
     ).fetchone()
@@ -248,7 +250,7 @@ def reply_of(index: Index, connection: sqlite3.Connection, row: int) -> ReplyRec
 
 
 def story(listed: Listed, index: Index, connection: sqlite3.Connection, row: int) -> Story:
-    """Everything that is known of a sample."""
+    """Everything that is known about a sample."""
     key = key_of(connection, row)
     question = question_of(index, connection, row)
     final = reply_of(index, connection, row)
@@ -265,7 +267,7 @@ def story(listed: Listed, index: Index, connection: sqlite3.Connection, row: int
         question=question,
         final=final,
         attempts=attempts,
-        found=_found(listed, connection, row, key, final),
+        results=_scoring_results(listed, connection, row, key, final),
         media=_media(connection, question, final, timelines),
         timelines=timelines,
         turns=connection.execute(
@@ -276,7 +278,7 @@ def story(listed: Listed, index: Index, connection: sqlite3.Connection, row: int
     )
 
 
-def _found(
+def _scoring_results(
     listed: Listed,
     connection: sqlite3.Connection,
     row: int,
@@ -284,18 +286,18 @@ def _found(
     final: ReplyRecord | None,
 ) -> list[ScoringResult]:
     report = None if listed.result is None else listed.result.report
-    found = []
+    results = []
     for name in scorings(listed, connection):
-        one = connection.execute(
+        score_row = connection.execute(
             "SELECT score, state, rule, answer, candidates FROM scores WHERE scoring = ? AND "
             "row = ?",
             (name, row),
         ).fetchone()
-        if one is None:
+        if score_row is None:
             continue
         source = report.scorings[name].source if report and name in report.scorings else ""
-        score, state, rule, answer, candidates = one
-        found.append(
+        score, state, rule, answer, candidates = score_row
+        results.append(
             ScoringResult(
                 scoring=name,
                 score=score,
@@ -307,22 +309,22 @@ def _found(
                 verdicts=_verdicts(listed, name, key, final),
             )
         )
-    return found
+    return results
 
 
 def _verdicts(
     listed: Listed, scoring: str, key: Key, final: ReplyRecord | None
 ) -> list[tuple[str, str]]:
-    """What the judges of a run said of a reply, each time that they were asked."""
+    """The verdicts of a run's judges on a reply, one per request."""
     if final is None or not (listed.path / judge.JUDGED).is_dir():
         return []
-    said = []
+    verdicts = []
     names = (key.sample, f"{key.sample}#{key.turn + 1}")
     for run in judge.runs_of(listed.path, f"{listed.manifest.get('benchmark')}.{scoring}"):
         if run.path.resolve() != run.path or odd(run.path) is not None:
             continue
         with closing(run):
-            asked = [
+            judged_ids = [
                 judge.judged_id(Sample(id=name, question=""), Reply(text=final.reply))
                 for name in names
             ]
@@ -330,14 +332,15 @@ def _verdicts(
             own.catch_up()
             with own.connect() as connection:
                 rows = connection.execute(
-                    "SELECT row FROM samples WHERE sample IN (?, ?) ORDER BY sample, repeat", asked
+                    "SELECT row FROM samples WHERE sample IN (?, ?) ORDER BY sample, repeat",
+                    judged_ids,
                 ).fetchall()
                 for (row,) in rows:
                     record = reply_of(own, connection, row)
                     if record is not None:
                         model = str(run.manifest().get("model", ""))
-                        said.append((model, record.reply or f"({record.state})"))
-    return said
+                        verdicts.append((model, record.reply or f"({record.state})"))
+    return verdicts
 
 
 def _media(
@@ -348,27 +351,30 @@ def _media(
 ) -> list[SampleMedium]:
     if question is None:
         return []
-    media = [SampleMedium(number=n, medium=one) for n, one in enumerate(question.media)]
+    media = [
+        SampleMedium(number=n, medium=sample_medium)
+        for n, sample_medium in enumerate(question.media)
+    ]
     seen = [] if final is None else list(final.media)
-    for one in media:
-        if one.medium.kind != "video":
+    for sample_medium in media:
+        if sample_medium.medium.kind != "video":
             continue
-        match = next((sent for sent in seen if sent.digest == one.medium.digest), None)
+        match = next((sent for sent in seen if sent.digest == sample_medium.medium.digest), None)
         if match is not None:
             seen.remove(match)
-            one.frames = match.frames[:FRAMES]
-        if not one.frames and timelines:
+            sample_medium.frames = match.frames[:FRAMES]
+        if not sample_medium.frames and timelines:
             every = connection.execute(
                 "SELECT DISTINCT at FROM events WHERE session = ? AND ev = 'frame' AND "
                 "said IS NULL AND at IS NOT NULL ORDER BY at LIMIT ?",
                 (timelines[-1].session, FRAMES),
             )
-            one.frames = [at for (at,) in every]
+            sample_medium.frames = [at for (at,) in every]
     return media
 
 
 def _timelines(connection: sqlite3.Connection, sample: str) -> list[Timeline]:
-    found = []
+    timelines = []
     every = connection.execute("SELECT session FROM sessions WHERE sample = ?", (sample,))
     for (session,) in every.fetchall():
         events = connection.execute(
@@ -380,20 +386,20 @@ def _timelines(connection: sqlite3.Connection, sample: str) -> list[Timeline]:
             "SELECT count(*), count(said), max(at) FROM events WHERE session = ? AND ev = 'frame'",
             (session,),
         ).fetchone()
-        asked: dict[str | None, float] = {}
+        ask_times: dict[str | None, float] = {}
         moments = []
         for what, at, of, text in events:
             if what == "ask":
-                asked[of] = at
+                ask_times[of] = at
             mine = of in (None, sample)
             if what in ("ask", "emit") and mine:
-                since = asked.get(of, asked.get(sample))
+                since = ask_times.get(of, ask_times.get(sample))
                 delay = at - since if what == "emit" and since is not None else None
                 moments.append(SessionMoment(at, what, text or "", delay))
-        end = max([last or 0.0, *(one[1] for one in events)])
-        found.append(
+        end = max([last or 0.0, *(event[1] for event in events)])
+        timelines.append(
             Timeline(
                 session=session, end=end, frames=frames - dropped, dropped=dropped, moments=moments
             )
         )
-    return found
+    return timelines

@@ -295,7 +295,7 @@ def test_the_viewer_puts_the_lowest_first_where_lower_is_better_and_marks_nothin
         samples = pages.samples(far, Wanted())
         assert "✗" not in samples and "✓" not in samples
         assert 'title="score 0.6666' in samples and "does not know which score is right" in samples
-        assert "score=wrong" not in pages.one(far)
+        assert "score=wrong" not in pages.run_page(far)
     finally:
         pages.stop()
 
@@ -310,7 +310,7 @@ def test_the_viewer_neither_sorts_nor_marks_what_has_no_direction(tmp_path: Path
         samples = pages.samples(far, Wanted())
         assert "✗" not in samples and "✓" not in samples
         assert ">0.67</span>" in samples
-        assert "score=wrong" not in pages.one(far)
+        assert "score=wrong" not in pages.run_page(far)
     finally:
         pages.stop()
 
