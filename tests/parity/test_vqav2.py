@@ -16,7 +16,7 @@ from snellen.analysis.result import Result
 from snellen.metrics.vqa import (
     vqa_accuracy,
 )
-from snellen.text.vqa import CONTRACTIONS, normalise, on_one_line
+from snellen.text.vqa import CONTRACTIONS, join_lines, normalise
 from tests.golden_data import golden
 from tests.parity.engine import score
 
@@ -82,8 +82,8 @@ def test_every_pair_has_the_percentage_of_the_authors_to_its_last_digit() -> Non
 def test_every_text_is_normalised_as_by_the_authors() -> None:
     for pair in pairs():
         official = pair["official"]
-        assert normalise(on_one_line(pair["prediction"])) == official["norm_prediction"]
-        found = [normalise(on_one_line(answer)) for answer in pair["answers"]]
+        assert normalise(join_lines(pair["prediction"])) == official["norm_prediction"]
+        found = [normalise(join_lines(answer)) for answer in pair["answers"]]
         assert found == official["norm_answers"]
 
 

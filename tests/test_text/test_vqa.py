@@ -8,17 +8,17 @@ import pytest
 
 from snellen.text.vqa import (
     CONTRACTIONS,
+    join_lines,
     normalise,
     normalise_textvqa,
     normalise_vlmevalkit,
-    on_one_line,
     plain_words,
     without_punctuation,
 )
 
 
 def test_line_ends_and_tabs_become_blanks() -> None:
-    assert on_one_line(" two\nred\tcats\r\n") == "two red cats"
+    assert join_lines(" two\nred\tcats\r\n") == "two red cats"
 
 
 # -- punctuation

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Collection, Sequence
 
 from snellen.text.vqa import (
+    join_lines,
     normalise,
     normalise_textvqa,
     normalise_vlmevalkit,
-    on_one_line,
     without_punctuation,
 )
 
@@ -46,8 +46,8 @@ class _RuleCache(dict[str, str]):
         return self.references(references).count(self[answer])
 
 
-_LINES = _RuleCache(on_one_line)
-_NORMALISED = _RuleCache(lambda text: normalise(on_one_line(text)))
+_LINES = _RuleCache(join_lines)
+_NORMALISED = _RuleCache(lambda text: normalise(join_lines(text)))
 _TEXTVQA = _RuleCache(normalise_textvqa)
 _VLMEVALKIT = _RuleCache(normalise_vlmevalkit)
 _UNPUNCTUATED = _RuleCache(without_punctuation)

@@ -19,9 +19,9 @@ def duration(seconds: float) -> str:
     >>> [duration(seconds) for seconds in (7, 75, 7500)]
     ['7 s', '1 min 15 s', '2 h 5 min']
     """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    total = round(seconds)
+    if total < 60:
+        return f"{total} s"
+    if total < 3600:
+        return f"{total // 60} min {total % 60} s"
+    return f"{total // 3600} h {total % 3600 // 60} min"

@@ -101,8 +101,8 @@ def _stripped(
     after: list[str] = []
     start, end = 0, len(piece)
     while start < end and not is_known(start, end):
-        found = rules.prefix.match(piece, start, end)
-        left = found.end() if found else start
+        match = rules.prefix.match(piece, start, end)
+        left = match.end() if match else start
         if left > start and is_known(left, end):
             before.append(piece[start:left])
             return before, piece[left:end], after
@@ -128,8 +128,8 @@ def _suffix_start(piece: str, start: int, end: int, suffix: re.Pattern[str]) -> 
     # Dots are one suffix, however many; others have at most four signs.
     first = max(start, dots - LONGEST_SUFFIX)
     seen = max(start, first - LOOKED_BACK)
-    found = suffix.search(piece[seen:end], first - seen)
-    return seen + found.start() if found else end
+    match = suffix.search(piece[seen:end], first - seen)
+    return seen + match.start() if match else end
 
 
 def _split(middle: str, infix: re.Pattern[str]) -> list[str]:
@@ -164,14 +164,14 @@ def _joined(pieces: Sequence[tuple[str, bool]], rules: _Rules) -> list[str]:
             taken[start] = end
             seen.update(range(start, end))
     tokens: list[str] = []
-    place = 0
-    while place < len(texts):
-        end = taken.get(place, place + 1)
-        if place in taken:
-            tokens += rules.words[rules.runs[tuple(texts[place:end])]]
+    position = 0
+    while position < len(texts):
+        end = taken.get(position, position + 1)
+        if position in taken:
+            tokens += rules.words[rules.runs[tuple(texts[position:end])]]
         else:
-            tokens.append(texts[place])
-        place = end
+            tokens.append(texts[position])
+        position = end
     return tokens
 
 
@@ -288,8 +288,8 @@ def _words() -> Mapping[str, Sequence[str]]:
     cut += [[str(h), half] for h in range(1, 13) for half in ("a.m.", "am", "p.m.", "pm")]
     cut += [parts.split(" ") for parts in _CUT.split("|")]
     cut += [["°", letter, "."] for letter in "cfkCFK"]
-    found: dict[str, Sequence[str]] = {"".join(parts): parts for parts in cut}
-    whole = chain(
+    exceptions: dict[str, Sequence[str]] = {"".join(parts): parts for parts in cut}
+    unsplit = chain(
         (f"{letter}." for letter in "abcdefghijklmnopqrstuvwxyz"),
         (
             f"{word}{mark}"
@@ -299,10 +299,10 @@ def _words() -> Mapping[str, Sequence[str]]:
         ),
         _AS_WRITTEN.split(" "),
     )
-    found |= {word: [word] for word in whole}
+    exceptions |= {word: [word] for word in unsplit}
     curly = {
         word.replace("'", "’"): [part.replace("'", "’") for part in parts]  # noqa: RUF001
-        for word, parts in found.items()
+        for word, parts in exceptions.items()
     }
-    every = {**found, **curly}
+    every = {**exceptions, **curly}
     return {word: parts for word, parts in every.items() if word not in _ALONE}

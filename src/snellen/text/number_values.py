@@ -166,8 +166,8 @@ def _raised(base: Number, exponent: Fraction | Number) -> Number:
         if exponent == -1:
             return 1 / base
         exponent = value_of(exponent)
-    whole = isinstance(base, int) and isinstance(exponent, int)
-    if whole and int(base).bit_length() * exponent > MAX_BITS:
+    are_integers = isinstance(base, int) and isinstance(exponent, int)
+    if are_integers and int(base).bit_length() * exponent > MAX_BITS:
         raise NoNumber
     raised: int | float | complex = base**exponent
     if isinstance(raised, complex):

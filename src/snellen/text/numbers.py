@@ -184,15 +184,15 @@ class _LatexReader:
     def _advance(self) -> str:
         """Go to the next token; gives the one that was left."""
         left = self._token
-        found = _TOKEN.match(self._text, self._end)
+        match = _TOKEN.match(self._text, self._end)
         self._left -= 1
-        if found is None or not self._left:
+        if match is None or not self._left:
             raise NoNumber
-        self._end = found.end()
-        self._token = found["token"] or ""
-        if digits := found["number"]:
+        self._end = match.end()
+        self._token = match["token"] or ""
+        if digits := match["number"]:
             self._token = "number"
-            self._number = Fraction(digits.replace(",", "")) / (100 if found["percent"] else 1)
+            self._number = Fraction(digits.replace(",", "")) / (100 if match["percent"] else 1)
         return left
 
     def _expect(self, token: str) -> None:

@@ -41,13 +41,13 @@ def tokens(caption: str) -> str:
         caption = _MIXED_NUMBER.sub(rf"\1{_JOINT}\2", caption)
     words = caption.split()
     if ". " in caption:
-        found = [
+        pieces = [
             _cut(word, _kind(after)) if word[-1] == "." else _cut(word)
             for word, after in zip(words, [*words[1:], "."], strict=True)
         ]
     else:
-        found = [_cut(word) for word in words]
-    return " ".join(filter(None, found)).replace(_JOINT, "\u00a0")
+        pieces = [_cut(word) for word in words]
+    return " ".join(filter(None, pieces)).replace(_JOINT, "\u00a0")
 
 
 def _kind(word: str) -> str:
@@ -60,21 +60,21 @@ def _kind(word: str) -> str:
 @lru_cache(maxsize=1 << 16)
 def _cut(word: str, after: str = "") -> str:
     """The tokens of what stands between two blanks; `after` is the kind of what follows."""
-    found = []
-    place = 0
+    kept_tokens = []
+    position = 0
     rules = _piece()
-    while piece := rules.match(word, place):
-        token, place = piece[0], piece.end()
-        stop = _STOP.match(word, place) if piece.lastgroup == "word" else None
-        if stop and _abbreviated(token, word[place + 1 : place + 2] or after):
-            token, place = token + stop[0], stop.end()
+    while piece := rules.match(word, position):
+        token, position = piece[0], piece.end()
+        stop = _STOP.match(word, position) if piece.lastgroup == "word" else None
+        if stop and _abbreviated(token, word[position + 1 : position + 2] or after):
+            token, position = token + stop[0], stop.end()
         elif piece.lastgroup == "ending":
             token = token.replace("\u2019", "'")
         token = token.lower().replace("(", "-lrb-").replace(")", "-rrb-")
         token = _SPLIT.get(token, token)
         if token not in PUNCTUATION:
-            found.append(token)
-    return " ".join(found)
+            kept_tokens.append(token)
+    return " ".join(kept_tokens)
 
 
 def _abbreviated(word: str, after: str) -> bool:

@@ -28,9 +28,9 @@ would've wouldn't wouldn't've y'all y'all'll y'all'd've you'd you'd've you'll yo
 # Each contraction is written back where one of its apostrophes is left out: "dont", but not "lets".
 # The authors' "Im", "Ive" and "Id've" are never met, since words are small by then.
 CONTRACTIONS = {
-    word[:place] + word[place + 1 :]: word
+    word[:position] + word[position + 1 :]: word
     for word in _CONTRACTED.split()
-    for place, sign in enumerate(word)
+    for position, sign in enumerate(word)
     if sign == "'"
 } | {"somebody'd": "somebodyd"}  # the one that loses it
 
@@ -43,10 +43,10 @@ _STOP_OF_VLMEVALKIT = re.compile(r"(?<!\d)\.(?!\d)")
 _COMMA_IN_NUMBER = re.compile(r"\d,\d")
 
 
-def on_one_line(text: str) -> str:
+def join_lines(text: str) -> str:
     r"""A text with blanks for line ends and tabs, without those at its ends.
 
-    >>> on_one_line(" a\tcat\n")
+    >>> join_lines(" a\tcat\n")
     'a cat'
     """
     return text.replace("\n", " ").replace("\t", " ").strip()
@@ -98,7 +98,7 @@ def normalise_textvqa(text: str) -> str:
     ("joe 's 1000 1", 'what')
     """
     text = text.lower().replace(",", "").replace("?", "").replace("'s", " 's")
-    return normalise(on_one_line(text.strip()))
+    return normalise(join_lines(text.strip()))
 
 
 def normalise_vlmevalkit(text: str) -> str:
@@ -110,7 +110,7 @@ def normalise_vlmevalkit(text: str) -> str:
     >>> normalise_vlmevalkit("The 3."), normalise("The 3.")
     ('3.', '3')
     """
-    return plain_words(_without(on_one_line(text), _STOP_OF_VLMEVALKIT))
+    return plain_words(_without(join_lines(text), _STOP_OF_VLMEVALKIT))
 
 
 def _without(text: str, stop: re.Pattern[str]) -> str:

@@ -11,7 +11,7 @@ from snellen.benchmarks.families import authors_files
 from snellen.core import Reading, Reply, Sample
 from snellen.data import DataFile, Facts, Row, Table, facts_of
 from snellen.media.content import Image
-from snellen.text.vqa import normalise, on_one_line
+from snellen.text.vqa import join_lines, normalise
 
 SHORT = "{question}\nAnswer the question using a single word or phrase."
 """LLaVA-1.5's, and VLMEvalKit's and lmms-eval's in its words."""
@@ -58,4 +58,4 @@ def phrase(reply: Reply, _: Sample) -> Reading:
 
 def plain(text: str) -> str:
     """A text normalized as in VQA's evaluation. A text that this would empty ("A") is kept."""
-    return normalise(on_one_line(text)) or text.strip().lower()
+    return normalise(join_lines(text)) or text.strip().lower()

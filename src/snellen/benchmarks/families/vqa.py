@@ -32,7 +32,7 @@ from snellen.errors import DataError
 from snellen.media.content import Image
 from snellen.metrics import mean
 from snellen.metrics.vqa import LONGEST_KEPT
-from snellen.text.vqa import on_one_line
+from snellen.text.vqa import join_lines
 
 LLAVA = "haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd"
 SHORT = "Answer the question using a single word or phrase."
@@ -251,7 +251,7 @@ def kept(read: Callable[[str], Reading]) -> Callable[[str], Reading]:
 
 @kept
 def _full(text: str) -> Reading:
-    text = on_one_line(text)
+    text = join_lines(text)
     return Reading(answer=text or None, rule="whole reply" if text else "nothing said")
 
 
