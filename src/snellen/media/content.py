@@ -1,6 +1,6 @@
-"""What a message is made of: text, images and videos, in the order in which the model gets them.
+"""The parts of a message: text, images and videos, in the order in which the model gets them.
 
-Media are references (a path, bytes, or a slice of a file) and are opened late, by `snellen.media`.
+Media are references (a path, bytes, or a slice of a file). `snellen.media` opens them on use.
 """
 
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 class Slice:
     """Bytes inside a larger file: a cell of a row.
 
-    `encoding` says how the picture lies there: as it is, or as base64 text.
+    `encoding` says how the picture is stored: as raw bytes or as base64 text.
     """
 
     path: Path
@@ -29,12 +29,12 @@ class Slice:
 
 @dataclass(frozen=True)
 class Address:
-    """Where a picture lies on a server (`http://` or `https://`); somebody has yet to fetch it."""
+    """The URL of a picture (`http://` or `https://`) that is not fetched yet."""
 
     url: str
 
     def __str__(self) -> str:
-        """The address without user, password, query, and fragment, which may hold secrets."""
+        """The URL without user, password, query, and fragment, which may hold secrets."""
         return shown_address(self.url)
 
 
@@ -42,12 +42,11 @@ class Address:
 class Image:
     """One image, by reference.
 
-    `place` is what a person calls it (a path as the data set writes it, `row 3, image`), shown in
-    messages and stored. `within` is a folder that a path may not leave. The last five are known
-    once
-    `media.images.load` has read it: `source` is then the bytes as a model gets them, `digest` is
-    `sha256:<hex>` of those bytes, `width` and `height` are pixels, and `read_from` is the source
-    that it was read from, where that was none of bytes.
+    `place` is its name for people (a path as in the data set, or `row 3, image`). It appears in
+    messages and is stored. `within` is a folder that a path may not leave. `media.images.load`
+    fills in the other fields: `source` becomes the bytes as a model gets them, `digest` is
+    `sha256:<hex>` of those bytes, `width` and `height` are pixels, and `read_from` is the original
+    source if that was not bytes.
     """
 
     source: Path | bytes | Slice | Address
@@ -59,7 +58,7 @@ class Image:
     height: int | None = None
     read_from: Path | Slice | Address | None = field(default=None, compare=False)
     original: Size | None = field(default=None, compare=False)
-    """Its size before it was scaled, of a frame that of its video; None where it was not scaled."""
+    """The size before scaling (for a frame, the size of its video). None if it was not scaled."""
 
     @property
     def size(self) -> Size | None:
@@ -75,7 +74,7 @@ class Image:
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """One video frame: its media time in seconds and its pixels. Nothing of the video's future."""
+    """One video frame: its media time in seconds and its pixels."""
 
     time: float
     image: Image
@@ -83,12 +82,12 @@ class Frame:
 
 @dataclass(frozen=True)
 class Video:
-    """One video, by reference, with the window that may be seen: frames from `start` on and before
-    `end` (None: to the last), in seconds from the first frame.
+    """One video, by reference, with its visible window: frames from `start` on and before `end`
+    (None: to the last), in seconds from the first frame.
 
     `policy` says which frames of the window a model is shown, and how large: see
-    `media.video.policy`. Known once `media.video.load` has seen the file: `digest`, `sha256:<hex>`
-    of all its bytes. `frames` are there once they were decoded.
+    `media.video.policy`. `media.video.load` sets `digest`, `sha256:<hex>` of all bytes. Decoding
+    sets `frames`.
     """
 
     source: Path
@@ -112,7 +111,7 @@ class Video:
 
 
 class Text(str):
-    """A part of a message that is text, though it looks like a picture's path or address."""
+    """A text part of a message, even if it looks like a picture's path or URL."""
 
     __slots__ = ()
 
@@ -125,29 +124,29 @@ class ToolCall:
     """One call of a tool that a model asks for."""
 
     id: str
-    """Names the call; the tool's message repeats it."""
+    """The id of the call. The tool's message repeats it."""
     name: str
-    """The tool."""
+    """The name of the tool."""
     arguments: str
-    """JSON text as the model wrote it, which may be none."""
+    """The model's JSON text, unchanged. It may be invalid."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """One turn of a conversation: who speaks, and text and media in order."""
+    """One turn of a conversation: the speaker, and text and media in order."""
 
     role: Role
-    """Who speaks."""
+    """The speaker."""
     content: tuple[Part, ...]
     """Text and media in order."""
     call_id: str | None = field(default=None, kw_only=True)
     """The call that a message of the role `tool` answers; None for other roles."""
     tool_calls: tuple[ToolCall, ...] = field(default=(), kw_only=True)
-    """The calls that an assistant's message asks for."""
+    """The tool calls in an assistant's message."""
 
     @property
     def has_tools(self) -> bool:
-        """Whether it is of a tool, or calls one."""
+        """Whether the message comes from a tool or calls one."""
         return self.role == "tool" or bool(self.tool_calls)
 
     @property
@@ -158,13 +157,13 @@ class Message:
     @property
     def images(self) -> tuple[Image, ...]:
         """The images, and the frames of videos, in order."""
-        found: list[Image] = []
+        images: list[Image] = []
         for part in self.content:
             if isinstance(part, Image):
-                found.append(part)
+                images.append(part)
             elif isinstance(part, Video):
-                found += (frame.image for frame in part.frames)
-        return tuple(found)
+                images += (frame.image for frame in part.frames)
+        return tuple(images)
 
     @property
     def videos(self) -> tuple[Video, ...]:

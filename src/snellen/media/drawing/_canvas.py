@@ -58,10 +58,10 @@ class Canvas:
         down = _shared(top, bottom, y, side, ink.shape[0])
         across = _shared(left, right, x, side, ink.shape[1])
         cover = (down @ ink.astype(np.int64) @ across.T)[:, :, None]
-        whole = UNIT * ink.shape[0] * UNIT * ink.shape[1]
+        full_cover = UNIT * ink.shape[0] * UNIT * ink.shape[1]
         below = self.pixels[top:bottom, left:right].astype(np.int64)
-        mixed = below * (whole - cover) + np.array(colour) * cover
-        self.pixels[top:bottom, left:right] = (mixed + whole // 2) // whole
+        mixed = below * (full_cover - cover) + np.array(colour) * cover
+        self.pixels[top:bottom, left:right] = (mixed + full_cover // 2) // full_cover
 
     def add_noise(self, seed: int, deviation: int) -> None:
         """Add grey noise of this standard deviation, in levels of 255, to every pixel."""

@@ -96,7 +96,16 @@ def clip_frame(script: Script, index: int) -> NDArray[np.uint8]:
     """
     if not 0 <= index < script.n_frames:
         raise IndexError(f"a clip of {script.n_frames} frames has no frame {index}")
-    return _screen(next((one for one in script.shown if one.first <= index < one.end), None))
+    return _screen(
+        next(
+            (
+                appearance
+                for appearance in script.shown
+                if appearance.first <= index < appearance.end
+            ),
+            None,
+        )
+    )
 
 
 def write_clip(script: Script, path: Path) -> None:
@@ -119,9 +128,9 @@ def _screen(shown: ShownLetter | None) -> NDArray[np.uint8]:
 
 def _letter(draw: Draw) -> Script:
     """6 to 8 letters of 2 to 5 seconds, none like the one before; asked during every second one."""
-    letters = [_one(draw, LETTERS)]
+    letters = [_choice(draw, LETTERS)]
     for _ in range(5 + draw(3)):
-        letters.append(_one(draw, LETTERS.replace(letters[-1], "")))
+        letters.append(_choice(draw, LETTERS.replace(letters[-1], "")))
     lengths = [20 + draw(31) for _ in letters]
     shown, n_frames = _timeline(draw, letters, lengths, off=(0, 0))
     return Script(
@@ -130,11 +139,11 @@ def _letter(draw: Draw) -> Script:
         shown=shown,
         questions=tuple(
             _question(
-                _between(draw, one.first, one.end),
+                _between(draw, appearance.first, appearance.end),
                 "Which letter is on the screen now, at the end of the video so far?",
-                one.letter,
+                appearance.letter,
             )
-            for one in shown[1::2]
+            for appearance in shown[1::2]
         ),
     )
 
@@ -142,19 +151,19 @@ def _letter(draw: Draw) -> Script:
 def _count(draw: Draw) -> Script:
     """6 to 9 letters, each one of two; asked on the empty screen after three of them."""
     names = _drawn(draw, LETTERS, 2)
-    letters = [_one(draw, names) for _ in range(6 + draw(4))]
+    letters = [_choice(draw, names) for _ in range(6 + draw(4))]
     # Nothing is shorter than the second between the frames of a model that looks once a second.
     lengths = [12 + draw(9) for _ in letters]
     shown, n_frames = _timeline(draw, letters, lengths, off=(12, 20))
     questions = []
-    for place in sorted(_drawn(draw, range(len(shown)), 3)):
-        name = _one(draw, names)
+    for index in sorted(_drawn(draw, range(len(shown)), 3)):
+        name = _choice(draw, names)
         questions.append(
             ClipQuestion(
-                time=_after(draw, shown, place, n_frames),
+                time=_after(draw, shown, index, n_frames),
                 text=f"Letters come and go. How many times has the letter {name} come so far?\n"
                 "Reply with the number in digits and nothing else.",
-                target=str(letters[: place + 1].count(name)),
+                target=str(letters[: index + 1].count(name)),
             )
         )
     return Script(kind="count", n_frames=n_frames, shown=shown, questions=tuple(questions))
@@ -168,11 +177,11 @@ def _order(draw: Draw) -> Script:
     places = sorted(_drawn(draw, range(2, len(shown)), 3))
     questions = tuple(
         _question(
-            _after(draw, shown, place, n_frames),
-            f"Letters come and go. Which letter came {ORDINALS[asked]}?",
-            letters[asked],
+            _after(draw, shown, index, n_frames),
+            f"Letters come and go. Which letter came {ORDINALS[rank]}?",
+            letters[rank],
         )
-        for place, asked in zip(places, _drawn(draw, range(3), 3), strict=True)
+        for index, rank in zip(places, _drawn(draw, range(3), 3), strict=True)
     )
     return Script(kind="order", n_frames=n_frames, shown=shown, questions=questions)
 
@@ -182,17 +191,17 @@ def _flash(draw: Draw) -> Script:
 
     Who missed one and names the one before is right by chance: letters are drawn anew each time.
     """
-    letters = [_one(draw, LETTERS) for _ in FLASHES]
+    letters = [_choice(draw, LETTERS) for _ in FLASHES]
     lengths = _drawn(draw, FLASHES, len(FLASHES))
     shown, n_frames = _timeline(draw, letters, lengths, off=(30, 60))
     questions = tuple(
         _question(
-            _after(draw, shown, place, n_frames),
+            _after(draw, shown, index, n_frames),
             "Letters come and go. Which letter came last?",
-            one.letter,
-            flash=f"{(one.end - one.first) / FPS:.1f} seconds",
+            appearance.letter,
+            flash=f"{(appearance.end - appearance.first) / FPS:.1f} seconds",
         )
-        for place, one in enumerate(shown)
+        for index, appearance in enumerate(shown)
     )
     return Script(kind="flash", n_frames=n_frames, shown=shown, questions=questions)
 
@@ -236,10 +245,10 @@ def _question(time: float, text: str, letter: str, **tags: str) -> ClipQuestion:
     )
 
 
-def _after(draw: Draw, shown: Sequence[ShownLetter], place: int, n_frames: int) -> float:
+def _after(draw: Draw, shown: Sequence[ShownLetter], index: int, n_frames: int) -> float:
     """A time on the empty screen after a letter."""
-    end = shown[place + 1].first if place + 1 < len(shown) else n_frames
-    return _between(draw, shown[place].end, end)
+    end = shown[index + 1].first if index + 1 < len(shown) else n_frames
+    return _between(draw, shown[index].end, end)
 
 
 def _between(draw: Draw, first: int, end: int) -> float:
@@ -248,7 +257,7 @@ def _between(draw: Draw, first: int, end: int) -> float:
     return (2 * frame + 1) / (2 * FPS)
 
 
-def _one(draw: Draw, names: Sequence[T]) -> T:
+def _choice(draw: Draw, names: Sequence[T]) -> T:
     return names[draw(len(names))]
 
 
