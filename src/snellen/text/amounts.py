@@ -4,8 +4,8 @@ import math
 
 
 def money(amount: float, currency: str | None) -> str:
-    """An amount with two decimals, below 1 with three digits that count, so that it is never shown
-    as nothing.
+    """An amount with two decimals. Below 1 it has three significant digits, so that it is never
+    shown as zero.
 
     >>> [money(amount, "USD") for amount in (1234.5, 0.0123, 0.0000056)]
     ['1,234.50 USD', '0.0123 USD', '0.00000560 USD']

@@ -21,7 +21,7 @@ Blind = Literal["none", "blank", "other"]
 Medium = Image | Video
 Shows = Callable[[Sample, Sequence[Message]], Sequence[Message]]
 
-GREY = (128, 128, 128)
+GRAY = (128, 128, 128)
 LOOKED_AT = 100
 """First rows that are checked for media, if only the prompts draw them."""
 NOTES = {
@@ -73,7 +73,7 @@ def blinded(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
     """The benchmark without its pictures. For `other`, the rows are read at the first question."""
     hides: Mapping[str, Shows] = {
         "none": _nothing,
-        "blank": _grey,
+        "blank": _gray,
         "other": _Others(benchmark, seed).instead,
     }
     return vary(
@@ -103,22 +103,22 @@ def _nothing(sample: Sample, messages: Sequence[Message]) -> Sequence[Message]:
     return kept_messages
 
 
-def _grey(_: Sample, messages: Sequence[Message]) -> Sequence[Message]:
-    def grey(medium: Medium) -> Medium:
+def _gray(_: Sample, messages: Sequence[Message]) -> Sequence[Message]:
+    def gray(medium: Medium) -> Medium:
         if isinstance(medium, Video):
             raise DataError(f"--blind blank is for pictures, and {medium.place} is a video.")
         shown = images.load(medium)
         assert shown.width is not None and shown.height is not None
         return Image(_blank(shown.width, shown.height), place="a grey picture")
 
-    return _instead(messages, lambda _, medium: grey(medium))
+    return _instead(messages, lambda _, medium: gray(medium))
 
 
 @lru_cache(maxsize=256)
 def _blank(width: int, height: int) -> bytes:
     from snellen.media.drawing import Canvas  # it needs numpy, which takes a while to import
 
-    return Canvas(width, height, GREY).png()
+    return Canvas(width, height, GRAY).png()
 
 
 def _instead(

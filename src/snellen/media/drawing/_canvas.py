@@ -1,6 +1,6 @@
-"""A picture that shapes are drawn on.
+"""A picture to draw shapes on.
 
-By hand, since Pillow's shapes and fonts come out differently with its version and that of FreeType.
+Our own code, because Pillow's shapes and fonts depend on its version and on FreeType's.
 """
 
 from __future__ import annotations
@@ -15,42 +15,42 @@ from snellen.media.drawing._glyphs import SIDE, TURNED_SIDE, glyph
 from snellen.media.drawing._noise import normal
 from snellen.media.drawing._png import png
 
-Colour = Sequence[int]
+Color = Sequence[int]
 UNIT = 16
-"""Places and sizes are in sixteenths of a pixel."""
+"""Positions and sizes are in sixteenths of a pixel."""
 DISC = 64
 
 
 class Canvas:
-    """A picture of `width` x `height` pixels on even paper, white unless said otherwise.
+    """A picture of `width` x `height` pixels on plain paper, white by default.
 
-    `pixels` is (height, width, 3), RGB, 0 to 255. Places are the shape's top left corner, (0, 0)
-    the picture's. What lies outside is cut off.
+    `pixels` is (height, width, 3), RGB, 0 to 255. A position is the top left corner of a shape;
+    (0, 0) is the top left corner of the picture. Shapes are clipped at the edges.
     """
 
-    def __init__(self, width: int, height: int, paper: Colour = (255, 255, 255)) -> None:
+    def __init__(self, width: int, height: int, paper: Color = (255, 255, 255)) -> None:
         self.pixels: NDArray[np.uint8] = np.empty((height, width, 3), dtype=np.uint8)
         self.pixels[:] = paper
 
     def draw(
-        self, what: str, x: int, y: int, side: int, colour: Colour = (0, 0, 0), turn: int = 0
+        self, what: str, x: int, y: int, side: int, color: Color = (0, 0, 0), turn: int = 0
     ) -> None:
         """A `disc`, a `square`, or the sign `what` of `glyph`, in a square of `side`.
 
-        A sign that is turned (`turn` degrees) keeps its size and the centre of its square.
+        `turn` rotates a sign by degrees about the center of its square. Its size stays the same.
         """
         if what in INK:
-            self.stamp(INK[what](), x, y, side, colour)
+            self.stamp(INK[what](), x, y, side, color)
         elif turn:
             margin = side * (TURNED_SIDE - SIDE) // (2 * SIDE)
-            self.stamp(glyph(what, turn), x - margin, y - margin, side + 2 * margin, colour)
+            self.stamp(glyph(what, turn), x - margin, y - margin, side + 2 * margin, color)
         else:
-            self.stamp(glyph(what), x, y, side, colour)
+            self.stamp(glyph(what), x, y, side, color)
 
-    def stamp(self, ink: NDArray[np.bool_], x: int, y: int, side: int, colour: Colour) -> None:
-        """Lay `ink` (rows, columns) over a square.
+    def stamp(self, ink: NDArray[np.bool_], x: int, y: int, side: int, color: Color) -> None:
+        """Draw `ink` (rows, columns) over a square.
 
-        A pixel takes on the colour by the share of its area that is inked.
+        A pixel takes on the color in proportion to its inked area.
         """
         height, width, _ = self.pixels.shape
         top, bottom = max(0, y // UNIT), min(height, -(-(y + side) // UNIT))
@@ -60,11 +60,11 @@ class Canvas:
         cover = (down @ ink.astype(np.int64) @ across.T)[:, :, None]
         full_cover = UNIT * ink.shape[0] * UNIT * ink.shape[1]
         below = self.pixels[top:bottom, left:right].astype(np.int64)
-        mixed = below * (full_cover - cover) + np.array(colour) * cover
+        mixed = below * (full_cover - cover) + np.array(color) * cover
         self.pixels[top:bottom, left:right] = (mixed + full_cover // 2) // full_cover
 
     def add_noise(self, seed: int, deviation: int) -> None:
-        """Add grey noise of this standard deviation, in levels of 255, to every pixel."""
+        """Add gray noise of this standard deviation, in levels of 255, to every pixel."""
         noise = normal(seed, self.pixels[:, :, 0].size, deviation)
         noisy = self.pixels + noise.reshape(self.pixels.shape[:2])[:, :, None]
         self.pixels[:] = np.clip(noisy, 0, 255)
@@ -89,8 +89,8 @@ def _shared(first: int, last: int, start: int, side: int, cells: int) -> NDArray
 
 @cache
 def _disc() -> NDArray[np.bool_]:
-    centres = 2 * np.arange(DISC) + 1 - DISC
-    ink: NDArray[np.bool_] = centres[:, None] ** 2 + centres[None, :] ** 2 <= DISC**2
+    centers = 2 * np.arange(DISC) + 1 - DISC
+    ink: NDArray[np.bool_] = centers[:, None] ** 2 + centers[None, :] ** 2 <= DISC**2
     return ink
 
 

@@ -18,10 +18,10 @@ MOST_STORED = 65_535
 
 
 def png(pixels: NDArray[np.uint8]) -> bytes:
-    """The file of a picture (height, width, 3), RGB; where all is grey, a grey one."""
+    """The PNG file of a picture (height, width, 3), RGB. A gray picture becomes a gray PNG."""
     height, width, _ = pixels.shape
-    grey = bool((pixels == pixels[:, :, :1]).all())
-    rows = pixels[:, :, 0] if grey else pixels.reshape(height, width * 3)
+    gray = bool((pixels == pixels[:, :, :1]).all())
+    rows = pixels[:, :, 0] if gray else pixels.reshape(height, width * 3)
     # Each row as its difference from the one above (filter 2): even areas become zeros.
     above = np.zeros_like(rows)
     above[1:] = rows[:-1]
@@ -30,7 +30,7 @@ def png(pixels: NDArray[np.uint8]) -> bytes:
     filtered[:, 1:] = rows - above
     data = filtered.tobytes()
     packed = b"\x78\x01" + _deflate(filtered.ravel()) + struct.pack(">I", zlib.adler32(data))
-    header = struct.pack(">IIBBBBB", width, height, 8, 0 if grey else 2, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", width, height, 8, 0 if gray else 2, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"IDAT", packed), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
