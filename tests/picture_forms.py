@@ -44,7 +44,7 @@ PNG = Canvas(8, 8).png()
 PIXELS = images.pixels(Image(PNG))
 BASE64 = b64encode(PNG).decode()
 DATA_URL = f"data:image/png;base64,{BASE64}"
-ASKED = "What is it?"
+QUESTION = "What is it?"
 SHARED = "snellen_tests_picture_form"
 """The module through which the classes in files below get the form."""
 ABSENT = "-"
@@ -62,7 +62,7 @@ class Set:
         self.data = [dict(index=0, question="Q", answer="A")]
 
     def build_prompt(self, line):
-        return [{SHARED}.form, "{ASKED}"]
+        return [{SHARED}.form, "{QUESTION}"]
 
     def evaluate(self, eval_file, **judge_kwargs):
         return dict(acc=1.0)
@@ -76,7 +76,7 @@ class Model:
         return True
 
     def build_prompt(self, line, dataset=None):
-        return [{SHARED}.form, "{ASKED}"]
+        return [{SHARED}.form, "{QUESTION}"]
 
     def generate_inner(self, message, dataset=None):
         {SHARED}.message = message
@@ -169,7 +169,7 @@ def own_rows(form: Any, kind: Form, read: Read) -> Any:
     column `question`."""
     column = "question" if kind.text else "video" if kind.video else "image"
     form = form["text"] if kind.text and isinstance(form, dict) else form
-    row = {"id": 1, "question": ASKED, "answer": "A", column: form}
+    row = {"id": 1, "question": QUESTION, "answer": "A", column: form}
     if isinstance(form, bytes):
         import pyarrow
         from pyarrow import parquet
@@ -191,11 +191,16 @@ def sheet(form: Any, kind: Form, read: Read, column: str) -> Any:
     if not isinstance(form, str):
         return ABSENT
     column = "question" if kind.text else "video" if kind.video else column
-    beside = "" if column == "image_path" else BASE64
+    other_picture = "" if column == "image_path" else BASE64
     names = list(dict.fromkeys(["index", "image", "question", "answer", column]))
     rows = [
         {"index": 0, "image": BASE64, "question": "?", "answer": "A"},
-        {"index": 1, "image": "" if kind.video else beside, "question": ASKED, "answer": "A"}
+        {
+            "index": 1,
+            "image": "" if kind.video else other_picture,
+            "question": QUESTION,
+            "answer": "A",
+        }
         | {column: form},
     ]
     if column == "image_path":
@@ -221,7 +226,7 @@ def ask(form: Any, kind: Form, read: Read) -> Any:
         seen.extend(messages)
         return "A"
 
-    snellen.ask(model, form, ASKED)
+    snellen.ask(model, form, QUESTION)
     return seen
 
 
@@ -249,7 +254,7 @@ def model_class(form: Any, kind: Form, read: Read) -> Any:
 
 def prompt(form: Any, kind: Form, read: Read) -> Any:
     return of_benchmark(
-        read, tiny.benchmark(1, prompt=lambda sample, history: (user(form, ASKED),))
+        read, tiny.benchmark(1, prompt=lambda sample, history: (user(form, QUESTION),))
     )
 
 
@@ -264,10 +269,10 @@ DOORS: Mapping[str, Callable[[Any, Form, Read], Any]] = {
 }
 
 
-def of_benchmark(read: Read, made: Benchmark, row: int = 0) -> list[Message]:
+def of_benchmark(read: Read, benchmark: Benchmark, row: int = 0) -> list[Message]:
     """What a model gets of a row, as the runner reads it."""
-    sample: Sample = made.read([*made.data][row])
-    request = made.request(sample)
+    sample: Sample = benchmark.read([*benchmark.data][row])
+    request = benchmark.request(sample)
     assert request is not None
     return [*read(request).messages]
 
@@ -295,25 +300,25 @@ def outcome(door: str, form: Form, folder: Path, url: str, read: Read = loaded) 
     Raises:
         Blind: a picture became text.
     """
-    made = form.make(folder, url)
+    content = form.make(folder, url)
     try:
-        messages = DOORS[door](made, form, read)
+        messages = DOORS[door](content, form, read)
     except (DataError, ModelError) as error:
         assert str(error) and not form.text, error
         return "error"
-    return ABSENT if messages == ABSENT else seen(messages, made, form)
+    return ABSENT if messages == ABSENT else seen(messages, content, form)
 
 
-def seen(messages: list[Message], made: Any, form: Form) -> str:
+def seen(messages: list[Message], content: Any, form: Form) -> str:
     parts = [part for message in messages for part in message.content]
     texts = [part for part in parts if isinstance(part, str)]
     shown = [part for part in parts if isinstance(part, Image)]
     if form.text:
-        wanted = made["text"] if isinstance(made, dict) else made
+        wanted = content["text"] if isinstance(content, dict) else content
         if not any(wanted in text for text in texts):
             raise Blind(f"{wanted} is not among {texts}")
         return "text"
-    if any(str(made)[:40] in text for text in texts):
+    if any(str(content)[:40] in text for text in texts):
         raise Blind(f"{form.name} came as text: {texts}")
     if form.video:
         if not any(isinstance(part, Video) for part in parts):
@@ -364,10 +369,10 @@ def row(form: Form) -> str:
 
 def cell(door: str, form: Form, folder: Path, url: str) -> str:
     """A cell of the page; *fetched* where the error goes with leave to fetch."""
-    found = outcome(door, form, folder, url)
-    if found == "error" and outcome(door, form, folder, url, fetching) == "picture":
+    result = outcome(door, form, folder, url)
+    if result == "error" and outcome(door, form, folder, url, fetching) == "picture":
         return "*fetched*"
-    return found
+    return result
 
 
 if __name__ == "__main__":

@@ -50,23 +50,23 @@ def cropped(picture: Picture, share: float) -> Picture:
 
 def framed(picture: Picture, share: float) -> Picture:
     x, y = round(picture.width * share), round(picture.height * share)
-    made = PIL.Image.new("RGB", (picture.width + 2 * x, picture.height + 2 * y), "white")
-    made.paste(picture, (x, y))
-    return made
+    canvas = PIL.Image.new("RGB", (picture.width + 2 * x, picture.height + 2 * y), "white")
+    canvas.paste(picture, (x, y))
+    return canvas
 
 
 CHANGES: Mapping[str, Callable[[Picture], bytes]] = {
-    "JPEG, quality 30": lambda one: jpeg(one, 30),
-    "half size, quality 75": lambda one: jpeg(scaled(one, 0.5), 75),
-    "squeezed to 224 x 224": lambda one: jpeg(one.resize((224, 224))),
-    "30 % brighter": lambda one: jpeg(ImageEnhance.Brightness(one).enhance(1.3)),
-    "30 % darker": lambda one: jpeg(ImageEnhance.Brightness(one).enhance(0.7)),
-    "40 % more contrast": lambda one: jpeg(ImageEnhance.Contrast(one).enhance(1.4)),
-    "grey": lambda one: jpeg(one.convert("L")),
-    "1 % cropped at each edge": lambda one: jpeg(cropped(one, 0.01)),
-    "2.5 % cropped": lambda one: jpeg(cropped(one, 0.025)),
-    "5 % cropped": lambda one: jpeg(cropped(one, 0.05)),
-    "10 % cropped": lambda one: jpeg(cropped(one, 0.1)),
-    "a white frame of 3 %": lambda one: jpeg(framed(one, 0.03)),
-    "mirrored": lambda one: jpeg(one.transpose(PIL.Image.Transpose.FLIP_LEFT_RIGHT)),
+    "JPEG, quality 30": lambda picture: jpeg(picture, 30),
+    "half size, quality 75": lambda picture: jpeg(scaled(picture, 0.5), 75),
+    "squeezed to 224 x 224": lambda picture: jpeg(picture.resize((224, 224))),
+    "30 % brighter": lambda picture: jpeg(ImageEnhance.Brightness(picture).enhance(1.3)),
+    "30 % darker": lambda picture: jpeg(ImageEnhance.Brightness(picture).enhance(0.7)),
+    "40 % more contrast": lambda picture: jpeg(ImageEnhance.Contrast(picture).enhance(1.4)),
+    "grey": lambda picture: jpeg(picture.convert("L")),
+    "1 % cropped at each edge": lambda picture: jpeg(cropped(picture, 0.01)),
+    "2.5 % cropped": lambda picture: jpeg(cropped(picture, 0.025)),
+    "5 % cropped": lambda picture: jpeg(cropped(picture, 0.05)),
+    "10 % cropped": lambda picture: jpeg(cropped(picture, 0.1)),
+    "a white frame of 3 %": lambda picture: jpeg(framed(picture, 0.03)),
+    "mirrored": lambda picture: jpeg(picture.transpose(PIL.Image.Transpose.FLIP_LEFT_RIGHT)),
 }

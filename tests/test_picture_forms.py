@@ -135,25 +135,25 @@ def test_what_cannot_be_shown_is_an_error_in_words(value: Any, says: str) -> Non
 def test_a_choice_that_is_a_picture_is_refused(folder: Path, choice: Any) -> None:
     row = {"id": 1, "question": "Which?", "choices": ["a cat", choice], "answer": "A"}
     (folder / "mine.jsonl").write_text(json.dumps(row))
-    made = registry.benchmark("mine.jsonl")
+    benchmark = registry.benchmark("mine.jsonl")
     with pytest.raises(DataError, match=r"row 1 of mine\.jsonl has a choice B that .*<image 1>"):
-        made.read(next(iter(made.data)))
+        benchmark.read(next(iter(benchmark.data)))
 
 
 def test_a_choice_may_say_that_it_is_text(folder: Path) -> None:
     choices = ["a cat", {"type": "text", "text": "a.png"}]
     row = {"id": 1, "question": "Which?", "choices": choices, "answer": "B"}
     (folder / "mine.jsonl").write_text(json.dumps(row))
-    made = registry.benchmark("mine.jsonl")
-    assert made.read(next(iter(made.data))).choices == ("a cat", "a.png")
+    benchmark = registry.benchmark("mine.jsonl")
+    assert benchmark.read(next(iter(benchmark.data))).choices == ("a cat", "a.png")
 
 
 def test_a_question_that_is_a_list_of_parts_is_refused(folder: Path) -> None:
     question = [{"type": "image", "value": "a.png"}, "What is it?"]
     (folder / "mine.jsonl").write_text(json.dumps({"id": 1, "question": question, "answer": "a"}))
-    made = registry.benchmark("mine.jsonl", task="vqa")
+    benchmark = registry.benchmark("mine.jsonl", task="vqa")
     with pytest.raises(DataError, match="has a question that is a list, not text"):
-        made.read(next(iter(made.data)))
+        benchmark.read(next(iter(benchmark.data)))
 
 
 # -- a benchmark's own prompt
@@ -161,16 +161,16 @@ def test_a_question_that_is_a_list_of_parts_is_refused(folder: Path) -> None:
 
 def test_the_samples_own_question_and_what_the_model_said_are_text() -> None:
     address = "https://example.org/a.jpg"
-    made = tiny.benchmark(
+    benchmark = tiny.benchmark(
         1,
-        sample=lambda place, row: Sample(id="1", question=address, target="yes"),
+        sample=lambda row_index, row: Sample(id="1", question=address, target="yes"),
         prompt=lambda sample, history: (
             user(sample.question),
             assistant("https://example.org/b.jpg"),
             user("Sure?"),
         ),
     )
-    request = made.request(made.read(next(iter(made.data))))
+    request = benchmark.request(benchmark.read(next(iter(benchmark.data))))
     assert request is not None
     assert [message.content for message in request.messages] == [
         (address,),
@@ -182,11 +182,14 @@ def test_the_samples_own_question_and_what_the_model_said_are_text() -> None:
 def test_a_blind_run_sees_no_picture_that_a_prompt_names_by_its_path(
     folder: Path, tmp_path: Path
 ) -> None:
-    made = tiny.benchmark(1, prompt=lambda sample, history: (user(f"{folder}/a.png", "What?"),))
-    seen, blind = (
-        snellen.evaluate(made, sees, out=tmp_path / "runs", blind=blind) for blind in (None, "none")
+    benchmark = tiny.benchmark(
+        1, prompt=lambda sample, history: (user(f"{folder}/a.png", "What?"),)
     )
-    assert [answers(one.run) for one in (seen, blind)] == [["1"], ["0"]]
+    seen, blind = (
+        snellen.evaluate(benchmark, sees, out=tmp_path / "runs", blind=blind)
+        for blind in (None, "none")
+    )
+    assert [answers(result.run) for result in (seen, blind)] == [["1"], ["0"]]
 
 
 def answers(run: Path | None) -> list[str]:

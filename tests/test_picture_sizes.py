@@ -37,7 +37,7 @@ class Eyes:
         self.seen: list[Any] = []
 
     def parse(self, reply: Reply, sample: Sample) -> Reading:
-        sizes = [(one.width, one.height) for one in sample.media if isinstance(one, Image)]
+        sizes = [(image.width, image.height) for image in sample.media if isinstance(image, Image)]
         self.seen.append(sizes)
         return Reading(answer=reply.text, rule="whole")
 
@@ -56,9 +56,9 @@ def points(folder: Path, eyes: Eyes, **fields: Any) -> Benchmark:
     (folder / "wide.png").write_bytes(WIDE)
     (folder / "tall.png").write_bytes(TALL)
     media = tuple(Image(folder / name, label=name) for name in ("wide.png", "tall.png"))
-    made: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "data": Drawn("points", lambda: iter([{"id": "s"}])),
-        "sample": lambda place, row: Sample(id="s", question="Where?", media=media, target="1"),
+        "sample": lambda row_index, row: Sample(id="s", question="Where?", media=media, target="1"),
         "prompt": lambda sample, history: (user(*sample.media[::-1], sample.question),),
         "scorings": {
             "official": Scoring(
@@ -72,10 +72,10 @@ def points(folder: Path, eyes: Eyes, **fields: Any) -> Benchmark:
         "break_down_by": (),
         **fields,
     }
-    return tiny.benchmark(1, **made)
+    return tiny.benchmark(1, **settings)
 
 
-def says_one(messages: tuple[Message, ...]) -> str:
+def constant_model(messages: tuple[Message, ...]) -> str:
     return "1"
 
 
@@ -83,35 +83,35 @@ SIZES = [(256, 64), (32, 128)]
 
 
 def test_every_path_shows_a_scoring_the_same_sizes(tmp_path: Path, eyes: Eyes) -> None:
-    made = points(tmp_path, eyes)
+    benchmark = points(tmp_path, eyes)
     out = tmp_path / "runs"
-    run = snellen.evaluate(made, says_one, out=out).run
+    run = snellen.evaluate(benchmark, constant_model, out=out).run
     assert run is not None
     assert eyes.taken() == [SIZES, SIZES], "the running score, and the final one"
 
-    snellen.score(run, made)
+    snellen.score(run, benchmark)
     assert eyes.taken() == [SIZES]
-    explain(run, "s", made)
+    explain(run, "s", benchmark)
     assert eyes.taken() == [SIZES]
-    snellen.evaluate(made, says_one, out=out)
+    snellen.evaluate(benchmark, constant_model, out=out)
     assert eyes.taken() == [SIZES], "continued: nothing was asked"
 
     file = tmp_path / "replies.jsonl"
     file.write_text('{"id": "s", "prediction": "1"}\n')
-    snellen.score(file, made)
-    explain(file, "s", made)
+    snellen.score(file, benchmark)
+    explain(file, "s", benchmark)
     assert eyes.taken() == [SIZES, SIZES]
 
 
 def test_a_run_is_scored_with_the_sizes_that_it_stored(tmp_path: Path, eyes: Eyes) -> None:
-    made = points(tmp_path, eyes)
-    run = snellen.evaluate(made, says_one, out=tmp_path / "runs").run
+    benchmark = points(tmp_path, eyes)
+    run = snellen.evaluate(benchmark, constant_model, out=tmp_path / "runs").run
     assert run is not None
     for name in ("wide.png", "tall.png"):
         (tmp_path / name).unlink()
     eyes.taken()
 
-    snellen.score(run, made)
+    snellen.score(run, benchmark)
     assert eyes.taken() == [SIZES]
 
 
@@ -119,8 +119,8 @@ def test_a_run_is_scored_with_the_sizes_that_it_stored(tmp_path: Path, eyes: Eye
 def test_under_a_probe_a_scoring_sees_the_samples_own_pictures(
     tmp_path: Path, eyes: Eyes, blind: Blind
 ) -> None:
-    made = points(tmp_path, eyes)
-    snellen.evaluate(made, says_one, out=tmp_path / "runs", blind=blind)
+    benchmark = points(tmp_path, eyes)
+    snellen.evaluate(benchmark, constant_model, out=tmp_path / "runs", blind=blind)
     assert eyes.taken() == [SIZES, SIZES]
 
 
@@ -136,11 +136,11 @@ def test_each_turn_of_own_rows_has_its_own_pictures(
     from snellen import registry
 
     eyes = Eyes()
-    made = registry.benchmark(str(tmp_path / "mine.jsonl"), task="vqa")
-    first = made.headline
-    scoring = replace(made.scorings[first], parse=eyes.parse, score=lambda *_: 1.0)
-    made = replace(made, scorings={first: scoring})
-    snellen.evaluate(made, says_one, out=tmp_path / "runs")
+    benchmark = registry.benchmark(str(tmp_path / "mine.jsonl"), task="vqa")
+    first = benchmark.headline
+    scoring = replace(benchmark.scorings[first], parse=eyes.parse, score=lambda *_: 1.0)
+    benchmark = replace(benchmark, scorings={first: scoring})
+    snellen.evaluate(benchmark, constant_model, out=tmp_path / "runs")
     seen = eyes.taken()
     assert seen == [[(256, 64)], [(32, 128)]] * (len(seen) // 2)
 
@@ -179,9 +179,9 @@ def test_a_size_from_a_files_head_is_that_of_the_whole(
         b"data:image/x;base64," + b64encode(data),
         Slice(path=tmp_path / "b.tsv", offset=2, length=length, encoding="base64"),
     ):
-        whole = images.load(Image(source))
+        loaded = images.load(Image(source))
         sized = images.sized(Image(source))
-        assert (sized.width, sized.height) == (whole.width, whole.height)
+        assert (sized.width, sized.height) == (loaded.width, loaded.height)
 
 
 # -- conversations
@@ -206,12 +206,12 @@ def looking(folder: Path, eyes: Eyes) -> Benchmark:
 def test_a_prompt_that_looks_at_its_picture_is_not_asked_to_score(
     tmp_path: Path, eyes: Eyes
 ) -> None:
-    made = looking(tmp_path, eyes)
-    result = snellen.evaluate(made, says_one, out=tmp_path / "runs")
+    benchmark = looking(tmp_path, eyes)
+    result = snellen.evaluate(benchmark, constant_model, out=tmp_path / "runs")
     assert result.report.replies == {"ok": 1}
     (tmp_path / "wide.png").unlink()
     assert result.run is not None
-    assert snellen.score(result.run, made).report.replies == {"ok": 1}
+    assert snellen.score(result.run, benchmark).report.replies == {"ok": 1}
 
 
 def without_ends(run: Path) -> Iterator[str]:
@@ -223,26 +223,26 @@ def without_ends(run: Path) -> Iterator[str]:
 def test_a_folder_of_an_earlier_version_asks_the_prompt_with_the_real_pictures(
     tmp_path: Path, eyes: Eyes
 ) -> None:
-    made = looking(tmp_path, eyes)
-    run = snellen.evaluate(made, says_one, out=tmp_path / "runs").run
+    benchmark = looking(tmp_path, eyes)
+    run = snellen.evaluate(benchmark, constant_model, out=tmp_path / "runs").run
     assert run is not None
     (run / "replies.jsonl").write_text("".join(without_ends(run)))
-    assert snellen.score(run, made).report.replies == {"ok": 1}
+    assert snellen.score(run, benchmark).report.replies == {"ok": 1}
 
 
 def test_a_conversation_that_was_interrupted_is_not_scored_until_it_ends(
     tmp_path: Path, eyes: Eyes
 ) -> None:
-    made = looking(tmp_path, eyes)
-    run = snellen.evaluate(made, says_one, out=tmp_path / "runs").run
+    benchmark = looking(tmp_path, eyes)
+    run = snellen.evaluate(benchmark, constant_model, out=tmp_path / "runs").run
     assert run is not None
-    whole = (run / "replies.jsonl").read_text()
-    (run / "replies.jsonl").write_text(whole.splitlines(keepends=True)[0])
+    journal = (run / "replies.jsonl").read_text()
+    (run / "replies.jsonl").write_text(journal.splitlines(keepends=True)[0])
     questions = (run / "questions.jsonl").read_text().splitlines(keepends=True)
     (run / "questions.jsonl").write_text(questions[0])
-    assert snellen.score(run, made).report.replies == {}
+    assert snellen.score(run, benchmark).report.replies == {}
 
-    again = snellen.evaluate(made, says_one, out=tmp_path / "runs")
+    again = snellen.evaluate(benchmark, constant_model, out=tmp_path / "runs")
     assert again.report.replies == {"ok": 1}
 
 
@@ -252,9 +252,9 @@ def test_what_fails_in_a_scoring_is_not_blamed_on_the_file_that_is_written(
     def parse(reply: Reply, sample: Sample) -> Reading:
         raise FileNotFoundError("lexicon.txt")
 
-    made = tiny.benchmark(1)
-    run = snellen.evaluate(made, says_one, out=tmp_path / "runs").run
+    benchmark = tiny.benchmark(1)
+    run = snellen.evaluate(benchmark, constant_model, out=tmp_path / "runs").run
     assert run is not None
-    scoring = replace(made.scorings["official"], parse=parse)
+    scoring = replace(benchmark.scorings["official"], parse=parse)
     with pytest.raises(FileNotFoundError, match=r"lexicon\.txt"):
-        snellen.score(run, replace(made, scorings={"official": scoring}))
+        snellen.score(run, replace(benchmark, scorings={"official": scoring}))

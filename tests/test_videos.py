@@ -53,9 +53,9 @@ WITHOUT_VIDEO: dict[str, Maker] = {
 @pytest.mark.parametrize("name", MAKERS)
 def test_the_frames_of_a_video_are_those_told(tmp_path: Path, name: str) -> None:
     clip = MAKERS[name](tmp_path / name)
-    found = tuple((time, videos.index_of(pixels)) for time, pixels in videos.decoded(clip.path))
-    assert len(found) > 0
-    assert found == clip.frames
+    frames = tuple((time, videos.index_of(pixels)) for time, pixels in videos.decoded(clip.path))
+    assert len(frames) > 0
+    assert frames == clip.frames
 
 
 @pytest.mark.parametrize(
@@ -112,12 +112,12 @@ def test_after_an_open_groups_keyframe_come_frames_that_are_shown_before_it(
             for packet in file.demux(video=0)
             if packet.pts is not None
         ]
-    found = [
-        [frame for frame, _ in packets[place : place + 4]]
-        for place, (_, key) in enumerate(packets)
+    groups = [
+        [frame for frame, _ in packets[index : index + 4]]
+        for index, (_, key) in enumerate(packets)
         if key
     ]
-    assert found == [
+    assert groups == [
         [0, 4, 2, 1],
         *([key, key - 2, key - 3, key - 1] for key in range(48, 300, 48)),
     ]
@@ -146,9 +146,9 @@ def test_the_matrix_turns_clockwise(
 ) -> None:
     data = videos.turned(tmp_path / "a.mp4", degrees, n=2).path.read_bytes()
     track = data[data.index(b"tkhd") :]
-    one = 1 << 16
+    unit = 1 << 16
     # After the name: version and flags, 2 times, track, reserved, duration, 8 + 8 bytes.
-    assert track[44:68] == struct.pack(">6i", a * one, b * one, 0, c * one, d * one, 0)
+    assert track[44:68] == struct.pack(">6i", a * unit, b * unit, 0, c * unit, d * unit, 0)
 
 
 def test_the_stored_picture_lies_on_its_side(tmp_path: Path) -> None:

@@ -53,9 +53,9 @@ def picture(index: int, width: int = WIDTH, height: int = HEIGHT) -> Picture:
     pixels = np.full((height, width, 3), 96, dtype=np.uint8)
     for bit in range(BITS):
         left, right = _edges(bit, width)
-        one = index >> bit & 1
-        pixels[height // 24 : height // 8, left:right] = 235 if one else 16
-        pixels[height // 8 : height // 8 * 2, left:right] = 16 if one else 235
+        is_set = index >> bit & 1
+        pixels[height // 24 : height // 8, left:right] = 235 if is_set else 16
+        pixels[height // 8 : height // 8 * 2, left:right] = 16 if is_set else 235
     left = index * 3 % width
     pixels[height * 3 // 8 : height * 5 // 8, left : left + width // 16] = (200, 80, 40)
     return pixels
@@ -105,37 +105,37 @@ def decoded(path: Path) -> Iterator[tuple[Fraction, Picture]]:
 
 def cfr(path: Path, n: int = 300, fps: Fraction | int = 30) -> Clip:
     """H.264 with B-frames and a keyframe every 250 frames; the container is the suffix's."""
-    return _made(path, _steady(n, fps), fps)
+    return _encode(path, _steady(n, fps), fps)
 
 
 def drawn(path: Path, indices: Sequence[int], fps: Fraction | int = 30) -> Clip:
     """As `cfr`, with pictures of these indices one after the other, which may come again."""
     times = _steady(len(indices), fps)
-    clip = _made(path, times, fps, lambda number: picture(indices[number]))
+    clip = _encode(path, times, fps, lambda number: picture(indices[number]))
     return replace(clip, frames=tuple((time, indices[number]) for time, number in times))
 
 
 def matroska(path: Path, n: int = 300, fps: Fraction | int = 30) -> Clip:
     """Matroska, which rounds times to milliseconds."""
-    return _milliseconds(_made(path, _steady(n, fps), fps))
+    return _milliseconds(_encode(path, _steady(n, fps), fps))
 
 
 def open_gop(path: Path, n: int = 300, fps: Fraction | int = 30) -> Clip:
     """Keyframes every 48 frames, with frames after them in the file that are shown before them."""
     options = X264 | {"g": "48", "x264-params": f"open-gop=1:{X264_PARAMS}"}
-    return _made(path, _steady(n, fps), fps, options=options)
+    return _encode(path, _steady(n, fps), fps, options=options)
 
 
 def vfr(path: Path, n: int = 300, fps: Fraction | int = 30) -> Clip:
     """Those of `n` frames that an irregular rule keeps, at their times: gaps of 1 to 7 frames."""
     kept = [k for k in range(n) if k % 7 == 0 or k % 11 == 0 or k % 100 < 20]
-    return _made(path, [(k / Fraction(fps), k) for k in kept], fps)
+    return _encode(path, [(k / Fraction(fps), k) for k in kept], fps)
 
 
 def offset(path: Path, n: int = 300, fps: Fraction | int = 30, start: int = 5) -> Clip:
     """The first frame is shown `start` seconds after zero, or what is nearest to that in frames."""
     first = round(start * fps)
-    return _made(path, [((first + k) / Fraction(fps), k) for k in range(n)], fps)
+    return _encode(path, [((first + k) / Fraction(fps), k) for k in range(n)], fps)
 
 
 def turned(path: Path, degrees: int, n: int = 60, fps: Fraction | int = 30) -> Clip:
@@ -147,13 +147,13 @@ def turned(path: Path, degrees: int, n: int = 60, fps: Fraction | int = 30) -> C
     def lying(index: int) -> Picture:
         return np.ascontiguousarray(np.rot90(picture(index), degrees // 90))
 
-    return _made(path, _steady(n, fps), fps, lying, degrees=degrees)
+    return _encode(path, _steady(n, fps), fps, lying, degrees=degrees)
 
 
 def sized(path: Path, width: int, height: int, n: int = 60, fps: Fraction | int = 30) -> Clip:
     """Of another size; without subsampled colour where a side is odd."""
     pixel_format = "yuv444p" if width % 2 or height % 2 else "yuv420p"
-    return _made(
+    return _encode(
         path,
         _steady(n, fps),
         fps,
@@ -167,29 +167,29 @@ def resized(path: Path, n: int = 60, fps: Fraction | int = 30) -> Clip:
     """Half of the frames 320 x 192, the rest 160 x 96: two MPEG transport streams in a row."""
     frames = _steady(n, fps)
     options = X264 | {"bf": "0"}  # the container would show frames later, to decode them in time
-    first = _made(path, frames[: n // 2], fps, options=options)
+    first = _encode(path, frames[: n // 2], fps, options=options)
     data = path.read_bytes()
     half = partial(picture, width=WIDTH // 2, height=HEIGHT // 2)
     container = {"mpegts_flags": "initial_discontinuity"}  # or it would count as damaged
-    second = _made(path, frames[n // 2 :], fps, half, options=options, container=container)
+    second = _encode(path, frames[n // 2 :], fps, half, options=options, container=container)
     path.write_bytes(data + path.read_bytes())
     return Clip(path=path, frames=first.frames + second.frames)
 
 
 def with_audio(path: Path, n: int = 300, fps: Fraction | int = 30, seconds: int = 12) -> Clip:
     """A tone of `seconds` as the first stream, the video as the second."""
-    return _made(path, _steady(n, fps), fps, tone=seconds)
+    return _encode(path, _steady(n, fps), fps, tone=seconds)
 
 
 def vp9(path: Path, n: int = 60, fps: Fraction | int = 30) -> Clip:
     """WebM, which rounds times to milliseconds."""
     options = {"deadline": "realtime", "cpu-used": "8", "b": "1M"}
-    return _milliseconds(_made(path, _steady(n, fps), fps, codec="libvpx-vp9", options=options))
+    return _milliseconds(_encode(path, _steady(n, fps), fps, codec="libvpx-vp9", options=options))
 
 
 def mpeg4(path: Path, n: int = 60, fps: Fraction | int = 30) -> Clip:
     """MPEG-4 part 2 without B-frames, as old AVI files have it."""
-    return _made(path, _steady(n, fps), fps, codec="mpeg4", options={"g": "12", "b": "1M"})
+    return _encode(path, _steady(n, fps), fps, codec="mpeg4", options={"g": "12", "b": "1M"})
 
 
 # -- damaged ones, and no videos
@@ -202,7 +202,7 @@ def without_index(path: Path, n: int = 300, fps: Fraction | int = 30) -> Clip:
 
 def cut_mp4(path: Path, n: int = 300, fps: Fraction | int = 30) -> Clip:
     """The first 60 % of an MP4 with its index in front; `frames` are those wholly there."""
-    return _cut(_made(path, _steady(n, fps), fps, container={"movflags": "faststart"}))
+    return _cut(_encode(path, _steady(n, fps), fps, container={"movflags": "faststart"}))
 
 
 def cut_matroska(path: Path, n: int = 300, fps: Fraction | int = 30) -> Clip:
@@ -212,7 +212,7 @@ def cut_matroska(path: Path, n: int = 300, fps: Fraction | int = 30) -> Clip:
 
 def audio_only(path: Path, seconds: int = 3) -> Clip:
     """A tone."""
-    return _made(path, [], 1, tone=seconds)
+    return _encode(path, [], 1, tone=seconds)
 
 
 def empty(path: Path) -> Clip:
@@ -234,7 +234,7 @@ def _steady(n: int, fps: Fraction | int) -> list[tuple[Fraction, int]]:
     return [(k / Fraction(fps), k) for k in range(n)]
 
 
-def _made(
+def _encode(
     path: Path,
     frames: Sequence[tuple[Fraction, int]],
     fps: Fraction | int,
@@ -309,5 +309,5 @@ def _cut(clip: Clip) -> Clip:
     data = data[: len(data) * 6 // 10]
     clip.path.write_bytes(data)
     # A file has the encoder's units (H.264, annex B) as they are, but for what separates them.
-    whole = takewhile(lambda packet: packet[1].rpartition(b"\0\0\1")[2] in data, clip.packets)
-    return replace(clip, frames=tuple(sorted(frame for frame, _ in whole)))
+    complete = takewhile(lambda packet: packet[1].rpartition(b"\0\0\1")[2] in data, clip.packets)
+    return replace(clip, frames=tuple(sorted(frame for frame, _ in complete)))

@@ -19,15 +19,15 @@ from snellen.store import FORMAT, Failure, Key, Question, ReplyRecord, Run, Scor
 SCORING = "official"
 
 
-def question(sample: str, place: int = 0, *, turn: int = 0, **other: Any) -> Question:
+def question(sample: str, row_index: int = 0, *, turn: int = 0, **other: Any) -> Question:
     """A question of text alone, unless `other` says more."""
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "question": f"What is {sample}?",
         "messages": [("user", [f"What is {sample}?"])],
         **other,
     }
-    key = Key(sample, said.pop("repeat", 0), turn, said.pop("step", 0))
-    return Question(format=FORMAT, key=key, place=place, row="0" * 32, **said)
+    key = Key(sample, fields.pop("repeat", 0), turn, fields.pop("step", 0))
+    return Question(format=FORMAT, key=key, place=row_index, row="0" * 32, **fields)
 
 
 def reply(
@@ -81,8 +81,8 @@ def run_in(
             **manifest,
         }
     )
-    for one in questions:
-        run.append_question(one)
+    for record in questions:
+        run.append_question(record)
     for other in replies:
         run.append_reply(other)
     put_scores(run, scores)
@@ -93,7 +93,7 @@ def put_scores(run: Run, scores: Sequence[ScoreRow]) -> None:
     """The run's scores, in the place of earlier ones."""
     if scores:
         encode = msgspec.json.Encoder().encode
-        run.folder.put_atomic("scores.jsonl", b"".join(encode(one) + b"\n" for one in scores))
+        run.folder.put_atomic("scores.jsonl", b"".join(encode(row) + b"\n" for row in scores))
 
 
 class Got(NamedTuple):

@@ -29,11 +29,15 @@ DIGESTS: dict[Kind, str] = {
 
 
 def on_screen(script: Script, time: float) -> list[str]:
-    return [one.letter for one in script.shown if one.first <= time * 10 < one.end]
+    return [
+        appearance.letter
+        for appearance in script.shown
+        if appearance.first <= time * 10 < appearance.end
+    ]
 
 
 def so_far(script: Script, time: float) -> list[str]:
-    return [one.letter for one in script.shown if one.first <= time * 10]
+    return [appearance.letter for appearance in script.shown if appearance.first <= time * 10]
 
 
 @pytest.mark.parametrize("kind", CLIP_KINDS)
@@ -69,7 +73,7 @@ def test_questions_come_in_order_half_way_between_two_frames_of_the_clip(kind: K
 @pytest.mark.parametrize("kind", CLIP_KINDS)
 def test_letters_come_one_at_a_time(kind: Kind) -> None:
     for script in (clip_script(kind, seed) for seed in SEEDS):
-        assert all(one.end <= after.first for one, after in pairwise(script.shown))
+        assert all(before.end <= after.first for before, after in pairwise(script.shown))
         assert script.shown[-1].end <= script.n_frames
 
 
@@ -89,8 +93,8 @@ def test_the_letter_asked_for_is_the_one_that_is_there() -> None:
 def test_a_letter_is_followed_at_once_by_another() -> None:
     for script in (clip_script("letter", seed) for seed in SEEDS):
         assert script.shown[0].first == 0
-        for one, after in pairwise(script.shown):
-            assert (one.end, one.letter == after.letter) == (after.first, False)
+        for before, after in pairwise(script.shown):
+            assert (before.end, before.letter == after.letter) == (after.first, False)
 
 
 @pytest.mark.parametrize("kind", ["count", "order", "flash"])
@@ -115,29 +119,35 @@ def test_counts_range_from_none_to_many() -> None:
 
 def test_first_second_and_third_are_asked_once_each_when_they_have_come() -> None:
     for script in (clip_script("order", seed) for seed in SEEDS):
-        asked = set()
+        ranks = set()
         for question in script.questions:
-            place = [word in question.text for word in ("first", "second", "third")].index(True)
-            assert so_far(script, question.time)[place] == question.target
-            asked.add(place)
-        assert asked == {0, 1, 2}
+            rank = [word in question.text for word in ("first", "second", "third")].index(True)
+            assert so_far(script, question.time)[rank] == question.target
+            ranks.add(rank)
+        assert ranks == {0, 1, 2}
 
 
 def test_letters_in_order_are_all_different() -> None:
     for script in (clip_script("order", seed) for seed in SEEDS):
-        assert len({one.letter for one in script.shown}) == len(script.shown)
+        assert len({appearance.letter for appearance in script.shown}) == len(script.shown)
 
 
 def test_a_flash_is_of_the_letter_before_the_question_and_as_long_as_its_tag_says() -> None:
     for script in (clip_script("flash", seed) for seed in SEEDS):
-        for one, question in zip(script.shown, script.questions, strict=True):
+        for appearance, question in zip(script.shown, script.questions, strict=True):
             assert so_far(script, question.time)[-1] == question.target
-            assert question.tags == {"flash": f"{(one.end - one.first) / 10} seconds"}
+            assert question.tags == {"flash": f"{(appearance.end - appearance.first) / 10} seconds"}
 
 
 def test_each_length_flashes_once_a_clip() -> None:
     for script in (clip_script("flash", seed) for seed in SEEDS):
-        assert sorted(one.end - one.first for one in script.shown) == [1, 2, 4, 8, 16]
+        assert sorted(appearance.end - appearance.first for appearance in script.shown) == [
+            1,
+            2,
+            4,
+            8,
+            16,
+        ]
 
 
 def test_lengths_come_in_any_order() -> None:
@@ -150,12 +160,14 @@ def test_lengths_come_in_any_order() -> None:
 
 def test_who_names_the_flash_before_is_right_about_once_in_ten() -> None:
     pairs = [
-        (one.letter, after.letter)
+        (before.letter, after.letter)
         for seed in range(500)
-        for one, after in pairwise(clip_script("flash", str(seed)).shown)
+        for before, after in pairwise(clip_script("flash", str(seed)).shown)
     ]
     # 2,000 pairs: 10 % within four standard errors.
-    assert sum(one == after for one, after in pairs) / len(pairs) == pytest.approx(0.1, abs=0.027)
+    assert sum(before == after for before, after in pairs) / len(pairs) == pytest.approx(
+        0.1, abs=0.027
+    )
 
 
 def test_a_clip_has_no_frame_before_its_first_or_after_its_last() -> None:
@@ -168,22 +180,24 @@ def test_a_clip_has_no_frame_before_its_first_or_after_its_last() -> None:
 def test_the_classical_reader_reads_every_letter_from_a_jpeg() -> None:
     reader = Reader()
     for script in (clip_script(kind, seed) for kind in CLIP_KINDS for seed in SEEDS[:5]):
-        for one in script.shown:
+        for appearance in script.shown:
             file = BytesIO()
-            PIL.Image.fromarray(clip_frame(script, one.first)).save(file, "JPEG", quality=75)
-            asked = user(
+            PIL.Image.fromarray(clip_frame(script, appearance.first)).save(file, "JPEG", quality=75)
+            message = user(
                 Image(file.getvalue()), "Which letter is it? One of C, D, H, K, N, O, R, S, V, Z."
             )
-            assert reader.generate_batch([Request(messages=(asked,))])[0].text == one.letter
+            assert (
+                reader.generate_batch([Request(messages=(message,))])[0].text == appearance.letter
+            )
 
 
 @pytest.mark.parametrize("kind", CLIP_KINDS)
 def test_a_written_clip_shows_each_frame_at_its_time(tmp_path: Path, kind: Kind) -> None:
     script = clip_script(kind, "3")
     write_clip(script, tmp_path / "a.mp4")
-    found = list(videos.decoded(tmp_path / "a.mp4"))
-    assert [time for time, _ in found] == [Fraction(k, 10) for k in range(script.n_frames)]
-    for index, (_, pixels) in enumerate(found):
+    frames = list(videos.decoded(tmp_path / "a.mp4"))
+    assert [time for time, _ in frames] == [Fraction(k, 10) for k in range(script.n_frames)]
+    for index, (_, pixels) in enumerate(frames):
         drawn = clip_frame(script, index)
         # Ink is 128 levels darker than the screen; a letter has 1,500 pixels or more.
         assert ((pixels < 64) ^ (drawn < 64)).any(axis=2).sum() < 50

@@ -20,8 +20,8 @@ def decoded(file: bytes) -> np.ndarray:
 
 def scene() -> Canvas:
     canvas = Canvas(90, 60)
-    for place, sign in enumerate("CDHKNORSVZ"):
-        canvas.draw(sign, 5 + place * 8 * UNIT, 7 + place, 6 * UNIT + place)
+    for index, sign in enumerate("CDHKNORSVZ"):
+        canvas.draw(sign, 5 + index * 8 * UNIT, 7 + index, 6 * UNIT + index)
     canvas.draw("disc", 10 * UNIT + 3, 20 * UNIT, 30 * UNIT, RED)
     canvas.draw("square", 60 * UNIT, 30 * UNIT + 9, 20 * UNIT, (0, 0, 255))
     return canvas
@@ -148,13 +148,13 @@ def test_a_turned_letter_stays_where_it_is_and_keeps_its_size() -> None:
         canvas.draw("O", 13 * UNIT + 5, 20 * UNIT + 1, 24 * UNIT, turn=turn)
         ink.append(255.0 - canvas.pixels[:, :, 0])
     centres = [
-        (np.average(np.arange(60), weights=one.sum(axis)), one.sum())
-        for one in ink
+        (np.average(np.arange(60), weights=layer.sum(axis)), layer.sum())
+        for layer in ink
         for axis in (0, 1)
     ]
-    for (centre, whole), (first, first_whole) in zip(centres[2:], centres[:2] * 2, strict=True):
+    for (centre, total), (first, first_total) in zip(centres[2:], centres[:2] * 2, strict=True):
         assert centre == pytest.approx(first, abs=0.02)
-        assert whole == pytest.approx(first_whole, rel=0.001)
+        assert total == pytest.approx(first_total, rel=0.001)
 
 
 def test_a_letter_does_not_turn_by_degrees_between_the_steps() -> None:

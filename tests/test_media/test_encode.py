@@ -28,8 +28,8 @@ def frames(n: int) -> Iterator[NDArray[np.uint8]]:
 def test_frames_keep_their_order_and_exact_times(tmp_path: Path, fps: Fraction) -> None:
     path = tmp_path / "a.mp4"
     encode.mp4(path, frames(40), fps=fps)
-    found = [(time, videos.index_of(pixels)) for time, pixels in videos.decoded(path)]
-    assert found == [(k / fps, k) for k in range(40)]
+    decoded = [(time, videos.index_of(pixels)) for time, pixels in videos.decoded(path)]
+    assert decoded == [(k / fps, k) for k in range(40)]
 
 
 @pytest.mark.parametrize("grey", [0, 1, 77, 128, 254, 255])
@@ -64,7 +64,7 @@ def test_a_file_that_is_there_is_replaced_and_nothing_else_left(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("shapes", "said"),
+    ("shapes", "message"),
     [
         ([], "at least one frame"),
         ([(33, 32)], "even"),
@@ -73,11 +73,11 @@ def test_a_file_that_is_there_is_replaced_and_nothing_else_left(tmp_path: Path) 
     ],
 )
 def test_frames_that_make_no_video_are_refused_and_leave_the_file_as_it_was(
-    tmp_path: Path, shapes: list[tuple[int, int]], said: str
+    tmp_path: Path, shapes: list[tuple[int, int]], message: str
 ) -> None:
     path = tmp_path / "a.mp4"
     path.write_text("before")
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         encode.mp4(path, (np.zeros((*shape, 3), np.uint8) for shape in shapes), fps=TEN)
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from snellen.errors import UsageError
 from snellen.media.video import PRESETS, picked, policy
 
-AT_25 = [place / 25 for place in range(2500)]
+AT_25 = [index / 25 for index in range(2500)]
 
 
 def pick(text: str, times: list[float], start: float = 0.0, end: float | None = None) -> list[int]:
@@ -90,10 +90,10 @@ def test_no_frame_is_ever_later_than_the_window(
     text: str, times: list[float], start: float, length: float
 ) -> None:
     times = [time - times[0] for time in times]
-    found = pick(text, times, start, start + length)
-    assert found == sorted(set(found))
-    assert found
-    assert all(times[place] < start + length for place in found)
+    frames = pick(text, times, start, start + length)
+    assert frames == sorted(set(frames))
+    assert frames
+    assert all(times[index] < start + length for index in frames)
 
 
 def test_a_policy_is_written_in_one_way() -> None:
@@ -114,22 +114,22 @@ def test_a_size_keeps_its_aspect_and_never_grows() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "begins with none"),
+        ("", "starts with none"),
         ("uniform", "uniform needs a whole number"),
         ("uniform:0", "uniform needs a whole number"),
         ("uniform:9999999999999", "uniform needs a whole number"),
         ("fps:nan", "fps needs frames a second"),
         ("fps:1e9", "fps needs frames a second"),
-        ("last:4", "begins with none"),
+        ("last:4", "starts with none"),
         ("uniform:4,max=3", "uniform has no 'max'"),
         ("fps:1,max", "max needs a whole number"),
         ("fps:1,latest=yes", "latest takes no value"),
         ("every,codec=gif", "codec is jpeg or png"),
         ("every,quality=101", "quality is at most 100"),
-        ("ovo:gemini", "begins with none"),
+        ("ovo:gemini", "starts with none"),
     ],
 )
 def test_what_is_no_policy_says_why_and_what_there_is(text: str, says: str) -> None:
     with pytest.raises(UsageError, match=says) as raised:
         policy(text)
-    assert "There are uniform:N, fps:R" in str(raised.value)
+    assert "Policies: uniform:N, fps:R" in str(raised.value)

@@ -217,12 +217,12 @@ def test_a_file_that_begins_as_no_image_is_not_read_on(tmp_path: Path) -> None:
         load(Image(tmp_path / "1.jpg", label="1.jpg"))
 
 
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_file_of_too_many_bytes_is_not_read(tmp_path: Path, whole: bool) -> None:
+@pytest.mark.parametrize("by_path", [True, False])
+def test_a_file_of_too_many_bytes_is_not_read(tmp_path: Path, by_path: bool) -> None:
     path = tmp_path / "1.png"
     path.write_bytes(encoded("PNG"))
     os.truncate(path, 1 << 40)
-    source: Path | Slice = path if whole else Slice(path=path, offset=0, length=1 << 40)
+    source: Path | Slice = path if by_path else Slice(path=path, offset=0, length=1 << 40)
 
     with pytest.raises(MediaError, match=r"1\.png has 1,099,511,627,776 bytes; at most 536,"):
         load(Image(source, label="1.png"))

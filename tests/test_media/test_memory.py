@@ -33,8 +33,8 @@ def test_frames_that_wait_stay_within_what_may_be_held(
 ) -> None:
     path = videos.cfr(tmp_path / "clip.mp4").path
     ((_, frames),) = decoded(Video(path), WINDOWS[:1])  # and what is imported does not count below
-    one = size(frames)
-    monkeypatch.setattr(video, "MOST_HELD", 2 * one)
+    window_size = size(frames)
+    monkeypatch.setattr(video, "MOST_HELD", 2 * window_size)
     tracemalloc.start()
     try:
         for _ in decoded(Video(path), WINDOWS):
@@ -43,4 +43,4 @@ def test_frames_that_wait_stay_within_what_may_be_held(
     finally:
         tracemalloc.stop()
     # What may be held, the window that is handed out, a frame's pixels and the encoder's copy.
-    assert most < 3 * one + 4 * videos.WIDTH * videos.HEIGHT * 3
+    assert most < 3 * window_size + 4 * videos.WIDTH * videos.HEIGHT * 3

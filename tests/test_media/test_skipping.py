@@ -50,9 +50,9 @@ def test_neighbours_and_lone_frames_are_wanted_at_once(tmp_path: Path) -> None:
         Window(start=2.0, end=2.3, policy="every"),
         Window(start=0.0, end=None, policy="uniform:5"),
     ]
-    found = dict(decoded(Video(clip.path), windows))
+    results = dict(decoded(Video(clip.path), windows))
     # 30 a second: 2.0 s is frame 60; linspace(0, 299, 5) without its fractions
     for number, numbers in ((0, [*range(60, 69)]), (1, [0, 74, 149, 224, 299])):
-        frames = found[number]
+        frames = results[number]
         assert isinstance(frames, tuple)
         assert [videos.index_of(pixels(frame)) for frame in frames] == numbers

@@ -35,18 +35,18 @@ def encoded(kind: str, drawn: PIL.Image.Image, **options: Any) -> bytes:
 
 
 def shrunk(data: bytes, **limits: int) -> PIL.Image.Image:
-    made = smaller(Image(data), **limits).source
-    assert isinstance(made, bytes)
-    return PIL.Image.open(BytesIO(made))
+    result = smaller(Image(data), **limits).source
+    assert isinstance(result, bytes)
+    return PIL.Image.open(BytesIO(result))
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF"])
 def test_a_picturewithin_its_limits_keeps_its_bytes(kind: str) -> None:
     data = encoded(kind, picture())
 
-    made = smaller(Image(data), max_side=400, max_pixels=120_000, max_bytes=len(data))
+    result = smaller(Image(data), max_side=400, max_pixels=120_000, max_bytes=len(data))
 
-    assert made.source == data
+    assert result.source == data
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,9 @@ def test_a_picturewithin_its_limits_keeps_its_bytes(kind: str) -> None:
 def test_one_beyond_is_scaled_with_its_aspect(
     limits: dict[str, int], size: tuple[int, int]
 ) -> None:
-    made = smaller(Image(encoded("PNG", picture())), **limits)
+    result = smaller(Image(encoded("PNG", picture())), **limits)
 
-    assert (made.width, made.height) == size
+    assert (result.width, result.height) == size
 
 
 @given(
@@ -98,22 +98,22 @@ def test_no_size_is_beyond_the_limits(
     ],
 )
 def test_it_keeps_its_format(kind: str, mode: str, saved_as: str, saved_mode: str) -> None:
-    made = shrunk(encoded(kind, picture(mode)), max_side=100)
+    result = shrunk(encoded(kind, picture(mode)), max_side=100)
 
-    assert (made.format, made.mode, made.size) == (saved_as, saved_mode, (100, 75))
+    assert (result.format, result.mode, result.size) == (saved_as, saved_mode, (100, 75))
 
 
 def test_a_jpeg_keeps_the_resolution_of_its_colours() -> None:
-    made = shrunk(encoded("JPEG", picture(), subsampling="4:2:0"), max_side=100)
+    result = shrunk(encoded("JPEG", picture(), subsampling="4:2:0"), max_side=100)
 
-    assert [component[1:3] for component in made.layer] == [(1, 1)] * 3  # type: ignore[attr-defined]
+    assert [component[1:3] for component in result.layer] == [(1, 1)] * 3  # type: ignore[attr-defined]
 
 
 def test_it_shows_the_same() -> None:
-    made = np.asarray(shrunk(encoded("PNG", picture()), max_side=100))
+    result = np.asarray(shrunk(encoded("PNG", picture()), max_side=100))
 
-    assert (made[:, :47] == (255, 0, 0)).all()
-    assert (made[:, 53:] == (0, 0, 255)).all()
+    assert (result[:, :47] == (255, 0, 0)).all()
+    assert (result[:, 53:] == (0, 0, 255)).all()
 
 
 @pytest.mark.parametrize("kind", ["PNG", "WEBP"])
@@ -121,17 +121,17 @@ def test_what_is_see_through_stays_so(kind: str) -> None:
     drawn = picture("RGBA")
     drawn.putalpha(PIL.Image.new("L", drawn.size, 77))
 
-    made = shrunk(encoded(kind, drawn), max_side=100)
+    result = shrunk(encoded(kind, drawn), max_side=100)
 
-    assert made.getchannel("A").getextrema() == (77, 77)
+    assert result.getchannel("A").getextrema() == (77, 77)
 
 
 def test_a_palettes_see_through_colour_stays_so() -> None:
     drawn = picture("P")
-    made = shrunk(encoded("PNG", drawn, transparency=drawn.getpixel((0, 0))), max_side=100)
+    result = shrunk(encoded("PNG", drawn, transparency=drawn.getpixel((0, 0))), max_side=100)
 
-    assert made.mode == "RGBA"
-    assert [made.getpixel((0, 0))[3], made.getpixel((99, 0))[3]] == [0, 255]  # type: ignore[index]
+    assert result.mode == "RGBA"
+    assert [result.getpixel((0, 0))[3], result.getpixel((99, 0))[3]] == [0, 255]  # type: ignore[index]
 
 
 def test_sixteen_bits_of_grey_stay_sixteen() -> None:
@@ -144,10 +144,10 @@ def test_an_orientation_is_applied_since_it_is_not_kept() -> None:
     exif = PIL.Image.Exif()
     exif[0x0112] = 6  # shown turned by 90 degrees to the right
 
-    made = shrunk(encoded("JPEG", picture(), exif=exif), max_side=100)
+    result = shrunk(encoded("JPEG", picture(), exif=exif), max_side=100)
 
-    assert (made.size, dict(made.getexif())) == ((75, 100), {})
-    red = made.convert("RGB").getpixel((37, 10))
+    assert (result.size, dict(result.getexif())) == ((75, 100), {})
+    red = result.convert("RGB").getpixel((37, 10))
     assert isinstance(red, tuple) and red[0] > 200 > 50 > red[2]
 
 
@@ -156,20 +156,20 @@ def test_a_colour_profile_is_kept() -> None:
 
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 
-    made = shrunk(encoded("JPEG", picture(), icc_profile=profile), max_side=100)
+    result = shrunk(encoded("JPEG", picture(), icc_profile=profile), max_side=100)
 
-    assert made.info["icc_profile"] == profile
+    assert result.info["icc_profile"] == profile
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
 def test_a_file_of_too_many_bytes_is_scaled_until_it_fits(kind: str) -> None:
     data = encoded(kind, noise((200, 150)))
 
-    made = smaller(Image(data), max_bytes=len(data) // 4)
+    result = smaller(Image(data), max_bytes=len(data) // 4)
 
-    assert isinstance(made.source, bytes) and len(made.source) <= len(data) // 4
-    assert made.width and made.height and 20 < made.width < 200
-    assert made.width / made.height == pytest.approx(200 / 150, rel=0.03)
+    assert isinstance(result.source, bytes) and len(result.source) <= len(data) // 4
+    assert result.width and result.height and 20 < result.width < 200
+    assert result.width / result.height == pytest.approx(200 / 150, rel=0.03)
 
 
 def test_a_file_that_fits_at_no_size_is_an_error() -> None:

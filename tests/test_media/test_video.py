@@ -15,7 +15,7 @@ from snellen.media.video import Window, decoded, facts, load, picked, policy
 from tests import videos
 from tests.videos import Clip, index_of
 
-WHOLE: dict[str, tuple[Callable[[Path], Clip], str]] = {
+COMPLETE: dict[str, tuple[Callable[[Path], Clip], str]] = {
     "CFR with B-frames": (videos.cfr, "mp4"),
     "open GOP": (videos.open_gop, "mp4"),
     "VFR": (videos.vfr, "mp4"),
@@ -39,8 +39,8 @@ def shown(frame: Frame) -> int:
 
 
 def frames_of(path: Path, *windows: Window) -> list[tuple[Frame, ...]]:
-    found = dict(decoded(Video(path), windows))
-    every = [found[number] for number in range(len(windows))]
+    results = dict(decoded(Video(path), windows))
+    every = [results[number] for number in range(len(windows))]
     for frames in every:
         if isinstance(frames, MediaError):
             raise frames
@@ -51,13 +51,13 @@ def wanted(clip: Clip, window: Window) -> list[tuple[float, int]]:
     """Times and indices of the frames of a window, from how the clip was made."""
     first = clip.frames[0][0]
     times = [float(time - first) for time, _ in clip.frames]
-    places = picked(policy(window.policy), times, window.start, window.end)
-    return [(times[place], clip.frames[place][1]) for place in places]
+    indexes = picked(policy(window.policy), times, window.start, window.end)
+    return [(times[index], clip.frames[index][1]) for index in indexes]
 
 
-@pytest.fixture(scope="module", params=WHOLE)
+@pytest.fixture(scope="module", params=COMPLETE)
 def clip(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Clip:
-    make, suffix = WHOLE[request.param]
+    make, suffix = COMPLETE[request.param]
     return make(tmp_path_factory.mktemp("clips") / f"clip.{suffix}")
 
 
@@ -95,13 +95,13 @@ def test_windows_come_in_the_order_of_their_last_frames(tmp_path: Path) -> None:
 
 def test_a_frame_that_two_windows_want_is_one_object(tmp_path: Path) -> None:
     clip = videos.cfr(tmp_path / "clip.mp4", n=60)
-    one, two = frames_of(
+    first, second = frames_of(
         clip.path,
         Window(start=0.0, end=1.0, policy="fps:2"),
         Window(start=0.0, end=2.0, policy="fps:2"),
     )
-    assert one[0] is two[0]
-    assert [frame.time for frame in two] == [0.0, 0.5, 1.0, 1.5]
+    assert first[0] is second[0]
+    assert [frame.time for frame in second] == [0.0, 0.5, 1.0, 1.5]
 
 
 def test_frames_are_no_larger_than_the_policy_says_and_upright(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_file_that_is_cut_off_gives_what_is_there_and_says_what_is_not(
     inside = Window(start=0.0, end=there, policy="uniform:64")
     (frames,) = frames_of(clip.path, inside)
     assert [shown(frame) for frame in frames] == [index for _, index in wanted(clip, inside)]
-    with pytest.raises(MediaError, match=r"cut off: it says that it lasts 10\.0 s"):
+    with pytest.raises(MediaError, match=r"cut off: it declares 10\.0 s"):
         frames_of(clip.path, Window(start=0.0, end=9.0, policy="uniform:64"))
     with pytest.raises(MediaError, match="cut off"):
         frames_of(clip.path, Window(start=0.0, end=None, policy="uniform:64"))
@@ -144,10 +144,10 @@ def test_a_file_that_is_cut_off_gives_what_is_there_and_says_what_is_not(
 def test_a_window_that_lacks_its_frames_fails_no_other(tmp_path: Path) -> None:
     clip = videos.cut_mp4(tmp_path / "clip.mp4")
     windows = [Window(start=0.0, end=end, policy="uniform:4") for end in (9.0, 1.0, 0.0, 2.0)]
-    found = dict(decoded(Video(clip.path), windows))
-    said = [str(found[number]) for number in (0, 2)]
-    assert "cut off" in said[0] and "no frame before 0 s" in said[1]
-    assert all(len(found[number]) == 4 for number in (1, 3))  # type: ignore[arg-type]
+    results = dict(decoded(Video(clip.path), windows))
+    errors = [str(results[number]) for number in (0, 2)]
+    assert "cut off" in errors[0] and "no frame before 0 s" in errors[1]
+    assert all(len(results[number]) == 4 for number in (1, 3))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -187,8 +187,8 @@ def test_windows_that_do_not_need_what_is_damaged_have_their_frames(tmp_path: Pa
         Window(start=0.0, end=2.0, policy="uniform:8"),
         Window(start=0.0, end=None, policy="every"),
     ]
-    found = dict(decoded(Video(clip.path), windows))
-    assert isinstance(found[1], MediaError) and not isinstance(found[0], MediaError)
+    results = dict(decoded(Video(clip.path), windows))
+    assert isinstance(results[1], MediaError) and not isinstance(results[0], MediaError)
 
 
 def test_decoding_ends_when_nobody_waits(tmp_path: Path) -> None:
@@ -234,12 +234,12 @@ def test_a_video_outside_the_folder_is_not_opened(tmp_path: Path) -> None:
 def test_the_digest_is_that_of_all_bytes(tmp_path: Path) -> None:
     path = tmp_path / "video.mp4"
     path.write_bytes(b"not looked into" * 200_000)
-    found = load(Video(path))
+    video = load(Video(path))
     # sha256sum of the same bytes
-    assert found.digest == (
+    assert video.digest == (
         "sha256:" + __import__("hashlib").sha256(b"not looked into" * 200_000).hexdigest()
     )
-    assert load(found) is found
+    assert load(video) is video
 
 
 def test_a_missing_and_an_empty_video_say_which(tmp_path: Path) -> None:

@@ -36,10 +36,10 @@ from snellen.text.numbers import latex2sympy_value, latex_value
     ],
 )
 def test_an_expression_is_the_number_it_stands_for(text: str, number: Number) -> None:
-    found = latex_value(text)
-    assert found is not None
-    assert type(found) is type(number)
-    assert math.isclose(found, number, rel_tol=1e-12)
+    value = latex_value(text)
+    assert value is not None
+    assert type(value) is type(number)
+    assert math.isclose(value, number, rel_tol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -155,9 +155,9 @@ THEIRS: list[tuple[str, str, Number | None]] = [
     ("text", "number"), [row[1:] for row in THEIRS], ids=[r[0] for r in THEIRS]
 )
 def test_their_reading_is_kept_with_its_quirks(text: str, number: Number | None) -> None:
-    found = latex2sympy_value(text)
+    value = latex2sympy_value(text)
     if number is None:
-        assert found is None
+        assert value is None
     else:
-        assert found is not None
-        assert repr(round(found, 2)) == repr(round(number, 2))
+        assert value is not None
+        assert repr(round(value, 2)) == repr(round(number, 2))

@@ -30,14 +30,14 @@ def digests(messages: Sequence[Message]) -> list[str | None]:
     return [images.load(image).digest for message in messages for image in message.images]
 
 
-def asked(made: Benchmark) -> dict[str, tuple[Message, ...]]:
+def messages_sent(benchmark: Benchmark) -> dict[str, tuple[Message, ...]]:
     """What is sent about each sample, by its id."""
-    found = {}
-    for sample in map(made.read, made.data):
-        request = made.request(sample)
+    messages_by_id = {}
+    for sample in map(benchmark.read, benchmark.data):
+        request = benchmark.request(sample)
         assert request is not None
-        found[sample.id] = request.messages
-    return found
+        messages_by_id[sample.id] = request.messages
+    return messages_by_id
 
 
 def mine(folder: Path, *rows: dict[str, Any]) -> Benchmark:
@@ -55,27 +55,29 @@ def picture(folder: Path, name: str, width: int, height: int = 8) -> str:
 
 
 def test_none_sends_the_words_alone() -> None:
-    plain, blind = (asked(made) for made in (eyechart(), probed(eyechart(), blind="none")))
+    plain, blind = (
+        messages_sent(benchmark) for benchmark in (eyechart(), probed(eyechart(), blind="none"))
+    )
     for name, (message,) in blind.items():
         assert message.content == (plain[name][0].text,)
 
 
 def test_marks_of_pictures_go_with_them(tmp_path: Path) -> None:
     names = [picture(tmp_path, f"{n}.png", 8 + n) for n in range(2)]
-    made = mine(tmp_path, {"images": names, "question": "Is <image 2> like <image 1>?"})
-    (message,) = asked(probed(made, blind="none"))["0"]
+    benchmark = mine(tmp_path, {"images": names, "question": "Is <image 2> like <image 1>?"})
+    (message,) = messages_sent(probed(benchmark, blind="none"))["0"]
     assert not message.images
     assert "<image" not in message.text and "like" in message.text
 
 
 def test_blank_sends_grey_pictures_of_the_same_sizes(tmp_path: Path) -> None:
     names = [picture(tmp_path, "a.png", 13, 7), picture(tmp_path, "b.png", 5, 21)]
-    made = mine(tmp_path, {"images": names, "question": "Is <image 2> like <image 1>?"})
-    (message,) = asked(probed(made, blind="blank"))["0"]
+    benchmark = mine(tmp_path, {"images": names, "question": "Is <image 2> like <image 1>?"})
+    (message,) = messages_sent(probed(benchmark, blind="blank"))["0"]
     shown = [images.load(image) for image in message.images]
     assert [(image.width, image.height) for image in shown] == [(5, 21), (13, 7)]
     assert all((images.pixels(image) == 128).all() for image in shown)
-    (plain,) = asked(made)["0"]
+    (plain,) = messages_sent(benchmark)["0"]
     assert [isinstance(part, str) for part in message.content] == [
         isinstance(part, str) for part in plain.content
     ]
@@ -86,11 +88,13 @@ def test_every_kind_has_its_words_and_is_made_again_from_a_manifest(kind: str) -
     probe = probed(eyechart(), blind=kind)
     assert any("blind: " in note for note in probe.notes)
     assert CHANGES[kind]
-    assert asked(again(eyechart(), probe.provenance.probe)) == asked(probe)
+    assert messages_sent(again(eyechart(), probe.provenance.probe)) == messages_sent(probe)
 
 
 def test_other_shows_each_picture_once_and_never_to_its_own_question() -> None:
-    plain, blind = (asked(made) for made in (eyechart(), probed(eyechart(), blind="other")))
+    plain, blind = (
+        messages_sent(benchmark) for benchmark in (eyechart(), probed(eyechart(), blind="other"))
+    )
     own = {name: digests(messages) for name, messages in plain.items()}
     shown = {name: digests(messages) for name, messages in blind.items()}
     assert all(own[name] != shown[name] for name in own)
@@ -99,28 +103,31 @@ def test_other_shows_each_picture_once_and_never_to_its_own_question() -> None:
 
 
 def test_other_depends_on_rows_and_seed_alone() -> None:
-    first = {name: digests(one) for name, one in asked(probed(eyechart(), blind="other")).items()}
+    first = {
+        name: digests(messages)
+        for name, messages in messages_sent(probed(eyechart(), blind="other")).items()
+    }
     again = probed(eyechart(), blind="other")
     last = list(map(again.read, again.data))[-1]
     request = again.request(last)
     assert request is not None and digests(request.messages) == first[last.id]
-    drawn = asked(probed(eyechart(), blind="other", seed=1))
-    assert {name: digests(one) for name, one in drawn.items()} != first
+    drawn = messages_sent(probed(eyechart(), blind="other", seed=1))
+    assert {name: digests(messages) for name, messages in drawn.items()} != first
 
 
 def test_questions_about_one_picture_are_shown_the_same_other_one(tmp_path: Path) -> None:
     a, b, c = (picture(tmp_path, f"{name}.png", 8 + n) for n, name in enumerate("abc"))
     (tmp_path / "copy.png").write_bytes((tmp_path / "a.png").read_bytes())
     rows = [{"image": name, "question": "What?"} for name in (a, a, "copy.png", b, c)]
-    found = asked(probed(mine(tmp_path, *rows), blind="other"))
-    shown = [digests(found[str(n)]) for n in range(5)]
+    messages = messages_sent(probed(mine(tmp_path, *rows), blind="other"))
+    shown = [digests(messages[str(n)]) for n in range(5)]
     assert shown[0] == shown[1] == shown[2]  # the copy is the same picture under another name
-    assert len({str(one) for one in shown}) == 3
+    assert len({str(pictures) for pictures in shown}) == 3
 
 
 def test_a_question_with_two_pictures_is_shown_neither_of_them(tmp_path: Path) -> None:
     names = [picture(tmp_path, f"{n}.png", 8 + n) for n in range(4)]
-    made = mine(
+    benchmark = mine(
         tmp_path,
         {"images": names[:2], "question": "Alike?"},
         {"images": [names[1], names[0]], "question": "Alike?"},
@@ -128,7 +135,10 @@ def test_a_question_with_two_pictures_is_shown_neither_of_them(tmp_path: Path) -
         {"image": names[3], "question": "What?"},
     )
     for seed in range(6):
-        plain, blind = asked(made), asked(probed(made, blind="other", seed=seed))
+        plain, blind = (
+            messages_sent(benchmark),
+            messages_sent(probed(benchmark, blind="other", seed=seed)),
+        )
         for name in plain:
             own, shown = digests(plain[name]), digests(blind[name])
             assert len(own) == len(shown) and not {*own} & {*shown}
@@ -137,11 +147,11 @@ def test_a_question_with_two_pictures_is_shown_neither_of_them(tmp_path: Path) -
 def test_the_first_picture_stands_for_the_first_and_a_single_one_for_all(tmp_path: Path) -> None:
     names = [picture(tmp_path, f"{n}.png", 8 + n) for n in range(4)]
     alike = {"images": names[:2], "question": "Alike?"}
-    made = mine(tmp_path, alike, {"images": names[2:], "question": "Alike?"})
-    plain, blind = asked(made), asked(probed(made, blind="other"))
+    benchmark = mine(tmp_path, alike, {"images": names[2:], "question": "Alike?"})
+    plain, blind = messages_sent(benchmark), messages_sent(probed(benchmark, blind="other"))
     assert digests(blind["0"]) == digests(plain["1"])
-    made = mine(tmp_path, alike, {"image": names[2], "question": "What?"})
-    plain, blind = asked(made), asked(probed(made, blind="other"))
+    benchmark = mine(tmp_path, alike, {"image": names[2], "question": "What?"})
+    plain, blind = messages_sent(benchmark), messages_sent(probed(benchmark, blind="other"))
     assert digests(blind["1"]) == digests(plain["0"])[:1]
     assert digests(blind["0"]) == digests(plain["1"]) * 2
 
@@ -155,27 +165,27 @@ def test_a_picture_never_stands_for_a_video() -> None:
 
 def test_one_picture_for_all_rows_leaves_no_other(tmp_path: Path) -> None:
     name = picture(tmp_path, "a.png", 8)
-    made = mine(tmp_path, *({"image": name, "question": f"What {n}?"} for n in range(3)))
-    with pytest.raises(DataError, match="in the place of what sample '0' does"):
-        asked(probed(made, blind="other"))
+    benchmark = mine(tmp_path, *({"image": name, "question": f"What {n}?"} for n in range(3)))
+    with pytest.raises(DataError, match="can stand in for sample '0'"):
+        messages_sent(probed(benchmark, blind="other"))
 
 
 def test_a_question_that_is_a_picture_alone_cannot_be_asked_without(tmp_path: Path) -> None:
-    made = mine(tmp_path, {"image": picture(tmp_path, "a.png", 8), "question": "What?"})
-    bare = probed(made, blind="none")
+    benchmark = mine(tmp_path, {"image": picture(tmp_path, "a.png", 8), "question": "What?"})
+    bare = probed(benchmark, blind="none")
     sample = next(map(bare.read, bare.data))
-    (message,) = made.prompt(sample, ())
+    (message,) = benchmark.prompt(sample, ())
     alone = Message("user", message.images)
     with pytest.raises(DataError, match="leaves nothing to ask of sample '0'"):
-        asked(probed(replace(made, prompt=lambda *_: (alone,)), blind="none"))
+        messages_sent(probed(replace(benchmark, prompt=lambda *_: (alone,)), blind="none"))
 
 
 def test_a_missing_picture_fails_its_question_blind_too(tmp_path: Path) -> None:
     rows = [{"image": picture(tmp_path, f"{n}.png", 8 + n), "question": "What?"} for n in range(3)]
-    made = mine(tmp_path, *rows)
+    benchmark = mine(tmp_path, *rows)
     (tmp_path / "1.png").unlink()
     for kind in ("blank", "other"):
-        result = run(tmp_path / kind, Says(lambda _: "x"), probed(made, blind=kind)).result
+        result = run(tmp_path / kind, Says(lambda _: "x"), probed(benchmark, blind=kind)).result
         assert result is not None and result.failed == 1
         assert any("1.png" in note for note in result.report.notes)
 
@@ -190,26 +200,28 @@ def test_rows_that_show_nothing_are_counted(tmp_path: Path) -> None:
         {"question": "What is 1 + 1?"},
         {"question": "What?", "image": picture(tmp_path, "a", 8)},
     ]
-    made = probed(mine(tmp_path, *rows), blind="none")
-    assert made.notes[-1].endswith("; 1 of 2 rows show nothing anyway, and are asked as they are")
+    benchmark = probed(mine(tmp_path, *rows), blind="none")
+    assert benchmark.notes[-1].endswith(
+        "; 1 of 2 rows show nothing anyway, and are asked as they are"
+    )
 
 
 def test_a_benchmark_of_the_caller_s_is_scored_as_its_run_was_asked(tmp_path: Path) -> None:
     rows = [{"question": "What?", "image": picture(tmp_path, f"{n}.png", 8 + n)} for n in range(3)]
-    made = replace(mine(tmp_path, *rows), name="of-my-own")
-    result = snellen.evaluate(made, Says(lambda _: "x"), blind="none", out=tmp_path / "runs")
+    benchmark = replace(mine(tmp_path, *rows), name="of-my-own")
+    result = snellen.evaluate(benchmark, Says(lambda _: "x"), blind="none", out=tmp_path / "runs")
     assert result.run is not None
-    scored = snellen.score(result.run, made)
+    scored = snellen.score(result.run, benchmark)
     assert scored.report.probe == result.report.probe is not None
 
 
 def test_a_probed_benchmark_does_not_score_a_run_that_was_asked_otherwise(tmp_path: Path) -> None:
     rows = [{"question": "What?", "image": picture(tmp_path, f"{n}.png", 8 + n)} for n in range(3)]
-    made = replace(mine(tmp_path, *rows), name="of-my-own")
-    plain = snellen.evaluate(made, Says(lambda _: "x"), out=tmp_path / "runs").run
+    benchmark = replace(mine(tmp_path, *rows), name="of-my-own")
+    plain = snellen.evaluate(benchmark, Says(lambda _: "x"), out=tmp_path / "runs").run
     assert plain is not None
     with pytest.raises(UsageError, match="of the probe none, and the benchmark that is given of"):
-        snellen.score(plain, probed(made, blind="none"))
+        snellen.score(plain, probed(benchmark, blind="none"))
 
 
 @pytest.mark.parametrize(
@@ -223,33 +235,37 @@ def test_a_probed_benchmark_does_not_score_a_run_that_was_asked_otherwise(tmp_pa
     ],
 )
 def test_a_later_version_s_probe_is_not_taken_for_one_of_ours(probe: dict[str, object]) -> None:
-    with pytest.raises(UsageError, match="has no probe"):
+    with pytest.raises(UsageError, match="does not know the probe"):
         again(eyechart(), probe)
 
 
 def test_every_turn_of_a_conversation_is_asked_blind(tmp_path: Path) -> None:
     a, b, c, d = (picture(tmp_path, f"{name}.png", 8 + n) for n, name in enumerate("abcd"))
     rows = [
-        {"turns": [{"question": "One?", "image": one}, {"question": "Two?", "image": other}]}
-        for one, other in ((a, b), (c, d))
+        {"turns": [{"question": "One?", "image": left}, {"question": "Two?", "image": right}]}
+        for left, right in ((a, b), (c, d))
     ]
-    made = mine(tmp_path, *rows)
+    benchmark = mine(tmp_path, *rows)
     own = {digest for name in (a, b) for digest in digests([user(Image(tmp_path / name))])}
     for kind, pictures in (("none", [0, 0]), ("blank", [1, 2]), ("other", [1, 2])):
         model = Says(lambda _: "x")
-        done = run(tmp_path / kind, model, probed(made, blind=kind))
-        first = [one for one in model.requests if one.origin and one.origin.sample == "0"]
-        assert sorted(len(digests(one.messages)) for one in first) == pictures
-        assert not any(own & {*digests(one.messages)} for one in first)
+        done = run(tmp_path / kind, model, probed(benchmark, blind=kind))
+        first = [
+            request for request in model.requests if request.origin and request.origin.sample == "0"
+        ]
+        assert sorted(len(digests(request.messages)) for request in first) == pictures
+        assert not any(own & {*digests(request.messages)} for request in first)
         assert states(done) == {"ok": 2}  # the answer is the last turn's
 
 
 def test_videos_may_be_left_out_or_another_rows_but_not_blank() -> None:
-    made = registry.benchmark("video-mme", data=Path("synthetic"))
-    with pytest.raises(UsageError, match="take none or other"):
-        probed(made, blind="blank")
-    assert not any(one.videos for (one,) in asked(probed(made, blind="none")).values())
-    plain, blind = asked(made), asked(probed(made, blind="other"))
+    benchmark = registry.benchmark("video-mme", data=Path("synthetic"))
+    with pytest.raises(UsageError, match="Use none or other"):
+        probed(benchmark, blind="blank")
+    assert not any(
+        message.videos for (message,) in messages_sent(probed(benchmark, blind="none")).values()
+    )
+    plain, blind = messages_sent(benchmark), messages_sent(probed(benchmark, blind="other"))
     for name, (message,) in blind.items():
         (own,), (shown,) = plain[name][0].videos, message.videos
         assert isinstance(shown, Video) and shown.source != own.source
@@ -269,7 +285,7 @@ def test_a_server_gets_no_picture(tmp_path: Path) -> None:
             out=tmp_path,
             blind="none",
         )
-        (body,) = [one.json for one in server.asked]
+        (body,) = [request.json for request in server.asked]
     assert "image_url" not in json.dumps(body)
     with serving(said("top left")) as server:
         snellen.evaluate(
@@ -281,8 +297,8 @@ def test_a_server_gets_no_picture(tmp_path: Path) -> None:
         )
         urls = [
             part["image_url"]["url"]
-            for one in server.asked
-            for part in one.json["messages"][0]["content"]
+            for request in server.asked
+            for part in request.json["messages"][0]["content"]
             if part["type"] == "image_url"
         ]
     grey = base64.b64encode(Canvas(336, 336, (128, 128, 128)).png()).decode()
@@ -303,22 +319,22 @@ def test_a_reader_that_sees_nothing_says_nothing(tmp_path: Path, kind: Blind) ->
     sighted = snellen.evaluate(POSITIONS, "baseline/reader", out=tmp_path)
     result = probe("baseline/reader", kind, tmp_path)
     assert (sighted.headline.value, result.headline.value) == (1.0, 0.0)
-    found = result.report.probe
-    assert found is not None
+    report = result.report.probe
+    assert report is not None
     # One of four is right by chance.
-    assert found.metrics["leakage of accuracy"].value == pytest.approx(-0.25)
-    assert found.counts == {"right": 0, "scored": 24}
+    assert report.metrics["leakage of accuracy"].value == pytest.approx(-0.25)
+    assert report.counts == {"right": 0, "scored": 24}
 
 
 def test_a_reader_answers_about_the_picture_that_it_is_shown(tmp_path: Path) -> None:
     """It is right where the other picture's square happens to be in the same quarter."""
-    made = probed(registry.benchmark(POSITIONS), blind="other")
-    plain = asked(registry.benchmark(POSITIONS))
-    targets = {s.id: s.target for s in map(made.read, made.data)}
+    benchmark = probed(registry.benchmark(POSITIONS), blind="other")
+    plain = messages_sent(registry.benchmark(POSITIONS))
+    targets = {s.id: s.target for s in map(benchmark.read, benchmark.data)}
     whose = {str(digests(messages)): name for name, messages in plain.items()}
     alike = sum(
         targets[name] == targets[whose[str(digests(messages))]]
-        for name, messages in asked(made).items()
+        for name, messages in messages_sent(benchmark).items()
     )
     result = probe("baseline/reader", "other", tmp_path)
     assert result.headline.value == pytest.approx(alike / 24)
@@ -332,9 +348,9 @@ def test_who_does_not_look_scores_the_same_blind(tmp_path: Path, kind: Blind) ->
     blind = probe("baseline/first", kind, tmp_path)
     assert blind.headline.value == sighted.headline.value
     assert blind.run != sighted.run
-    found = blind.report.probe
-    assert found is not None and sighted.headline.value is not None
-    leakage = found.metrics["leakage of accuracy"]
+    report = blind.report.probe
+    assert report is not None and sighted.headline.value is not None
+    leakage = report.metrics["leakage of accuracy"]
     assert leakage.value == pytest.approx(sighted.headline.value - 0.25)
     assert leakage.ci95 is not None and blind.headline.ci95 is not None
     assert leakage.ci95[0] == pytest.approx(blind.headline.ci95[0] - 0.25)
@@ -358,28 +374,32 @@ def test_the_identity_says_how_it_was_asked_and_only_then(tmp_path: Path) -> Non
 
 def test_a_blind_run_goes_on_where_it_ended(tmp_path: Path) -> None:
     first = snellen.evaluate(POSITIONS, "baseline/first", blind="other", limit=5, out=tmp_path)
-    whole = probe("baseline/first", "other", tmp_path)
-    assert first.run == whole.run and whole.report.n == 24
-    assert whole.run is not None
-    stored = {one.key[0]: one.media[0].digest for one in Run(whole.run).questions()}
-    made = probed(registry.benchmark(POSITIONS), blind="other")
-    assert stored == {name: digests(messages)[0] for name, messages in asked(made).items()}
+    complete = probe("baseline/first", "other", tmp_path)
+    assert first.run == complete.run and complete.report.n == 24
+    assert complete.run is not None
+    stored = {
+        question.key[0]: question.media[0].digest for question in Run(complete.run).questions()
+    }
+    benchmark = probed(registry.benchmark(POSITIONS), blind="other")
+    assert stored == {
+        name: digests(messages)[0] for name, messages in messages_sent(benchmark).items()
+    }
 
 
 # -- what cannot be
 
 
 @pytest.mark.parametrize(
-    "given",
+    "probes",
     [
         {"blind": "none", "permute_options": 2},
         {"blind": "none", "open_ended": True},
         {"permute_options": 2, "open_ended": True},
     ],
 )
-def test_one_probe_a_run(given: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="one probe a run"):
-        probed(eyechart(), **given)
+def test_one_probe_a_run(probes: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="only one probe a run"):
+        probed(eyechart(), **probes)
 
 
 def test_an_unknown_kind_is_wrong_use() -> None:

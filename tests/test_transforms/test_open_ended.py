@@ -17,7 +17,7 @@ from snellen.transforms.probes import probed
 from tests.tiny import Says, run
 
 ASK = "Answer the question using a single word or phrase."
-ASKED = (
+SPECS = (
     *("eyechart", "mathvision", "mmbench", "mmmu", "mmmu-pro", "scienceqa", "seed-bench"),
     *("video-mme", "vlmevalkit", "a-okvqa:setting=mc"),
 )
@@ -35,14 +35,14 @@ def mine(folder: Path, *rows: dict[str, Any]) -> Benchmark:
     return registry.benchmark(str(path))
 
 
-@pytest.mark.parametrize("spec", ASKED)
+@pytest.mark.parametrize("spec", SPECS)
 def test_no_option_is_shown_and_the_right_one_s_text_is_right(spec: str) -> None:
     plain = bundled(spec)
     options = {sample.id: sample.choices for sample in map(plain.read, plain.data)}
-    made = probed(plain, open_ended=True)
-    scoring = made.scorings["open-ended"]
-    for sample in map(made.read, made.data):
-        request = made.request(sample)
+    benchmark = probed(plain, open_ended=True)
+    scoring = benchmark.scorings["open-ended"]
+    for sample in map(benchmark.read, benchmark.data):
+        request = benchmark.request(sample)
         assert request is not None and not request.choices and not sample.choices
         text = request.messages[-1].text
         assert text.endswith(ASK)
@@ -57,12 +57,12 @@ def test_no_option_is_shown_and_the_right_one_s_text_is_right(spec: str) -> None
 def test_the_prompt_is_the_pictures_the_hint_and_the_question(tmp_path: Path) -> None:
     for name in ("a.png", "b.png"):
         (tmp_path / name).write_bytes(Canvas(8 + ord(name[0]), 8).png())
-    made = mine(
+    benchmark = mine(
         tmp_path,
         {"image": "a.png", "question": "What is it?", "hint": "It barks."},
         {"images": ["a.png", "b.png"], "question": "Is <image 2> like <image 1>?"},
     )
-    asked = probed(made, open_ended=True)
+    asked = probed(benchmark, open_ended=True)
     one, two = (asked.prompt(sample, ())[0] for sample in map(asked.read, asked.data))
     assert one.text == f"It barks.\nWhat is it?\n{ASK}"
     assert len(one.images) == 1 and not isinstance(one.content[0], str)
@@ -72,19 +72,19 @@ def test_the_prompt_is_the_pictures_the_hint_and_the_question(tmp_path: Path) ->
 
 
 def test_a_reply_is_right_in_plain_words_and_other_options_are_counted(tmp_path: Path) -> None:
-    said = ["Two dogs.", "the 2 dogs", "A cat", "three", "a wolf", "", "two dogs and a cat", "B"]
-    made = probed(
+    replies = ["Two dogs.", "the 2 dogs", "A cat", "three", "a wolf", "", "two dogs and a cat", "B"]
+    benchmark = probed(
         mine(tmp_path, *({"question": f"What is {n}?"} for n in range(8))), open_ended=True
     )
 
     def say(request: Request) -> str:
-        return said[int(request.messages[0].text.split("?")[0].split()[-1])]
+        return replies[int(request.messages[0].text.split("?")[0].split()[-1])]
 
-    result = run(tmp_path / "runs", Says(say), made).result
-    assert result is not None and (found := result.report.probe) is not None
+    result = run(tmp_path / "runs", Says(say), benchmark).result
+    assert result is not None and (report := result.report.probe) is not None
     # Right are the first two; "A cat" and "three" are the other options; the rest is none of them.
     assert result.headline.value == 2 / 8
-    assert {name: one.value for name, one in found.metrics.items()} == {
+    assert {name: metric.value for name, metric in report.metrics.items()} == {
         "another option": 2 / 8,
         "none of the options": 4 / 8,
     }
@@ -93,10 +93,10 @@ def test_a_reply_is_right_in_plain_words_and_other_options_are_counted(tmp_path:
 
 
 def test_thinking_before_the_answer_is_not_compared_with_the_options(tmp_path: Path) -> None:
-    made = probed(mine(tmp_path, {"question": "What is it?"}), open_ended=True)
+    benchmark = probed(mine(tmp_path, {"question": "What is it?"}), open_ended=True)
     model = Says(lambda _: "<think>A cat? No.</think>\n\nTwo dogs.")
 
-    result = run(tmp_path / "runs", model, made).result
+    result = run(tmp_path / "runs", model, benchmark).result
 
     assert result is not None
     assert result.headline.value == 1
@@ -121,7 +121,7 @@ def test_questions_that_name_no_options_are_told_by_their_words(question: str, n
 
 
 def test_what_makes_no_sense_without_options_is_left_out_and_said(tmp_path: Path) -> None:
-    made = probed(
+    benchmark = probed(
         mine(
             tmp_path,
             {"question": "What is it?"},
@@ -130,19 +130,22 @@ def test_what_makes_no_sense_without_options_is_left_out_and_said(tmp_path: Path
         ),
         open_ended=True,
     )
-    assert [made.read(row).id for row in made.data] == ["q0"]
-    assert "open-ended: 1 question, asked without options" in made.notes[-1]
-    assert "1 that ask for one of several which they do not name (a rule of thumb" in made.notes[-1]
+    assert [benchmark.read(row).id for row in benchmark.data] == ["q0"]
+    assert "open-ended: 1 question, asked without options" in benchmark.notes[-1]
+    assert (
+        "1 that ask for one of several which they do not name (a rule of thumb"
+        in benchmark.notes[-1]
+    )
     with pytest.raises(UsageError, match="can be asked without options"):
         probed(mine(tmp_path, {"question": "Which of these is it?"}), open_ended=True)
 
 
 def test_rotations_of_a_question_are_asked_once() -> None:
     plain = bundled("mmbench")
-    made = probed(plain, open_ended=True)
+    benchmark = probed(plain, open_ended=True)
     assert plain.procedure.together is not None
-    asked = [plain.procedure.together(sample) for sample in map(made.read, made.data)]
-    assert len(asked) == len(set(asked)) == 9  # of ten one names its options itself
+    groups = [plain.procedure.together(sample) for sample in map(benchmark.read, benchmark.data)]
+    assert len(groups) == len(set(groups)) == 9  # of ten one names its options itself
 
 
 @pytest.mark.parametrize("spec", ["pope", "mmmu-pro:setting=vision", "docvqa"])
@@ -161,16 +164,16 @@ def test_who_only_chooses_knows_nothing_and_who_sees_knows_what_it_has_words_for
     # those that it is offered.
     assert first.headline.value == 0.0
     assert reader.headline.value == 0.5
-    assert {label: one.value for label, one in reader.by("task").items()} == {
+    assert {label: estimate.value for label, estimate in reader.by("task").items()} == {
         "colours": 1.0,
         "positions": 0.0,
     }
 
 
 def test_a_run_is_scored_again_as_it_was_asked(tmp_path: Path) -> None:
-    made = mine(tmp_path, *({"question": f"What is {n}?"} for n in range(3)))
+    benchmark = mine(tmp_path, *({"question": f"What is {n}?"} for n in range(3)))
     path = str(tmp_path / "mine.jsonl")
-    assert made.name == "mine"
+    assert benchmark.name == "mine"
     result = snellen.evaluate(path, "baseline/first", open_ended=True, out=tmp_path / "runs")
     assert result.run is not None
     (tmp_path / "mine.jsonl").unlink()

@@ -22,7 +22,7 @@ from tests.tiny import Says, run
 
 POSITIONS = "eyechart:tasks=positions,n=24"
 """Four options a question: where a square is, which the reader sees every time."""
-ASKED = (
+SPECS = (
     *(
         "eyechart",
         "mathvision",
@@ -62,14 +62,14 @@ def right(request: Request) -> int:
 
 
 def probe(path: Path, say: Callable[[Request], str], most: int, out: Path) -> ProbeReport:
-    made = probed(registry.benchmark(str(path)), permute_options=most)
-    result = run(out, Says(say), made).result
+    permuted = probed(registry.benchmark(str(path)), permute_options=most)
+    result = run(out, Says(say), permuted).result
     assert result is not None and result.report.probe is not None
     return result.report.probe
 
 
-def values(found: ProbeReport) -> dict[str, float | None]:
-    return {name: one.value for name, one in found.metrics.items()}
+def values(report: ProbeReport) -> dict[str, float | None]:
+    return {name: metric.value for name, metric in report.metrics.items()}
 
 
 # -- orders
@@ -78,10 +78,10 @@ def values(found: ProbeReport) -> dict[str, float | None]:
 def test_each_option_stands_in_each_place_equally_often_where_there_is_room() -> None:
     for options in (2, 3, 4, 7):
         for most in (options, options + 1, 3 * options):
-            found = orders(options, most, "key")
-            assert len(set(found)) == len(found) <= most
-            for place in range(options):
-                counts = Counter(order[place] for order in found)
+            drawn = orders(options, most, "key")
+            assert len(set(drawn)) == len(drawn) <= most
+            for position in range(options):
+                counts = Counter(order[position] for order in drawn)
                 assert set(counts) == set(range(options)) and len(set(counts.values())) == 1
 
 
@@ -110,19 +110,19 @@ def test_other_orders_are_other_rows(tmp_path: Path) -> None:
 # -- samples
 
 
-@pytest.mark.parametrize("spec", ASKED)
+@pytest.mark.parametrize("spec", SPECS)
 def test_the_right_option_is_the_same_in_every_order(spec: str) -> None:
     plain = bundled(spec)
     originals = {sample.id: sample for sample in map(plain.read, plain.data)}
-    made = probed(plain, permute_options=4)
-    scoring, check = made.scorings[made.headline], made.check
+    permuted = probed(plain, permute_options=4)
+    scoring, check = permuted.scorings[permuted.headline], permuted.check
     assert check is not None
-    for sample in map(made.read, made.data):
+    for sample in map(permuted.read, permuted.data):
         original = originals[sample.id.rpartition("#")[0]]
         order = sample.data[ORDER]
         assert isinstance(order, list)
         assert sample.choices == tuple(original.choices[option] for option in order)
-        request = made.request(sample)
+        request = permuted.request(sample)
         assert request is not None and request.choices == sample.choices
         if sample.target is None:
             continue
@@ -145,7 +145,7 @@ def test_options_that_no_prompt_lists_cannot_change_places(spec: str) -> None:
 
 
 def test_what_is_asked_in_rotations_already_is_refused() -> None:
-    with pytest.raises(UsageError, match="mmbench asks by itself what belongs together"):
+    with pytest.raises(UsageError, match="mmbench already asks related questions together"):
         probed(bundled("mmbench"), permute_options=4)
 
 
@@ -178,12 +178,12 @@ def test_a_question_that_depends_on_the_order_is_left_out_and_said(
     other = {"question": "Which?", "choices": options, "answer": "A"}
     path = tmp_path / "mine.jsonl"
     path.write_text(
-        "".join(json.dumps({"id": n, **one}) + "\n" for n, one in enumerate((row, other)))
+        "".join(json.dumps({"id": n, **entry}) + "\n" for n, entry in enumerate((row, other)))
     )
-    made = probed(registry.benchmark(str(path), task="mcq"), permute_options=2)
-    assert [made.read(one).id for one in made.data] == ["0#1", "0#2"]
-    assert "permuted: 1 question, each asked up to 2 times" in made.notes[-1]
-    assert "left out: 1 with" in made.notes[-1] and why in made.notes[-1]
+    permuted = probed(registry.benchmark(str(path), task="mcq"), permute_options=2)
+    assert [permuted.read(entry).id for entry in permuted.data] == ["0#1", "0#2"]
+    assert "permuted: 1 question, each asked up to 2 times" in permuted.notes[-1]
+    assert "left out: 1 with" in permuted.notes[-1] and why in permuted.notes[-1]
 
 
 def test_a_target_that_is_a_text_is_not_taken_for_a_letter(tmp_path: Path) -> None:
@@ -193,12 +193,14 @@ def test_a_target_that_is_a_text_is_not_taken_for_a_letter(tmp_path: Path) -> No
         Sample(id="y", question="Which?", choices=("H", "Z"), target="Z"),
     ]
     rows = registry.benchmark(str(mine(tmp_path, "AB")))
-    made = probed(replace(rows, sample=lambda place, _: samples[place]), permute_options=4)
-    assert {made.read(row).target for row in made.data} == {"B", "Z"}
-    result = run(tmp_path / "runs", Says(lambda request: request.choices[-1]), made).result
-    assert result is not None and (found := result.report.probe) is not None
+    permuted = probed(
+        replace(rows, sample=lambda row_index, _: samples[row_index]), permute_options=4
+    )
+    assert {permuted.read(row).target for row in permuted.data} == {"B", "Z"}
+    result = run(tmp_path / "runs", Says(lambda request: request.choices[-1]), permuted).result
+    assert result is not None and (report := result.report.probe) is not None
     # Said is what stands last: each option once, "D" too, which is no letter of a place here.
-    assert found.places[3].picked.value == 1.0
+    assert report.places[3].picked.value == 1.0
 
 
 # -- figures known beforehand
@@ -206,16 +208,16 @@ def test_a_target_that_is_a_text_is_not_taken_for_a_letter(tmp_path: Path) -> No
 
 def test_who_always_takes_the_first_option_is_found_out(tmp_path: Path) -> None:
     result = snellen.evaluate(POSITIONS, "baseline/first", permute_options=4, out=tmp_path)
-    found = result.report.probe
-    assert found is not None
+    report = result.report.probe
+    assert report is not None
     # Each option stands first once: right in one pass of four, another option in each.
     assert result.headline.value == 0.25
-    assert values(found) == {"consistency": 0.0, "circular": 0.0}
-    assert [one.picked.value for one in found.places] == [1, 0, 0, 0]
-    assert [one.accuracy.value for one in found.places] == [1, 0, 0, 0]
-    assert [one.expected for one in found.places] == [0.25] * 4
-    assert found.p == pytest.approx(1 / 2001)  # none of 2,000 deals is as uneven
-    assert found.counts == {"questions": 24, "complete": 24}
+    assert values(report) == {"consistency": 0.0, "circular": 0.0}
+    assert [position.picked.value for position in report.places] == [1, 0, 0, 0]
+    assert [position.accuracy.value for position in report.places] == [1, 0, 0, 0]
+    assert [position.expected for position in report.places] == [0.25] * 4
+    assert report.p == pytest.approx(1 / 2001)  # none of 2,000 deals is as uneven
+    assert report.counts == {"questions": 24, "complete": 24}
 
 
 def test_where_each_place_has_the_same_questions_nothing_else_is_to_be_asked(
@@ -231,62 +233,64 @@ def test_where_each_place_has_the_same_questions_nothing_else_is_to_be_asked(
 
 def test_who_sees_is_where_it_was(tmp_path: Path) -> None:
     result = snellen.evaluate(POSITIONS, "baseline/reader", permute_options=4, out=tmp_path)
-    found = result.report.probe
-    assert found is not None
+    report = result.report.probe
+    assert report is not None
     assert result.headline.value == 1.0
-    assert values(found) == {"consistency": 1.0, "circular": 1.0}
+    assert values(report) == {"consistency": 1.0, "circular": 1.0}
     # The right option stands in each place once.
-    assert [one.picked.value for one in found.places] == [0.25] * 4
-    assert [one.accuracy.value for one in found.places] == [1.0] * 4
-    assert found.p == 1.0
+    assert [position.picked.value for position in report.places] == [0.25] * 4
+    assert [position.accuracy.value for position in report.places] == [1.0] * 4
+    assert report.p == 1.0
 
 
 def test_who_is_right_but_where_it_stands_in_d_has_these_figures(tmp_path: Path) -> None:
     def say(request: Request) -> str:
         return "A" if right(request) == 3 else "ABCD"[right(request)]
 
-    found = probe(mine(tmp_path, "ABCDABCDABCD"), say, 4, tmp_path / "runs")
+    report = probe(mine(tmp_path, "ABCDABCDABCD"), say, 4, tmp_path / "runs")
     # In one pass of four the right one stands in D, and A is said.
-    assert values(found) == {"consistency": 0.0, "circular": 0.0}
-    assert [one.picked.value for one in found.places] == [0.5, 0.25, 0.25, 0.0]
-    assert [one.accuracy.value for one in found.places] == [1.0, 1.0, 1.0, 0.0]
+    assert values(report) == {"consistency": 0.0, "circular": 0.0}
+    assert [position.picked.value for position in report.places] == [0.5, 0.25, 0.25, 0.0]
+    assert [position.accuracy.value for position in report.places] == [1.0, 1.0, 1.0, 0.0]
 
 
 def test_a_wrong_option_that_is_always_meant_is_consistent(tmp_path: Path) -> None:
     def say(request: Request) -> str:
         return "ABCD"[request.choices.index("east")]
 
-    found = probe(mine(tmp_path, "ABCDAACD"), say, 4, tmp_path / "runs")
+    report = probe(mine(tmp_path, "ABCDAACD"), say, 4, tmp_path / "runs")
     # Right are the questions whose answer is B, 1 of 8.
-    assert values(found) == {"consistency": 1.0, "circular": 0.125}
-    assert found.p == 1.0
+    assert values(report) == {"consistency": 1.0, "circular": 0.125}
+    assert report.p == 1.0
 
 
 def test_a_pass_in_which_nothing_is_picked_is_not_consistent(tmp_path: Path) -> None:
     def say(request: Request) -> str:
         return "I cannot tell." if request.choices[0] == "west" else "ABCD"[right(request)]
 
-    found = probe(mine(tmp_path, "ABCDABCD"), say, 4, tmp_path / "runs")
-    assert values(found) == {"consistency": 0.0, "circular": 0.0}
+    report = probe(mine(tmp_path, "ABCDABCD"), say, 4, tmp_path / "runs")
+    assert values(report) == {"consistency": 0.0, "circular": 0.0}
     # "west" stands first in one pass; in it what is right stands behind it, or is it.
-    assert [one.picked.value for one in found.places] == [0.1875] * 4
+    assert [position.picked.value for position in report.places] == [0.1875] * 4
     # Three picks of the right one in four passes: the silent pass is expected nowhere.
-    assert [one.expected for one in found.places] == [0.1875] * 4
+    assert [position.expected for position in report.places] == [0.1875] * 4
 
 
 def test_two_passes_of_four_options_expect_what_is_meant_where_it_stood(tmp_path: Path) -> None:
     """Of a data set whose right answer is always A not a quarter: it was A in every first pass."""
     data = mine(tmp_path, "A" * 40)
-    found = probe(data, lambda request: "ABCD"[right(request)], 2, tmp_path / "sees")
-    assert found.places[0].picked.value == 0.5
-    assert [one.expected for one in found.places] == [one.picked.value for one in found.places]
-    assert found.p == 1.0
+    report = probe(data, lambda request: "ABCD"[right(request)], 2, tmp_path / "sees")
+    assert report.places[0].picked.value == 0.5
+    assert [position.expected for position in report.places] == [
+        position.picked.value for position in report.places
+    ]
+    assert report.p == 1.0
 
-    found = probe(data, lambda _: "A", 2, tmp_path / "first")
+    report = probe(data, lambda _: "A", 2, tmp_path / "first")
     # Meant are two options of each question, each of which stood in A in one pass.
-    assert [one.picked.value for one in found.places] == [1.0, 0.0, 0.0, 0.0]
-    assert found.places[0].expected == 0.5
-    assert found.p == pytest.approx(1 / 2001)
+    assert [position.picked.value for position in report.places] == [1.0, 0.0, 0.0, 0.0]
+    assert report.places[0].expected == 0.5
+    assert report.p == pytest.approx(1 / 2001)
 
 
 def test_a_question_of_which_a_pass_failed_is_in_no_figure(tmp_path: Path) -> None:
@@ -295,13 +299,13 @@ def test_a_question_of_which_a_pass_failed_is_in_no_figure(tmp_path: Path) -> No
             raise Rejected("no")
         return "ABCD"[right(request)]
 
-    made = probed(registry.benchmark(str(mine(tmp_path, "ABCD"))), permute_options=4)
-    result = run(tmp_path / "runs", Says(say), made).result
-    assert result is not None and (found := result.report.probe) is not None
+    permuted = probed(registry.benchmark(str(mine(tmp_path, "ABCD"))), permute_options=4)
+    result = run(tmp_path / "runs", Says(say), permuted).result
+    assert result is not None and (report := result.report.probe) is not None
     assert result.failed == 1
-    assert found.counts == {"questions": 4, "complete": 3}
-    assert found.metrics["circular"].n == 3
-    assert found.metrics["circular"].value == 1.0
+    assert report.counts == {"questions": 4, "complete": 3}
+    assert report.metrics["circular"].n == 3
+    assert report.metrics["circular"].value == 1.0
 
 
 def test_passes_of_a_question_are_one_cluster_and_are_chosen_together(tmp_path: Path) -> None:
@@ -327,9 +331,11 @@ def test_options_of_a_question_differ_in_number(tmp_path: Path) -> None:
     result = snellen.evaluate(
         "eyechart:tasks=colours+positions,n=40", "baseline/first", permute_options=8, out=tmp_path
     )
-    found = result.report.probe
-    assert found is not None
+    report = result.report.probe
+    assert report is not None
     # 20 questions with 8 options in 8 passes, 20 with 4 in 8: 20 of 160 and 40 of 160 are right.
     assert result.headline.value == 60 / 320
-    assert [one.place for one in found.places] == [*"ABCDEFGH"]
-    assert [one.expected for one in found.places] == [(160 / 8 + 160 / 4) / 320] * 4 + [1 / 8] * 4
+    assert [position.place for position in report.places] == [*"ABCDEFGH"]
+    assert [position.expected for position in report.places] == [(160 / 8 + 160 / 4) / 320] * 4 + [
+        1 / 8
+    ] * 4

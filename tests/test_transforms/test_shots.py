@@ -41,30 +41,30 @@ def questions(folder: Path, name: str, ids: Sequence[str], first: int = 8) -> Pa
         name,
         *(
             {
-                "id": one,
-                "image": picture(folder, f"{name}-{one}.png", first + number),
-                "question": f"What is {one}?",
-                "answer": f"thing {one}",
+                "id": sample_id,
+                "image": picture(folder, f"{name}-{sample_id}.png", first + number),
+                "question": f"What is {sample_id}?",
+                "answer": f"thing {sample_id}",
             }
-            for number, one in enumerate(ids)
+            for number, sample_id in enumerate(ids)
         ),
     )
 
 
-def asked(made: Benchmark, name: str) -> tuple[Message, ...]:
-    samples = (made.read(row) for row in made.data)
-    request = made.request(next(sample for sample in samples if sample.id == name))
+def messages_of(plain: Benchmark, name: str) -> tuple[Message, ...]:
+    samples = (plain.read(row) for row in plain.data)
+    request = plain.request(next(sample for sample in samples if sample.id == name))
     assert request is not None
     return request.messages
 
 
-def ids(made: Benchmark) -> list[str]:
-    return [made.read(row).id for row in made.data]
+def ids(plain: Benchmark) -> list[str]:
+    return [plain.read(row).id for row in plain.data]
 
 
-def shown(made: Benchmark, name: str) -> list[str]:
+def shown(plain: Benchmark, name: str) -> list[str]:
     """What the assistant says in the examples before a question."""
-    return [one.text for one in asked(made, name) if one.role == "assistant"]
+    return [message.text for message in messages_of(plain, name) if message.role == "assistant"]
 
 
 ASK = "\nAnswer the question using a single word or phrase."
@@ -77,14 +77,14 @@ def test_examples_are_turns_that_were_answered_as_the_prompt_asks(tmp_path: Path
     others = [
         {**choices, "question": f"Which is {n}?", "answer": "A", "id": f"e{n}"} for n in range(3)
     ]
-    made = own_data(rows(tmp_path, "mine.jsonl", row))
+    plain = own_data(rows(tmp_path, "mine.jsonl", row))
     source = own_data(rows(tmp_path, "train.jsonl", *others), task="mcq")
-    one, two, question = asked(with_shots(made, 1, source=source), "0")
+    example, answer, question = messages_of(with_shots(plain, 1, source=source), "0")
 
     end = "\nA. a cat\nB. a dog\nAnswer with the option's letter from the given choices directly."
-    assert (one.role, two.role) == ("user", "assistant")
-    assert one.text.startswith("Which is ") and one.text.endswith(end)
-    assert two.text == "A"
+    assert (example.role, answer.role) == ("user", "assistant")
+    assert example.text.startswith("Which is ") and example.text.endswith(end)
+    assert answer.text == "A"
     assert question.text == f"What is it?{end}"
     assert len(question.images) == 1
 
@@ -102,8 +102,8 @@ def test_a_server_gets_the_examples_with_their_pictures_in_order(tmp_path: Path)
             shots_from=str(tmp_path / "train.jsonl"),
         )
         body = server.asked[0].json
-    found = result.report.identity["shots"]
-    first, second = found["ids"]
+    shots = result.report.identity["shots"]
+    first, second = shots["ids"]
 
     assert [message["role"] for message in body["messages"]] == [
         *("user", "assistant", "user", "assistant", "user")
@@ -119,17 +119,17 @@ def test_a_server_gets_the_examples_with_their_pictures_in_order(tmp_path: Path)
 
 
 def test_a_draw_follows_from_its_seed(tmp_path: Path) -> None:
-    made = own_data(questions(tmp_path, "mine.jsonl", ["q"]))
+    plain = own_data(questions(tmp_path, "mine.jsonl", ["q"]))
     source = own_data(questions(tmp_path, "train.jsonl", [f"e{n}" for n in range(20)], first=20))
     draws = [
-        with_shots(made, 3, source=source, seed=seed).provenance.shots["ids"] for seed in (0, 0, 1)
+        with_shots(plain, 3, source=source, seed=seed).provenance.shots["ids"] for seed in (0, 0, 1)
     ]
     assert draws[0] == draws[1] != draws[2]
 
 
 def test_examples_of_the_same_file_are_not_asked(tmp_path: Path) -> None:
-    made = own_data(questions(tmp_path, "mine.jsonl", [f"q{n}" for n in range(8)]))
-    few = with_shots(made, 2)
+    plain = own_data(questions(tmp_path, "mine.jsonl", [f"q{n}" for n in range(8)]))
+    few = with_shots(plain, 2)
     left = ids(few)
 
     # Two, and two to spare, of eight.
@@ -142,9 +142,9 @@ def test_examples_of_the_same_file_are_not_asked(tmp_path: Path) -> None:
 
 def test_an_example_never_has_the_questions_id(tmp_path: Path) -> None:
     names = ["a", "b", "c", "d"]
-    made = own_data(questions(tmp_path, "mine.jsonl", names))
+    plain = own_data(questions(tmp_path, "mine.jsonl", names))
     source = own_data(questions(tmp_path, "train.jsonl", names, first=20))
-    few = with_shots(made, 2, source=source)
+    few = with_shots(plain, 2, source=source)
     for name in names:
         assert f"thing {name}" not in shown(few, name)
         assert len(shown(few, name)) == 2
@@ -166,7 +166,7 @@ def test_an_example_never_has_the_questions_picture_under_another_name(tmp_path:
 
     for n, name in enumerate(names):
         assert f"thing {name}" not in shown(few, f"q{n}")
-    first, second = (str(one) for one in few.provenance.shots["ids"])  # type: ignore[attr-defined]
+    first, second = (str(sample_id) for sample_id in few.provenance.shots["ids"])  # type: ignore[attr-defined]
     assert shown(few, f"q{names.index(first)}")[0] == f"thing {second}"
 
 
@@ -177,11 +177,11 @@ def test_a_question_with_the_pictures_of_too_many_examples_is_an_error(tmp_path:
     row = {"id": "q", "image": every, "question": "?", "answer": "x"}
     few = with_shots(own_data(rows(tmp_path, "mine.jsonl", row)), 2, source=source)
     with pytest.raises(DataError, match="only 0 of 2 are left"):
-        asked(few, "q")
+        messages_of(few, "q")
 
 
 def test_no_two_examples_have_a_picture_in_common(tmp_path: Path) -> None:
-    made = own_data(questions(tmp_path, "mine.jsonl", ["q"]))
+    plain = own_data(questions(tmp_path, "mine.jsonl", ["q"]))
     every = [
         {
             "id": f"e{n}",
@@ -191,20 +191,20 @@ def test_no_two_examples_have_a_picture_in_common(tmp_path: Path) -> None:
         }
         for n in range(40)
     ]
-    few = with_shots(made, 2, source=own_data(rows(tmp_path, "train.jsonl", *every)))
+    few = with_shots(plain, 2, source=own_data(rows(tmp_path, "train.jsonl", *every)))
     assert len(set(shown(few, "q"))) == 2
     with pytest.raises(UsageError, match=r"has 4 rows that are not asked.* fewer .--shots., or"):
-        with_shots(made, 3, source=own_data(tmp_path / "train.jsonl"))
+        with_shots(plain, 3, source=own_data(tmp_path / "train.jsonl"))
 
 
 def test_rows_without_an_answer_are_no_examples(tmp_path: Path) -> None:
     every = [{"id": f"e{n}", "question": "?", "answer": "x" if n < 3 else None} for n in range(9)]
-    made = own_data(questions(tmp_path, "mine.jsonl", ["q"]))
+    plain = own_data(questions(tmp_path, "mine.jsonl", ["q"]))
     source = own_data(rows(tmp_path, "train.jsonl", *every))
-    shots = with_shots(made, 1, source=source).provenance.shots
+    shots = with_shots(plain, 1, source=source).provenance.shots
     assert set(shots["ids"]) <= {"e0", "e1", "e2"}  # type: ignore[call-overload]
     with pytest.raises(UsageError, match="has 3 rows that are not asked"):
-        with_shots(made, 2, source=source)
+        with_shots(plain, 2, source=source)
 
 
 def test_rows_that_are_asked_are_no_source(tmp_path: Path) -> None:
@@ -225,19 +225,19 @@ def test_rows_of_the_source_that_are_asked_are_no_examples(tmp_path: Path) -> No
 def test_a_damaged_picture_of_an_example_is_an_error_before_anything_is_asked(
     tmp_path: Path,
 ) -> None:
-    made = own_data(questions(tmp_path, "mine.jsonl", ["q"]))
+    plain = own_data(questions(tmp_path, "mine.jsonl", ["q"]))
     path = questions(tmp_path, "train.jsonl", ["a", "b", "c"], first=20)
     for name in "abc":
         (tmp_path / f"train.jsonl-{name}.png").write_bytes(b"no picture")
     with pytest.raises(DataError, match=r"of .*train\.jsonl was drawn as an example"):
-        with_shots(made, 1, source=own_data(path))
+        with_shots(plain, 1, source=own_data(path))
 
 
 def test_a_damaged_picture_of_a_question_fails_that_question(tmp_path: Path) -> None:
-    made = own_data(questions(tmp_path, "mine.jsonl", ["q", "r"]))
+    plain = own_data(questions(tmp_path, "mine.jsonl", ["q", "r"]))
     source = own_data(questions(tmp_path, "train.jsonl", ["a", "b", "c"], first=20))
     (tmp_path / "mine.jsonl-q.png").write_bytes(b"no picture")
-    finished = run(tmp_path, Says(lambda request: "thing r"), with_shots(made, 1, source=source))
+    finished = run(tmp_path, Says(lambda request: "thing r"), with_shots(plain, 1, source=source))
     assert states(finished) == {"ok": 1, "failed": 1}
     # It is stored as it would be asked, and as it will be once the picture is mended.
     assert {len(question.messages) for question in Run(finished.run).questions()} == {3}
@@ -245,9 +245,9 @@ def test_a_damaged_picture_of_a_question_fails_that_question(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("n", [-1, 1.5, "2", True])
 def test_shots_are_a_whole_number(tmp_path: Path, n: Any) -> None:
-    made = own_data(questions(tmp_path, "mine.jsonl", [f"q{n}" for n in range(8)]))
+    plain = own_data(questions(tmp_path, "mine.jsonl", [f"q{n}" for n in range(8)]))
     with pytest.raises(UsageError, match="shots is a whole number from 1 on"):
-        with_shots(made, n)
+        with_shots(plain, n)
 
 
 def test_what_is_asked_in_several_messages_has_no_examples() -> None:
@@ -269,28 +269,28 @@ def test_conversations_and_videos_have_no_examples(tmp_path: Path) -> None:
 
 
 def test_other_examples_are_another_run_and_the_same_ones_go_on(tmp_path: Path) -> None:
-    made = own_data(questions(tmp_path, "mine.jsonl", ["q"]))
+    plain = own_data(questions(tmp_path, "mine.jsonl", ["q"]))
     source = own_data(questions(tmp_path, "train.jsonl", [f"e{n}" for n in range(9)], first=20))
     model = Says(lambda request: "x")
     folders = [
-        run(tmp_path, model, with_shots(made, n, source=source, seed=seed)).run
+        run(tmp_path, model, with_shots(plain, n, source=source, seed=seed)).run
         for n, seed in ((2, 0), (2, 0), (2, 1), (3, 0))
     ]
     assert folders[0] == folders[1]
     assert len(set(folders)) == 3
     assert len(model.requests) == 3
     manifest = Run(folders[0]).manifest()
-    found = manifest["identity"]["shots"]
-    assert (found["n"], found["seed"], len(found["ids"])) == (2, 0, 2)
-    assert found["source"] == source.data.facts().digest
+    shots = manifest["identity"]["shots"]
+    assert (shots["n"], shots["seed"], len(shots["ids"])) == (2, 0, 2)
+    assert shots["source"] == source.data.facts().digest
     assert any(note.startswith("2 examples before each question") for note in manifest["notes"])
 
 
 def test_a_run_with_examples_is_scored_from_its_folder(tmp_path: Path) -> None:
-    made = registry.benchmark(
+    plain = registry.benchmark(
         str(questions(tmp_path, "mine.jsonl", [f"q{n}" for n in range(8)])), task="vqa"
     )
-    first = run(tmp_path, Says(lambda request: "thing q1"), with_shots(made, 1))
+    first = run(tmp_path, Says(lambda request: "thing q1"), with_shots(plain, 1))
     assert first.result is not None
     again = snellen.score(first.run)
     assert again.headline == first.result.headline
@@ -310,23 +310,23 @@ def test_a_model_with_prompts_of_its_own_words_no_question_with_examples(tmp_pat
         async def generate(self, request: Any) -> Any:
             raise NotImplementedError
 
-    made = own_data(questions(tmp_path, "mine.jsonl", [f"q{n}" for n in range(8)]))
-    assert own_prompt(made, Words())
-    assert not own_prompt(with_shots(made, 1), Words())
+    plain = own_data(questions(tmp_path, "mine.jsonl", [f"q{n}" for n in range(8)]))
+    assert own_prompt(plain, Words())
+    assert not own_prompt(with_shots(plain, 1), Words())
 
 
 # -- by name
 
 
 def test_another_split_of_a_benchmark_gives_its_examples() -> None:
-    made = registry.benchmark("mmbench", data=Path("synthetic"))
-    few = registry.few_shot("mmbench", made, 1, source="lang=cn", data=Path("synthetic"))
+    plain = registry.benchmark("mmbench", data=Path("synthetic"))
+    few = registry.few_shot("mmbench", plain, 1, source="lang=cn", data=Path("synthetic"))
     name = ids(few)[0]
-    assert [message.role for message in asked(few, name)] == ["user", "assistant", "user"]
-    assert few.provenance.options == made.provenance.options
+    assert [message.role for message in messages_of(few, name)] == ["user", "assistant", "user"]
+    assert few.provenance.options == plain.provenance.options
 
 
 def test_a_benchmark_needs_a_source() -> None:
-    made = registry.benchmark("mmbench", data=Path("synthetic"))
+    plain = registry.benchmark("mmbench", data=Path("synthetic"))
     with pytest.raises(UsageError, match="--shots needs rows that are not asked"):
-        registry.few_shot("mmbench", made, 1)
+        registry.few_shot("mmbench", plain, 1)

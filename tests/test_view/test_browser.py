@@ -40,11 +40,11 @@ HOSTILE = [
 
 
 @dataclass
-class Watched:
+class WatchedPage:
     """A page, and what it asked for and did that it should not have."""
 
     page: Page
-    asked: list[str] = field(default_factory=list)
+    urls: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
 
@@ -53,38 +53,38 @@ def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("there is no chromium: `apt-get install chromium`")
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture
-def watched(browser: Browser) -> Iterator[Watched]:
+def watched(browser: Browser) -> Iterator[WatchedPage]:
     """A fresh page; afterwards nothing has left this machine, run, or failed."""
     context = browser.new_context(viewport={"width": 1300, "height": 900})
-    found = Watched(context.new_page())
+    watch = WatchedPage(context.new_page())
 
     def answered(dialog: Dialog) -> None:
-        found.faults.append(dialog.message)
+        watch.faults.append(dialog.message)
         dialog.dismiss()
 
-    context.on("request", lambda request: found.asked.append(request.url))
-    found.page.on("pageerror", lambda error: found.faults.append(str(error)))
-    found.page.on("dialog", answered)
-    found.page.set_default_timeout(15_000)
+    context.on("request", lambda request: watch.urls.append(request.url))
+    watch.page.on("pageerror", lambda error: watch.faults.append(str(error)))
+    watch.page.on("dialog", answered)
+    watch.page.set_default_timeout(15_000)
     expect.set_options(timeout=15_000)
-    yield found
-    elsewhere = [url for url in found.asked if urlsplit(url).hostname != "127.0.0.1"]
-    caught = found.page.evaluate("window.caught")
+    yield watch
+    elsewhere = [url for url in watch.urls if urlsplit(url).hostname != "127.0.0.1"]
+    caught = watch.page.evaluate("window.caught")
     context.close()
     assert elsewhere == []
-    assert found.faults == []
+    assert watch.faults == []
     assert caught is None
-    assert found.asked
+    assert watch.urls
 
 
 @pytest.fixture
-def page(watched: Watched) -> Page:
+def page(watched: WatchedPage) -> Page:
     return watched.page
 
 
@@ -103,8 +103,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run_in(
         out / "hostile" / "model" / "0",
         [
-            question(name, place, question=text, messages=[("user", [text])], tags={"kind": text})
-            for place, (name, text) in enumerate(zip(names, HOSTILE, strict=True))
+            question(name, number, question=text, messages=[("user", [text])], tags={"kind": text})
+            for number, (name, text) in enumerate(zip(names, HOSTILE, strict=True))
         ],
         [
             *(reply(name, text) for name, text in zip(names, HOSTILE, strict=True)),
@@ -122,8 +122,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def viewer(folder: Path) -> Iterator[Viewer]:
-    with viewing(folder) as found:
-        yield found
+    with viewing(folder) as open_viewer:
+        yield open_viewer
 
 
 def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
@@ -168,21 +168,21 @@ def test_an_address_shows_the_same_again_and_back_goes_back(page: Page, viewer: 
     page.wait_for_url("**score=wrong**")  # loaded: the page's script answers to the order
     page.get_by_label("Order").select_option("length")
     page.wait_for_url("**by=length**")
-    chosen, found = page.url, page.locator("[data-open]").all_inner_texts()
+    chosen, names = page.url, page.locator("[data-open]").all_inner_texts()
     page.locator("[data-open]").first.click()
     page.wait_for_url("**/sample/**")
     deep = page.url
     page.go_back()
     assert page.url == chosen
-    assert page.locator("[data-open]").all_inner_texts() == found
+    assert page.locator("[data-open]").all_inner_texts() == names
     page.go_back()
     expect(page.locator(".chip")).to_have_count(1)
 
     other = page.context.new_page()
     other.goto(deep)
-    expect(other.locator("h1")).to_contain_text(found[0])
+    expect(other.locator("h1")).to_contain_text(names[0])
     other.locator("[data-up]").click()
-    assert other.locator("[data-open]").all_inner_texts() == found
+    assert other.locator("[data-open]").all_inner_texts() == names
 
 
 def test_keys_move_open_turn_and_search(page: Page, viewer: Viewer, folder: Path) -> None:
@@ -197,9 +197,9 @@ def test_keys_move_open_turn_and_search(page: Page, viewer: Viewer, folder: Path
         page.keyboard.press(key)
         expect(page.locator("h1")).to_contain_text(name)
         page.wait_for_load_state()
-    for key, said in (("u", "page 1 of 2"), ("n", "page 2 of 2"), ("p", "page 1 of 2")):
+    for key, pager in (("u", "page 1 of 2"), ("n", "page 2 of 2"), ("p", "page 1 of 2")):
         page.keyboard.press(key)
-        expect(page.locator(".pager")).to_contain_text(said)
+        expect(page.locator(".pager")).to_contain_text(pager)
         page.wait_for_load_state()
     page.keyboard.press("?")
     expect(page.locator("#help")).to_be_visible()
@@ -292,10 +292,10 @@ def test_nothing_that_a_model_says_runs(page: Page, viewer: Viewer) -> None:
         assert page.evaluate("window.caught") is None
     for n, text in enumerate(HOSTILE):
         page.goto(f"{viewer.address}sample/{run}?s=h{n}")
-        said = page.locator(".said").first.inner_text()
+        reply_text = page.locator(".said").first.inner_text()
         # Signs stand where marks were; all else is there to the letter.
         plain = re.sub(r"[\x00-\x1f\u200b-\u206f]", "", text)
-        assert plain in re.sub(r"U\+[0-9A-F]{4}|ESC|NUL|BEL", "", said)
+        assert plain in re.sub(r"U\+[0-9A-F]{4}|ESC|NUL|BEL", "", reply_text)
         assert page.evaluate("window.caught") is None
         page.locator("[data-up]").click()
         page.wait_for_url("**/samples/**")
@@ -352,7 +352,7 @@ def test_frames_of_a_video_are_gone_through(page: Page, tmp_path: Path) -> None:
         image = page.locator(".film img")
         first = image.get_attribute("src")
         expect(page.locator("output")).to_contain_text("frame 1 of")
-        page.get_by_label("The frame after").click()
+        page.get_by_label("Next frame").click()
         expect(page.locator("output")).to_contain_text("frame 2 of")
         assert image.get_attribute("src") != first
         until(lambda: image.evaluate("i => i.complete && i.naturalWidth") > 0)

@@ -37,7 +37,7 @@ def index_of(run: Run) -> Index:
     return index
 
 
-def told(index: Index) -> list[Any]:
+def rows_of(index: Index) -> list[Any]:
     """All that is known of all samples, in the data set's order."""
     with index.connect() as connection:
         return connection.execute(
@@ -50,12 +50,12 @@ def told(index: Index) -> list[Any]:
 
 def matching(index: Index, words: str) -> set[str]:
     with index.connect() as connection:
-        found = connection.execute(
+        rows = connection.execute(
             f"SELECT sample FROM samples WHERE row IN "
             f"(SELECT rowid >> {TEXTS} FROM words WHERE words MATCH ?)",
             (phrase(words),),
         )
-        return {name for (name,) in found}
+        return {name for (name,) in rows}
 
 
 def of(index: Index, sample: str, turn: int = 0) -> Any:
@@ -81,7 +81,7 @@ def test_a_sample_is_found_with_its_question_reply_and_score(tmp_path: Path) -> 
         [reply("b", "a cat"), reply("a", "B, I think")],
         [score("a", 1.0, answer="B"), score("b", 0.0, answer="A", rule="the last letter")],
     )
-    assert told(index_of(run)) == [
+    assert rows_of(index_of(run)) == [
         ("a", 0, 0, 0, "ok", 10, 1, "What is a?", "B", "B, I think", 1.0, "answered", "a letter",
          "B"),
         ("b", 0, 0, 1, "ok", 5, 1, "What is b?", "", "a cat", 0.0, "answered", "the last letter",
@@ -96,8 +96,8 @@ def test_what_is_appended_bit_by_bit_gives_the_same_as_all_at_once(
     draw = random.Random(seed)
     names = [f"s{n}" for n in range(30)]
     records: list[Any] = []
-    for place, name in enumerate(names):
-        records.append(question(name, place))
+    for number, name in enumerate(names):
+        records.append(question(name, number))
         for _ in range(draw.choice((0, 1, 1, 3))):
             failed = draw.random() < 0.4
             records.append(reply(name, f"said {draw.random()}", "failed" if failed else "ok"))
@@ -114,7 +114,7 @@ def test_what_is_appended_bit_by_bit_gives_the_same_as_all_at_once(
     at_once = Index(run.path, tmp_path / "once.sqlite")
     at_once.catch_up()
 
-    assert told(bit_by_bit) == told(at_once)
+    assert rows_of(bit_by_bit) == rows_of(at_once)
     run.load()
     for name in names:  # the store itself says which record is the final one
         assert of(at_once, name) == run.final((name, 0, 0))
@@ -137,8 +137,8 @@ def test_a_failure_after_a_reply_leaves_the_reply_and_both_are_kept(tmp_path: Pa
 def test_a_torn_last_line_is_taken_in_once_it_is_whole(tmp_path: Path) -> None:
     run = run_in(tmp_path / "run", [question("a"), question("b", 1)], [reply("a", "A")])
     run.close()
-    whole = run_in(tmp_path / "other", [], [reply("b", "B")])
-    line = (whole.path / "replies.jsonl").read_bytes()
+    complete = run_in(tmp_path / "other", [], [reply("b", "B")])
+    line = (complete.path / "replies.jsonl").read_bytes()
     with (run.path / "replies.jsonl").open("ab") as journal:
         journal.write(line[:40])
         journal.flush()
@@ -156,8 +156,8 @@ def test_the_first_row_of_a_key_counts(tmp_path: Path) -> None:
     with index.connect() as connection:
         row = find(connection, Key("a"))
         assert row is not None
-        asked = question_of(index, connection, row)
-    assert asked is not None and asked.target == "A"
+        stored_question = question_of(index, connection, row)
+    assert stored_question is not None and stored_question.target == "A"
 
 
 def test_segments_are_read_in_order(tmp_path: Path) -> None:
@@ -174,8 +174,8 @@ def test_scores_that_are_replaced_are_read_again(tmp_path: Path) -> None:
     put_scores(run, [score("a", 1.0), score("a", 0.5, "robust")])
     index.catch_up()
     with index.connect() as connection:
-        found = connection.execute("SELECT scoring, score FROM scores").fetchall()
-    assert found == [("official", 1.0), ("robust", 0.5)]
+        rows = connection.execute("SELECT scoring, score FROM scores").fetchall()
+    assert rows == [("official", 1.0), ("robust", 0.5)]
 
 
 def test_the_score_of_a_conversation_is_its_last_turns_and_of_a_turn_that_turns(
@@ -187,7 +187,7 @@ def test_the_score_of_a_conversation_is_its_last_turns_and_of_a_turn_that_turns(
         [reply("a", "1"), reply("a", "2", turn=1), reply("b", "1"), reply("b", "2", turn=1)],
         [score("a", 1.0), score("b#1", 0.0), score("b#2", 0.5)],
     )
-    scores = {row[:3]: row[10] for row in told(index_of(run))}
+    scores = {row[:3]: row[10] for row in rows_of(index_of(run))}
     assert scores == {("a", 0, 0): None, ("a", 0, 1): 1.0, ("b", 0, 0): 0.0, ("b", 0, 1): 0.5}
 
 
@@ -196,11 +196,11 @@ def test_an_index_that_is_gone_or_damaged_is_made_again(tmp_path: Path, damage: 
     many = [f"s{n}" for n in range(300)]
     run = run_in(
         tmp_path / "run",
-        [question(name, place) for place, name in enumerate(many)],
+        [question(name, number) for number, name in enumerate(many)],
         [reply(name, f"reply {name}") for name in many],
     )
     index = index_of(run)
-    before = told(index)
+    before = rows_of(index)
     for ending in ("-wal", "-shm"):
         index.file.with_name(index.file.name + ending).unlink(missing_ok=True)
     if damage == "gone":
@@ -208,13 +208,13 @@ def test_an_index_that_is_gone_or_damaged_is_made_again(tmp_path: Path, damage: 
     elif damage == "rubbish":
         index.file.write_bytes(b"no database" * 1000)
     elif damage == "torn":
-        whole = index.file.read_bytes()
-        index.file.write_bytes(whole[: len(whole) // 2])
+        data = index.file.read_bytes()
+        index.file.write_bytes(data[: len(data) // 2])
     else:
         with index.connect() as connection:
             connection.execute("PRAGMA user_version = 99999")
     index.catch_up()
-    assert told(index) == before
+    assert rows_of(index) == before
 
 
 def test_another_run_in_the_place_of_one_is_read_anew(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_another_run_in_the_place_of_one_is_read_anew(tmp_path: Path) -> None:
     run.close()
     run = run_in(run.path, [question("b")], [reply("b", "B" * 500)])
     index.catch_up()
-    assert [row[0] for row in told(index)] == ["b"]
+    assert [row[0] for row in rows_of(index)] == ["b"]
 
 
 def test_the_runs_own_files_and_its_lock_are_left_alone(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_a_run_of_a_later_version_is_refused_in_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "expected"),
     [
         ("cat", {"a"}),
         ("CAT", {"a"}),
@@ -281,11 +281,11 @@ def test_a_run_of_a_later_version_is_refused_in_words(tmp_path: Path) -> None:
     ],
 )
 def test_words_are_found_in_questions_replies_thoughts_and_errors(
-    tmp_path: Path, words: str, found: set[str]
+    tmp_path: Path, words: str, expected: set[str]
 ) -> None:
     run = run_in(
         tmp_path / "run",
-        [question(name, place) for place, name in enumerate("abcd")],
+        [question(name, number) for number, name in enumerate("abcd")],
         [
             reply("a", "It is a black cat."),
             reply("b", "A naïve answer", reasoning="with a hidden\0thought"),
@@ -293,7 +293,7 @@ def test_words_are_found_in_questions_replies_thoughts_and_errors(
             reply("d", "the request timed out", "failed"),
         ],
     )
-    assert matching(index_of(run), words) == found
+    assert matching(index_of(run), words) == expected
 
 
 def test_an_online_runs_moments_are_there(tmp_path: Path) -> None:
@@ -310,9 +310,9 @@ def test_an_online_runs_moments_are_there(tmp_path: Path) -> None:
         run.append_event(EventRecord(format=0, session="x", seq=seq, ev=ev, data=data))
     index = index_of(run)
     with index.connect() as connection:
-        found = connection.execute("SELECT ev, at, said FROM events ORDER BY seq").fetchall()
+        rows = connection.execute("SELECT ev, at, said FROM events ORDER BY seq").fetchall()
         assert key_of(connection, 1) == ("a", 0, 0)
-    assert found == [
+    assert rows == [
         ("frame", 0.0, None),
         ("ask", 0.5, None),
         ("frame", 1.0, "dropped"),
@@ -351,7 +351,7 @@ def test_one_that_is_damaged_where_it_is_read_is_made_again(tmp_path: Path) -> N
         file.seek(page * (root - 1))
         file.write(b"\xff" * page)
     with (
-        pytest.raises(StoreError, match=r"was damaged .* is made again: load the page once more"),
+        pytest.raises(StoreError, match=r"was damaged .* Reload the page to rebuild it"),
         index.connect() as connection,
     ):
         connection.execute("SELECT place FROM samples INDEXED BY places").fetchall()
@@ -409,19 +409,19 @@ def test_a_run_that_is_not_read_to_its_end_is_not_said_to_stand_still(
     pages = Pages(tmp_path)
     index = pages.indexes.of(run.path)
     index.catch_up()
-    assert "2 of 3</span>" in (page := pages.run_page("b/m/1")) and "the run stands still" in page
+    assert "2 of 3</span>" in (page := pages.run_page("b/m/1")) and "the run has stopped" in page
 
     run_in(run.path, [], [reply("c"), *[reply("c", "again " * 50) for _ in range(9)]]).close()
     with contextlib.closing(sqlite3.connect(index.file, isolation_level=None)) as busy:
         busy.execute("BEGIN IMMEDIATE")  # another viewer is at it
         time.sleep(0.35)  # an index that had everything is taken as it is for a moment
         page = pages.run_page("b/m/1")
-        assert "stands still" not in page and "waiting" not in page
+        assert "has stopped" not in page and "waiting" not in page
         assert "reading the run's files" in page
-        assert "No sample is like that so far" in pages.samples("b/m/1", Wanted(state="failed"))
+        assert "No samples match so far" in pages.samples("b/m/1", Wanted(state="failed"))
         busy.execute("ROLLBACK")
     index.catch_up()
-    assert "stands still" not in pages.run_page("b/m/1")
+    assert "has stopped" not in pages.run_page("b/m/1")
     pages.stop()
 
 
@@ -435,19 +435,19 @@ def test_a_run_that_ended_in_the_middle_of_a_line_stands_still(tmp_path: Path) -
 
     page = pages.run_page("b/m/1")
 
-    assert "1 of 2</span>" in page and "the run stands still" in page
+    assert "1 of 2</span>" in page and "the run has stopped" in page
     assert "reading the run's files" not in page
     pages.stop()
 
 
 def test_what_judges_said_stands_beside_the_score(tmp_path: Path) -> None:
-    asked = judged_id(Sample(id="a", question=""), Reply(text="It is red."))
+    judged_key = judged_id(Sample(id="a", question=""), Reply(text="It is red."))
     run = run_in(tmp_path / "b" / "m" / "1", [question("a")], [reply("a", "It is red.")],
                  [score("a", 1.0)])  # fmt: skip
     for name in ("judge", "piped", "linked"):
         of = run.path / "judged" / "mine.official" / name / "1"
-        run_in(of, replies=[reply(asked, f"{name}: yes"), reply(asked, f"{name}: no", repeat=1),
-                            reply("a~0", "of another reply")]).close()  # fmt: skip
+        verdicts = [reply(judged_key, f"{name}: yes"), reply(judged_key, f"{name}: no", repeat=1)]
+        run_in(of, replies=[*verdicts, reply("a~0", "of another reply")]).close()
     os.mkfifo(run.path / "judged" / "mine.official" / "piped" / "1" / "scores.jsonl")
     journal = run.path / "judged" / "mine.official" / "linked" / "1" / "replies.jsonl"
     journal.rename(tmp_path / "elsewhere.jsonl")

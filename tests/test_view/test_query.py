@@ -32,18 +32,18 @@ SAMPLES = [
 def indexes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Index, Index]:
     """A run, and another in which a is wrong, b is right and e was not asked."""
     folder = tmp_path_factory.mktemp("runs")
-    made = []
+    pair = []
     for number, changed in enumerate(({}, {"a": 0.0, "b": 1.0})):
-        asked = [one for one in SAMPLES if not (number and one[0] == "e")]
+        samples = [sample for sample in SAMPLES if not (number and sample[0] == "e")]
         run = run_in(
             folder / str(number),
             [
-                question(name, len(asked) - place, tags={"category": category})
-                for place, (name, category, *_) in enumerate(asked)
+                question(name, len(samples) - rank, tags={"category": category})
+                for rank, (name, category, *_) in enumerate(samples)
             ],
             [
                 reply(name, text, state, attempt=1)  # type: ignore[arg-type]
-                for name, _, state, text, *_ in asked
+                for name, _, state, text, *_ in samples
                 if state
             ],
             [
@@ -54,13 +54,13 @@ def indexes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Index, Index]:
                     state="unparsed" if name == "b" else "answered",
                     rule="none" if name == "b" else "a letter",
                 )
-                for name, *_, official, robust in asked
+                for name, *_, official, robust in samples
                 for scoring, value in (("official", official), ("robust", robust))
                 if value is not None
             ],
         )
-        made.append(index_of(run))
-    return made[0], made[1]
+        pair.append(index_of(run))
+    return pair[0], pair[1]
 
 
 def index_of(run: Run) -> Index:
@@ -115,12 +115,12 @@ def test_a_filter_chooses_these_samples_in_this_order(
     index, other = indexes
     wanted = Wanted.of(parse_qsl(address))
     with index.connect() as connection:
-        beside = other.file if wanted.vs else None
-        found = Chosen(connection, wanted, wanted.scoring or "official", 1.0, beside)
-        rows = found.page()
+        other_file = other.file if wanted.vs else None
+        chosen = Chosen(connection, wanted, wanted.scoring or "official", 1.0, other_file)
+        rows = chosen.page()
         assert "".join(key_of(connection, row)[0] for row in rows) == names
-        assert found.count() == len(names)
-        around = [found.around(row) for row in rows]
+        assert chosen.count() == len(names)
+        around = [chosen.around(row) for row in rows]
     assert [before for before, _, _ in around] == [None, *rows][: len(rows)]
     assert [after for _, after, _ in around] == [*rows[1:], None][: len(rows)]
     assert [number for _, _, number in around] == [*range(1, len(rows) + 1)]
@@ -136,7 +136,7 @@ def test_a_filter_has_limits_and_is_answered(indexes: tuple[Index, Index]) -> No
 def test_runs_are_joined_by_sample_repeat_and_turn(tmp_path: Path) -> None:
     """Their rows come in another order, and one has a turn and a repeat less."""
     keys = [("a", 0, 0), ("a", 1, 0), ("a", 1, 1), ("b", 0, 0)]
-    made = []
+    joined = []
     for name, order in (("one", keys), ("other", [*keys[::-1][:2], keys[0]])):
         run = run_in(
             tmp_path / name,
@@ -148,11 +148,11 @@ def test_runs_are_joined_by_sample_repeat_and_turn(tmp_path: Path) -> None:
                 if (of, repeat, turn) != ("a", 1, 0)
             ],
         )
-        made.append(index_of(run))
-    with made[0].connect() as connection:
+        joined.append(index_of(run))
+    with joined[0].connect() as connection:
         wanted = Wanted(vs="x", flip="won")
-        found = Chosen(connection, wanted, "official", 1.0, made[1].file)
-        assert [key_of(connection, row) for row in found.page()] == [("a", 0, 0)]
+        chosen = Chosen(connection, wanted, "official", 1.0, joined[1].file)
+        assert [key_of(connection, row) for row in chosen.page()] == [("a", 0, 0)]
 
 
 def test_an_address_says_what_it_was_made_of() -> None:
@@ -171,9 +171,9 @@ def test_a_page_beyond_the_last_is_empty(indexes: tuple[Index, Index]) -> None:
 
 def test_a_sample_that_was_not_chosen_has_no_number(indexes: tuple[Index, Index]) -> None:
     with indexes[0].connect() as connection:
-        found = Chosen(connection, Wanted(state="ok"), "official", 1.0)
+        chosen = Chosen(connection, Wanted(state="ok"), "official", 1.0)
         row = connection.execute("SELECT row FROM samples WHERE sample = 'd'").fetchone()[0]
-        assert found.around(row)[2] is None
+        assert chosen.around(row)[2] is None
 
 
 def test_one_run_can_be_read_while_another_thread_adds_to_it(tmp_path: Path) -> None:
@@ -199,23 +199,31 @@ def test_numbers_beside_filters_are_those_under_the_other_filters(
         ("blue", 0.5, "ok"),
         ("green", 1.0, "ok"),
     ]
-    named = [(f"s{n}", *one) for n, one in enumerate(samples)]
+    entries = [(f"s{n}", *sample) for n, sample in enumerate(samples)]
     run_in(
         tmp_path / "mine" / "model" / "0",
-        [question(name, n, tags={"hue": hue}) for n, (name, hue, _, _) in enumerate(named)],
-        [reply(name, "" if how == "empty" else "A", how) for name, _, _, how in named],
-        [score(name, worth) for name, _, worth, _ in named],
+        [question(name, n, tags={"hue": hue}) for n, (name, hue, _, _) in enumerate(entries)],
+        [reply(name, "" if how == "empty" else "A", how) for name, _, _, how in entries],
+        [score(name, worth) for name, _, worth, _ in entries],
     ).close()
     pages = Pages(tmp_path)
 
     def numbers(address: str) -> dict[str, int]:
         page = pages.samples("mine/model/0", Wanted.of(parse_qsl(address)))
-        found = re.findall(r'<bdi>([\w ]+)</bdi> <span class="n">(\d+)</span>', page)
-        return {name: int(n) for name, n in found}
+        matches = re.findall(r'<bdi>([\w ]+)</bdi> <span class="n">(\d+)</span>', page)
+        return {name: int(n) for name, n in matches}
 
     try:
-        whole = {"ok": 4, "empty": 1, "answered": 5, "a letter": 5, "red": 2, "blue": 2, "green": 1}
-        assert numbers("") == whole
+        unfiltered = {
+            "ok": 4,
+            "empty": 1,
+            "answered": 5,
+            "a letter": 5,
+            "red": 2,
+            "blue": 2,
+            "green": 1,
+        }
+        assert numbers("") == unfiltered
         wrong = {"ok": 1, "empty": 1, "answered": 2, "a letter": 2, "red": 1, "blue": 1, "green": 0}
         assert numbers("score=wrong") == wrong
         # Of what is chosen by hue there are the others to choose instead, also without a reply.
@@ -223,11 +231,13 @@ def test_numbers_beside_filters_are_those_under_the_other_filters(
         assert numbers("tag.hue=blue") == blue
         both = {"ok": 0, "empty": 1, "answered": 1, "a letter": 1, "red": 1, "green": 0}
         assert numbers("tag.hue=blue&score=wrong") == both
-        assert "Numbers: under the other filters." in pages.samples(
+        assert "Counts under the other filters." in pages.samples(
             "mine/model/0", Wanted(score="wrong")
         )
         monkeypatch.setattr(_pages, "FEW", 4)
-        assert numbers("score=wrong") == whole
-        assert "of the whole run, 5 samples" in pages.samples("mine/model/0", Wanted(score="wrong"))
+        assert numbers("score=wrong") == unfiltered
+        assert "for the full run of 5 samples" in pages.samples(
+            "mine/model/0", Wanted(score="wrong")
+        )
     finally:
         pages.stop()

@@ -33,10 +33,10 @@ def png(colour: str) -> bytes:
     return out.getvalue()
 
 
-def shown(place: str, data: bytes) -> ShownMedia:
+def shown(name: str, data: bytes) -> ShownMedia:
     digest = f"sha256:{sha256(data).hexdigest()}"
     return ShownMedia(
-        kind="image", place=place, digest=digest, mime="image/png", width=40, height=30
+        kind="image", place=name, digest=digest, mime="image/png", width=40, height=30
     )
 
 
@@ -62,8 +62,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shown("drawn.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
     ]
     questions: list[Question] = [
-        question(f"s{n}", n, media=[one], messages=[("user", [0, "Which?"])])
-        for n, one in enumerate(media)
+        question(f"s{n}", n, media=[medium], messages=[("user", [0, "Which?"])])
+        for n, medium in enumerate(media)
     ]
     columns = {"id": ["id"], "question": ["question"], "answer": ["answer"], "image": ["image"]}
     run_in(
@@ -87,8 +87,8 @@ RUN = "mine.jsonl/model/0123"
 
 @pytest.fixture(scope="module")
 def viewer(folder: Path) -> Iterator[Viewer]:
-    with viewing(folder) as found:
-        yield found
+    with viewing(folder) as open_viewer:
+        yield open_viewer
 
 
 @pytest.mark.parametrize(
@@ -138,9 +138,9 @@ def test_another_page_learns_nothing(viewer: Viewer, site: str, dest: str, statu
 
 def test_it_can_be_reached_from_this_machine_alone(viewer: Viewer) -> None:
     port = int(viewer.address.rsplit(":", 1)[1].strip("/"))
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as found:
-        found.connect(("192.0.2.1", 9))  # sends nothing; says which address would be ours
-        own = found.getsockname()[0]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+        udp.connect(("192.0.2.1", 9))  # sends nothing; says which address would be ours
+        own = udp.getsockname()[0]
     if own.startswith("127."):
         own = "127.0.0.2"  # there is no other network here: another name of this machine
     with pytest.raises(OSError), socket.create_connection((own, port), timeout=2):
@@ -214,9 +214,9 @@ def test_a_long_reply_is_cut_and_can_be_had_whole_as_plain_text(viewer: Viewer) 
     page = viewer.get(f"/sample/{RUN}?s=s1")
     assert len(page.body) < 100_000
     assert "Show all 5,000,000 characters" in page.text
-    whole = viewer.get(f"/text/{RUN}?s=s1")
-    assert whole.headers["content-type"] == "text/plain; charset=utf-8"
-    assert whole.body == b"x" * 5_000_000
+    full_text = viewer.get(f"/text/{RUN}?s=s1")
+    assert full_text.headers["content-type"] == "text/plain; charset=utf-8"
+    assert full_text.body == b"x" * 5_000_000
 
 
 def test_links_lead_nowhere(folder: Path, tmp_path: Path) -> None:
@@ -236,15 +236,17 @@ def test_links_lead_nowhere(folder: Path, tmp_path: Path) -> None:
         assert viewer.get("/samples/b/m/1").status == 404
         (run.path / "replies1.jsonl").unlink()
         os.mkfifo(run.path / "scores.jsonl")
-        assert "scores.jsonl is no file" in viewer.get("/samples/b/m/1").text
+        assert "scores.jsonl is not a regular file" in viewer.get("/samples/b/m/1").text
 
 
 def test_runs_in_several_folders_are_told_apart_and_nothing_beside_them_is_shown(
     tmp_path: Path,
 ) -> None:
     for folder in ("full", "small", "other"):
-        asked = [question("s", target=folder)]
-        run_in(tmp_path / folder / "mine" / "model" / "0123", asked, [reply("s", folder)]).close()
+        questions = [question("s", target=folder)]
+        run_in(
+            tmp_path / folder / "mine" / "model" / "0123", questions, [reply("s", folder)]
+        ).close()
     run = tmp_path / "small" / "mine" / "model" / "0123"
 
     with viewing(tmp_path / "full", tmp_path / "small", run) as viewer:
@@ -267,7 +269,7 @@ def test_runs_that_lie_deeper_are_found(tmp_path: Path) -> None:
     with viewing(tmp_path) as viewer:
         assert viewer.get("/run/of/may/mine/model/0123").status == 200
     with viewing(tmp_path / "none") as viewer:
-        assert "none yet, down to 6 folders below" in viewer.get("/").text
+        assert "no runs yet, searched 6 folders deep" in viewer.get("/").text
 
 
 def test_manifests_that_are_none_are_left_out_in_words(tmp_path: Path) -> None:

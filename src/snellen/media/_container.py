@@ -1,4 +1,4 @@
-"""A video's container and its decoder, by PyAV; imported with the first video that is opened."""
+"""A video's container and decoder, by PyAV. Imported when the first video is opened."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ if TYPE_CHECKING:
     from av.video.stream import VideoStream
 
 GAP = 1.0
-"""Seconds of unwanted frames from which on it is worth looking for a key frame behind them."""
+"""Seconds of unwanted frames above which seeking to a later key frame is worth it."""
 CLOCK = r"(\d{1,4}):(\d\d):(\d\d(?:\.\d{1,9})?)"
 CONTAINERS = (
     "mov,matroska,avi,mpegts,mpeg,flv,ogg,asf,gif,h264,hevc,ivf,mxf,nut,dv,rm,mpegvideo,obu,av1"
 )
-"""No playlists: they name other files, wherever they lie."""
+"""Playlists are excluded: they can name any other file."""
 
 
 def _check_regular(video: Video, path: str) -> None:
     try:
         check_regular(path)
     except FileNotFoundError:
-        return  # who opens it says where it should be
+        return  # opening the file reports where it should be
     except OSError as error:
         raise MediaError(f"{label(video)} cannot be read: {path}: {error.strerror}.") from error
 
 
 class OpenedVideo:
-    """A video's container, open; its facts are read at once."""
+    """An open video container. Its facts are read on opening."""
 
     def __init__(self, video: Video) -> None:
         self.video = video
-        # IndexError: a stream that was not there when the file was opened.
+        # IndexError: a stream that did not exist when the file was opened.
         self._errors: tuple[type[Exception], ...] = (av.FFmpegError, IndexError)
         path = path_inside(video, video.source)
         _check_regular(video, path)
@@ -63,14 +63,16 @@ class OpenedVideo:
         with ExitStack() as stack:
             stack.callback(self.close)
             if not self._container.streams.video:
-                raise MediaError(f"{label(video)} has no pictures: there is no video stream in it.")
+                raise MediaError(
+                    f"{label(video)} has no pictures: there is no video stream in the file."
+                )
             self._stream: VideoStream = self._container.streams.video[0]
             if self._stream.codec_context is None:
                 raise MediaError(
                     f"{label(video)} cannot be decoded: there is no decoder here for its pictures. "
                     "Convert it, for example to H.264 in MP4."
                 )
-            # One thread a video: several are decoded at once, and none costs more than it must.
+            # One thread per video: several are decoded concurrently, each at minimal cost.
             self._stream.thread_type = "NONE"
             self._reformatter = av.video.reformatter.VideoReformatter()
             self.facts = self._read_facts()
@@ -93,15 +95,16 @@ class OpenedVideo:
     def frames(
         self, stamp: int | None = None, wanted: Collection[int] | None = None
     ) -> Iterator[VideoFrame]:
-        """Frames in the order they are shown, from the key frame at a stamp on, else from the
-        first; not those that stand on damaged data, up to the next key frame behind these. Where
-        `wanted` has their stamps, others may be left out.
+        """Frames in display order, from the key frame at `stamp`, else from the first frame.
+
+        Frames that depend on damaged data are left out, up to the next key frame. If `wanted` is
+        set, frames with other stamps may be left out too.
 
         Raises:
-            MediaError: the file cannot be read on.
+            MediaError: reading the file fails.
         """
         context = self._stream.codec_context
-        # H.264 marks what no other frame stands on. HEVC's mark says less, where it has layers.
+        # H.264 marks frames that no other frame depends on. HEVC's mark says less if it has layers.
         kept = wanted if self._is_timed and context.name == "h264" else None
         sound: set[int | None] = set()
         is_damaged = is_skipping = False
@@ -116,7 +119,7 @@ class OpenedVideo:
                     is_damaged = True
                     continue
                 if is_damaged and packet.is_keyframe:
-                    # Frames behind it that are shown before it may stand on those before it.
+                    # Later frames that are shown before it may depend on frames before it.
                     is_damaged, since = False, packet.pts
                 skips = kept is not None and packet.pts not in kept
                 if skips != is_skipping:
@@ -141,14 +144,14 @@ class OpenedVideo:
             raise self._unreadable(error) from error
 
     def _read_facts(self) -> VideoFacts:
-        """One pass over the packets, or over the frames where packets have no times."""
+        """One pass over the packets, or over the frames if packets have no times."""
         stream = self._stream
         stamps: list[int] = []
         keys: list[int] = []
         self._is_timed = True
         try:
             for packet in self._container.demux(stream):
-                # Of a file that was cut off the last may be there in part.
+                # In a file that was cut off, the last packet may be incomplete.
                 if packet.size == 0 or packet.is_discard or packet.is_corrupt:
                     continue
                 if packet.pts is None:
@@ -164,7 +167,7 @@ class OpenedVideo:
         except self._errors as error:
             raise self._unreadable(error) from error
         if not stamps:
-            raise MediaError(f"{label(self.video)} has no frames in it. Get the file again.")
+            raise MediaError(f"{label(self.video)} has no frames. Get the file again.")
         stamps = sorted(set(stamps))
         base = self.time_base
         return VideoFacts(
@@ -176,13 +179,13 @@ class OpenedVideo:
         )
 
     def _declared(self, start: Fraction) -> float | None:
-        """Seconds that the file says its pictures last; None where only the whole file's length is
-        known, and sound may last longer."""
+        """The declared duration of the video stream in seconds. None if only the duration of the
+        file is known, because sound may last longer."""
         if self._stream.duration is not None:
             return float(self._stream.duration * self.time_base)
-        clock = re.fullmatch(CLOCK, self._stream.metadata.get("DURATION", ""))
-        if clock:
-            hours, minutes, seconds = clock.groups()
+        match = re.fullmatch(CLOCK, self._stream.metadata.get("DURATION", ""))
+        if match:
+            hours, minutes, seconds = match.groups()
             return int(hours) * 3600 + int(minutes) * 60 + float(seconds) - float(start)
         alone = len(self._container.streams) == 1
         if alone and self._container.duration is not None:
@@ -192,26 +195,26 @@ class OpenedVideo:
     def _unreadable(self, error: Exception) -> MediaError:
         what = str(error).partition(": ")[0]
         return MediaError(
-            f"{label(self.video)} cannot be decoded: {what}. It is no video, or damaged: get the "
-            "file again."
+            f"{label(self.video)} cannot be decoded: {what}. It is not a video, or it is damaged. "
+            "Get the file again."
         )
 
-    def at(self, numbers: Sequence[int]) -> Iterator[tuple[int, VideoFrame]]:
-        """The frames of these numbers, which rise, each with its number.
+    def at(self, indexes: Sequence[int]) -> Iterator[tuple[int, VideoFrame]]:
+        """The frames with these ascending indexes, each with its index.
 
         Raises:
-            MediaError: one cannot be decoded.
+            MediaError: a frame cannot be decoded.
         """
         facts = self.facts
-        wanted = frozenset(facts.stamps[number] for number in numbers)
-        left = iter(numbers)
-        number = next(left, None)
+        wanted = frozenset(facts.stamps[index] for index in indexes)
+        left = iter(indexes)
+        index = next(left, None)
         here = -1
         sought = True
         frames: Iterator[VideoFrame] | None = None
-        while number is not None:
-            stamp = facts.stamps[number]
-            key = self._key_before(number, here) if sought else None
+        while index is not None:
+            stamp = facts.stamps[index]
+            key = self._key_before(index, here) if sought else None
             if frames is None or key is not None:
                 frames = self.frames(key, wanted if sought else None)
             for frame in frames:
@@ -223,44 +226,44 @@ class OpenedVideo:
             else:
                 frame_stamp = None
             if frame_stamp == stamp:
-                yield number, frame
-                here, number = number, next(left, None)
+                yield index, frame
+                here, index = index, next(left, None)
                 continue
             if not sought:
                 raise MediaError(
-                    f"{label(self.video)}: the frame at {facts.times[number]:.3f} s is in "
-                    "the file and cannot be decoded: it is damaged there. Get the file again."
+                    f"{label(self.video)}: the frame at {facts.times[index]:.3f} s is in "
+                    "the file but cannot be decoded: it is damaged there. Get the file again."
                 )
-            # A place that was sought can lie behind the frame that was wanted, or decode badly:
-            # from the first frame on none is lost.
+            # Seeking can land after the wanted frame, or where decoding fails. Decoding from the
+            # first frame misses none.
             sought, frames = False, None
 
-    def _key_before(self, number: int, here: int) -> int | None:
-        """The key frame to go to for a frame, where going there saves decoding."""
+    def _key_before(self, index: int, here: int) -> int | None:
+        """The stamp of the key frame to seek to for a frame. None if seeking saves no decoding."""
         facts = self.facts
         if not facts.scanned or not facts.keys:
             return None
-        key_number = bisect_right(facts.keys, facts.stamps[number]) - 1
-        if key_number < 0:
+        number = bisect_right(facts.keys, facts.stamps[index]) - 1
+        if number < 0:
             return None
-        key = facts.keys[key_number]
+        key = facts.keys[number]
         base = self.time_base
         since = facts.stamps[here] if here >= 0 else facts.stamps[0]
         return key if (key - since) * base > GAP else None
 
     def pixels(self, frame: VideoFrame, look: Policy) -> NDArray[np.uint8]:
-        """A frame upright and at its size: (height, width, 3), RGB."""
-        turns = round(frame.rotation / 90) % 4  # against the clock
+        """An upright frame at the policy's size: (height, width, 3), RGB."""
+        turns = round(frame.rotation / 90) % 4  # counterclockwise
         width, height = frame.width, frame.height
         size = look.size(*((height, width) if turns % 2 else (width, height)))
         stored = size[::-1] if turns % 2 else size
-        # One for all frames, and no threads: to set these up costs as much as a frame.
+        # One reformatter for all frames, without threads: setup costs as much as a frame.
         shown = self._reformatter.reformat(frame, *stored, format="rgb24", threads=1)
         return _turned(cast("NDArray[np.uint8]", shown.to_ndarray()), turns)
 
-    def encoded(self, number: int, frame: VideoFrame, look: Policy) -> Frame:
-        """A frame upright, at its size, and encoded."""
-        time = self.facts.times[number]
+    def encoded(self, index: int, frame: VideoFrame, look: Policy) -> Frame:
+        """An upright frame at the policy's size, encoded."""
+        time = self.facts.times[index]
         pixels = self.pixels(frame, look)
         height, width, _ = pixels.shape
         sideways = round(frame.rotation / 90) % 2

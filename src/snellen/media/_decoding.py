@@ -34,11 +34,11 @@ SAVED: Mapping[str, Mapping[str, Any]] = {
     "image/webp": {"format": "WEBP", "lossless": True},
 }
 STEP = 0.9
-"""The most that is left of a side where a file has too many bytes."""
+"""The largest factor by which a side shrinks when a file has too many bytes."""
 
 
 class Decoder:
-    """An encoded picture, which messages call `label`, and what is made of its pixels.
+    """An encoded picture and its conversions. Error messages call it `label`.
 
     Raises:
         MediaError: (from all methods but `upright_size`) the data are damaged, or too large.
@@ -64,13 +64,13 @@ class Decoder:
 
     def gray(self, side: int) -> NDArray[np.uint8]:
         """(side, side), upright, on white."""
-        # With twice as many pixels as are wanted a JPEG's own scaling is not seen.
+        # At twice the wanted size, a JPEG's own scaling is not visible.
         with self._decoded(draft=(2 * side, 2 * side)) as picture:
             if picture.mode.startswith("I;16"):
                 gray = pillow.fromarray((np.asarray(picture) >> 8).astype(np.uint8))
             else:
                 gray = _on_white(picture).convert("L")
-            # Turned upright when it is small: a square stays one.
+            # Turned upright after scaling: a square stays a square.
             small = gray.resize((side, side), pillow.Resampling.BOX)
             turned = ExifTags.Base.Orientation
             small.getexif()[turned] = picture.getexif().get(turned, 1)
@@ -79,7 +79,7 @@ class Decoder:
     def smaller(
         self, mime: str | None, max_side: int | None, max_pixels: int | None, max_bytes: int | None
     ) -> bytes | None:
-        """A file of that type, else a PNG, within the limits; None where no size fits."""
+        """A file of that type, else a PNG, within the limits. None if no size fits."""
         kind = SAVED.get(mime or "", SAVED["image/png"])
         with self._decoded() as picture:
             upright = _scalable(picture)
@@ -94,18 +94,18 @@ class Decoder:
                 size = within(upright.size, longest, max_pixels)
 
     def larger(self, mime: str | None, min_pixels: int) -> bytes:
-        """A file of that type, else a PNG, of so many pixels."""
+        """A file of that type, else a PNG, with at least that many pixels."""
         with self._decoded() as picture:
             upright = _scalable(picture)
             size = at_least(upright.size, min_pixels)
             return _scaled(upright, size, SAVED.get(mime or "", SAVED["image/png"]))
 
     def upright_size(self) -> tuple[int, int] | None:
-        """The size of the upright picture; decodes no pixels. None where it cannot be read."""
+        """The size of the upright picture, without decoding pixels. None if it cannot be read."""
         try:
             with self._opened() as picture:
                 width, height = picture.size
-                if picture.format == "TIFF":  # some versions of Pillow have turned that size
+                if picture.format == "TIFF":  # some versions of Pillow swap that size
                     width, height = (getattr(picture, "tag_v2")[tag] for tag in (256, 257))  # noqa: B009
                 turned = picture.getexif().get(ExifTags.Base.Orientation, 1)
         except MediaError:
@@ -124,10 +124,10 @@ class Decoder:
 
     @contextmanager
     def _opened(self) -> Iterator[pillow.Image]:
-        """The picture; what Pillow says of damage while it is open is a MediaError."""
+        """The open picture. Pillow's errors about damage become MediaErrors."""
         try:
             with warnings.catch_warnings():
-                # Of odd metadata, and of half the pixels that it takes for a bomb; neither hurts.
+                # Pillow warns of odd metadata and of half the bomb limit. Both are harmless.
                 warnings.filterwarnings("ignore", module="PIL")
                 with pillow.open(BytesIO(self._data), formats=FORMATS) as picture:
                     yield picture
@@ -137,16 +137,16 @@ class Decoder:
             raise MediaError(f"{self._label} does not fit into memory once decoded.") from error
         except DAMAGED as error:
             raise MediaError(
-                f"{self._label} cannot be decoded: {error}. Get the file again, or save it anew."
+                f"{self._label} cannot be decoded: {error}. Get the file again, or re-save it."
             ) from error
 
 
 def encoded(value: Any, label: str) -> bytes:
-    """A picture of Pillow's, or an array (height, width) or (height, width, 1, 3, or 4) of 8-bit
-    gray, RGB, or RGBA, as a PNG file, without loss.
+    """A Pillow picture, or an array (height, width) or (height, width, 1, 3, or 4) of 8-bit gray,
+    RGB, or RGBA, as a lossless PNG file.
 
     Raises:
-        MediaError: it is an array of another form, or cannot be saved.
+        MediaError: the array has another form, or the picture cannot be saved.
     """
     if not isinstance(value, pillow.Image):
         is_picture = value.ndim == 2 or (value.ndim == 3 and value.shape[2] in (1, 3, 4))
@@ -163,7 +163,7 @@ def encoded(value: Any, label: str) -> bytes:
 
 
 def _png(picture: pillow.Image) -> tuple[bytes, str]:
-    """Of an animation, only the first frame."""
+    """PNG bytes and a description. Of an animation, only the first frame is kept."""
     upright = ImageOps.exif_transpose(picture)
     if upright.mode in ("F", "I"):
         raise ValueError(f"its samples have 32 bits (mode {upright.mode}). Save it with 8 or 16")
@@ -186,7 +186,7 @@ def _on_white(picture: pillow.Image) -> pillow.Image:
 
 
 def _scalable(picture: pillow.Image) -> pillow.Image:
-    """The upright picture with samples that can be mixed, which those of a palette cannot."""
+    """The upright picture with samples that can be averaged, which a palette's cannot."""
     upright = ImageOps.exif_transpose(picture)
     if upright.mode.startswith("I;16"):
         return upright  # 16 bits, which converting would cut to 8

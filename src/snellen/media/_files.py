@@ -1,4 +1,4 @@
-"""What images and videos have in common: what they are called, and where their files may lie."""
+"""Common to images and videos: their labels in messages, and the folder of their files."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ from snellen.media.content import Image, Slice, Video
 
 
 def label(medium: Image | Video) -> str:
-    """What a message calls an image or a video."""
+    """The name of an image or a video in messages."""
     source = medium.source
     if medium.label:
         return medium.label
@@ -20,15 +20,15 @@ def label(medium: Image | Video) -> str:
 
 
 def path_inside(medium: Image | Video, path: Path) -> str:
-    """The path with its `..` taken out: the one that is checked is the one that is opened.
+    """The path with `..` resolved, so that the checked path is the one that is opened.
 
-    A link in the folder is its owner's own and may lead elsewhere.
+    Links in the folder are trusted and may lead elsewhere.
 
     Raises:
-        MediaError: it leaves the medium's folder, or is no file name.
+        MediaError: the path leaves the medium's folder, or is not a file name.
     """
     if "\0" in str(path):
-        raise MediaError(f"{label(medium)!r} is no file name: it has a null byte in it.")
+        raise MediaError(f"{label(medium)!r} is not a file name: it contains a null byte.")
     inside = os.path.abspath(path)
     if medium.within is not None:
         folder = os.path.abspath(medium.within)

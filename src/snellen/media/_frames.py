@@ -1,16 +1,17 @@
 """Frame policies: which frames of a window a model is shown, how large, and in which codec.
 
-    uniform:N    N frames from the window's first to its last, evenly by number. `at=middles`: those
-                 in the middles of N equal parts. `few=all` (where there are fewer than N: all of
-                 them) or `few=less2` (two less than there are). `round=nearest`: to the nearest
-                 number, not down. `even`: an even number of frames
-    fps:R        the frame on display at each 1/R seconds of the window. `max=N`: where that is
-                 more than N, N of them, evenly. `latest`: the window's last frame too
-    last:N@R     the last N of what fps:R,latest gives
+    uniform:N    N frames from the window's first to its last, evenly by index. `at=middles`: the
+                 middles of N equal parts. If there are fewer than N frames, `few=all` takes all and
+                 `few=less2` takes all but two. `round=nearest` rounds indexes to the nearest
+                 integer, not down. `even`: an even number of frames
+    fps:R        the frame on display every 1/R seconds of the window. `max=N`: at most N of them,
+                 evenly. `latest`: the window's last frame too
+    last:N@R     the last N frames of fps:R,latest
     every        all
 
-Behind any: `pixels=P` (scaled down to at most P pixels), `side=S` (the longer side to at most S),
-`codec=jpeg` or `png`, `quality=Q` of JPEG. Frames before the window's end alone are ever picked.
+After any policy: `pixels=P` (scale down to at most P pixels), `side=S` (scale the longer side down
+to at most S), `codec=jpeg` or `png`, `quality=Q` of JPEG. Only frames before the window's end are
+picked.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ PRESETS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """A policy read; `n` is of `uniform` and `last`, `rate` (frames a second) of `fps` and `last`.
+    """A parsed policy. `uniform` and `last` use `n`; `fps` and `last` use `rate` (frames a second).
 
-    `pixels` and `side` bound a frame's size, None: as it is.
+    `pixels` and `side` limit a frame's size. None means no limit.
     """
 
     kind: Literal["uniform", "fps", "last", "every"]
@@ -55,7 +56,7 @@ class Policy:
     quality: int = QUALITY
 
     def __str__(self) -> str:
-        """The one way in which it is written: what stands in a run's identity."""
+        """The canonical form, which is part of a run's identity."""
         rate = "" if self.rate is None else f"{self.rate:g}"
         amounts = {"uniform": self.n, "fps": rate, "last": f"{self.n}@{rate}"}
         parts = [f"{self.kind}:{amounts[self.kind]}" if self.kind in amounts else self.kind]
@@ -68,7 +69,7 @@ class Policy:
         return ",".join(parts)
 
     def size(self, width: int, height: int) -> tuple[int, int]:
-        """The size at which a frame of that size is shown, its aspect kept; never larger.
+        """The size at which a frame of that size is shown: same aspect, never larger.
 
         >>> policy("every,pixels=151200").size(1920, 1080)
         (518, 291)
@@ -98,38 +99,38 @@ VALUES = {
 
 @lru_cache(maxsize=64)
 def policy(text: str) -> Policy:
-    """The policy that a text, or a preset's name with more behind it, means.
+    """Parse a policy, or a preset's name with further options.
 
     Raises:
-        UsageError: it is none; says what is wrong, and what there is.
+        UsageError: the text is not a policy. The message says what is wrong and lists the policies.
     """
     first, *options = text.split(",")
     if first in PRESETS:
         first, *implied = PRESETS[first].split(",")
         options = [*implied, *options]
     kind, _, amount = first.partition(":")
-    parsed = _first(text, kind, amount)
+    base = _first(text, kind, amount)
     values: dict[str, object] = {}
     for option in options:
         name, sign, value = option.partition("=")
         values[name] = _value(text, kind, name, value if sign else None)
-    return replace(parsed, **values)  # type: ignore[arg-type]
+    return replace(base, **values)  # type: ignore[arg-type]
 
 
 def _first(text: str, kind: str, amount: str) -> Policy:
     n, at, rate = amount.partition("@")
     try:
         if kind == "uniform":
-            return Policy(kind="uniform", n=_positive_integer(amount))
+            return Policy(kind="uniform", n=_positive_int(amount))
         if kind == "fps":
             return Policy(kind="fps", rate=_rate(amount))
         if kind == "last" and at:
-            return Policy(kind="last", n=_positive_integer(n), rate=_rate(rate))
+            return Policy(kind="last", n=_positive_int(n), rate=_rate(rate))
         if kind == "every" and not amount:
             return Policy(kind="every")
     except ValueError as error:
         raise _none(text, f"{kind} needs {error}") from error
-    raise _none(text, "it begins with none of these")
+    raise _none(text, "it starts with none of these")
 
 
 def _value(text: str, kind: str, name: str, value: str | None) -> object:
@@ -144,7 +145,7 @@ def _value(text: str, kind: str, name: str, value: str | None) -> object:
             raise _none(text, f"{name} is {' or '.join(VALUES[name])}")
         return value
     try:
-        number = _positive_integer(value or "")
+        number = _positive_int(value or "")
     except ValueError as error:
         raise _none(text, f"{name} needs {error}") from error
     if name == "quality" and number > 100:
@@ -152,7 +153,7 @@ def _value(text: str, kind: str, name: str, value: str | None) -> object:
     return number
 
 
-def _positive_integer(text: str) -> int:
+def _positive_int(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text[:9]) > 0 and len(text) < 9):
         raise ValueError(f"a whole number of at least 1, not {text[:20]!r}")
     return int(text)
@@ -170,18 +171,18 @@ def _rate(text: str) -> float:
 
 def _none(text: str, why: str) -> UsageError:
     return UsageError(
-        f"{text!r} is no frame policy: {why}. There are uniform:N, fps:R, last:N@R, every, each "
-        f"with options behind commas (fps:1,max=256,pixels=151200), and {', '.join(PRESETS)}."
+        f"{text!r} is not a frame policy: {why}. Policies: uniform:N, fps:R, last:N@R, every, "
+        f"each with options after commas (fps:1,max=256,pixels=151200), and {', '.join(PRESETS)}."
     )
 
 
 def picked(
     policy: Policy, times: Sequence[float], start: float = 0.0, end: float | None = None
 ) -> list[int]:
-    """The numbers of the frames that a policy shows of the window [start, end), rising, each once.
+    """The ascending, distinct indexes of the frames that a policy picks in the window [start, end).
 
-    `times` are the media times (seconds, rising) of all frames. Where none stands in the window it
-    is the one on display at its start. None at all where that is before the first frame.
+    `times` are the ascending media times (seconds) of all frames. If no frame is in the window, the
+    frame on display at its start is picked; if there is none yet, no frame is picked.
     """
     stop = len(times) if end is None else bisect_left(times, end)
     first = bisect_left(times, start)
@@ -193,40 +194,40 @@ def picked(
         assert policy.n is not None
         if policy.at == "middles":
             n = min(policy.n, stop - first)
-            return [first + int((number + 0.5) * (stop - first) / n) for number in range(n)]
-        return [first + number for number in _uniform(policy, stop - first)]
+            return [first + int((index + 0.5) * (stop - first) / n) for index in range(n)]
+        return [first + index for index in _uniform(policy, stop - first)]
     assert policy.rate is not None
     last = times[stop - 1]
-    # Ticks up to the window's end; of a video that ends before it, to its last frame.
+    # Ticks up to the window's end, or to the last frame if the video ends earlier.
     until = end if end is not None and stop < len(times) else math.nextafter(last, math.inf)
-    shown = [number for _, number in on_grid(times, policy.rate, first, start, until)]
-    numbers = shown or [first]
-    if (policy.latest or policy.kind == "last") and numbers[-1] != stop - 1:
-        numbers.append(stop - 1)
+    shown = [index for _, index in on_grid(times, policy.rate, first, start, until)]
+    indexes = shown or [first]
+    if (policy.latest or policy.kind == "last") and indexes[-1] != stop - 1:
+        indexes.append(stop - 1)
     if policy.kind == "last":
-        return numbers[-(policy.n or 1) :]
-    if policy.max is not None and len(numbers) > policy.max:
-        return [numbers[number] for number in _linspace(len(numbers), policy.max)]
-    return numbers
+        return indexes[-(policy.n or 1) :]
+    if policy.max is not None and len(indexes) > policy.max:
+        return [indexes[index] for index in _linspace(len(indexes), policy.max)]
+    return indexes
 
 
 def on_grid(
     times: Sequence[float], rate: float, first: int, start: float, until: float
 ) -> Iterator[tuple[float, int]]:
-    """The frames from `first` on that are on display at `start`, 1/rate seconds later and so on
-    before `until`, each once, with the first such time."""
-    for number in range(first, len(times)):
-        tick = max(0, math.floor((times[number] - start) * rate) - 1)
-        while (due := start + tick / rate) < times[number]:
+    """The frames from index `first` on that are on display at `start`, every 1/rate seconds after,
+    and before `until`. Yields each frame once, with its first such time."""
+    for index in range(first, len(times)):
+        tick = max(0, math.floor((times[index] - start) * rate) - 1)
+        while (due := start + tick / rate) < times[index]:
             tick += 1
         if due >= until:
             return
-        if number + 1 == len(times) or due < times[number + 1]:
-            yield due, number
+        if index + 1 == len(times) or due < times[index + 1]:
+            yield due, index
 
 
 def _uniform(policy: Policy, there: int) -> list[int]:
-    """Numbers from 0 on, of so many frames."""
+    """Frame indexes from 0, out of this many frames."""
     assert policy.n is not None
     n = policy.n
     if there < n:
@@ -239,9 +240,9 @@ def _uniform(policy: Policy, there: int) -> list[int]:
 
 
 def _linspace(there: int, n: int, *, nearest: bool = False) -> list[int]:
-    """n numbers from 0 to `there` - 1, evenly; of one the first, as numpy's linspace has it."""
+    """n even indexes from 0 to `there` - 1. One index is 0, as in numpy's linspace."""
     if n == 1:
         return [0]
     step = (there - 1) / (n - 1)
-    values = [value * step for value in range(n - 1)]
-    return [*(round(value) if nearest else int(value) for value in values), there - 1]
+    positions = [position * step for position in range(n - 1)]
+    return [*(round(position) if nearest else int(position) for position in positions), there - 1]

@@ -1,7 +1,6 @@
 """Reads the kind and the size of a picture from the first bytes of its file.
 
-By hand, since Pillow is slow to import, and does not notice that a file is cut off until it decodes
-it.
+Our own code, because Pillow is slow to import, and notices only on decoding that a file is cut off.
 """
 
 import struct
@@ -32,7 +31,7 @@ def is_picture(head: bytes) -> bool:
 
 
 def jpeg_segments(data: bytes) -> Iterator[tuple[int, int]]:
-    """The marker of each segment up to the first scan, and where it lies: ITU T.81, annex B.
+    """The marker and offset of each segment up to the first scan: ITU T.81, annex B.
 
     Raises:
         IndexError: the data end before a scan.
@@ -54,7 +53,7 @@ def jpeg_segments(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def jpeg_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height of a JPEG; None where a scan comes before its frame header.
+    """Width and height of a JPEG. None if a scan comes before the frame header.
 
     Raises:
         IndexError, struct.error: the data end before it is known.
@@ -86,8 +85,8 @@ def webp_size(data: bytes) -> tuple[int, int]:
 
 
 def size_by_head(data: bytes) -> tuple[int, int] | None:
-    """Width and height of a picture that is sent as it is, from its first bytes; None of one whose
-    size is not known without more (BMP, TIFF, animations).
+    """Width and height of a picture that is sent unchanged, from its first bytes. None for BMP,
+    TIFF and animations, whose size needs more.
 
     Raises:
         IndexError, struct.error: the data end before it is known.

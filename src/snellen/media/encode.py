@@ -1,4 +1,4 @@
-"""Videos made from frames: what the package draws itself."""
+"""Encodes videos from frames that the package draws."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 OPTIONS = {
-    "preset": "ultrafast",  # even pictures come out no larger than with the slower ones
+    "preset": "ultrafast",  # flat pictures get no larger than with slower presets
     "crf": "18",
-    # Without it x264's bytes depend on the processor, and with other presets on chance.
+    # Without this, x264's output depends on the processor, and is random with other presets.
     "x264-params": "cpu-independent=1",
 }
 
@@ -26,8 +26,8 @@ OPTIONS = {
 def mp4(path: Path, frames: Iterable[NDArray[np.uint8]], *, fps: Fraction) -> None:
     """Write frames (height, width, 3), RGB, as H.264: frame k is shown from k / `fps` seconds on.
 
-    On one machine the same frames make the same file; elsewhere another x264 may make other bytes.
-    A file that is there is replaced, and stays as it was if this fails.
+    On one machine the same frames give the same file. Another version of x264 may give other bytes.
+    An existing file is replaced, and stays unchanged if this fails.
 
     Raises:
         DataError: the file cannot be written.
@@ -35,7 +35,7 @@ def mp4(path: Path, frames: Iterable[NDArray[np.uint8]], *, fps: Fraction) -> No
         ValueError: there is no frame, a side is odd, or a frame differs in size from the first.
     """
     data = _encoded(path, frames, fps)
-    # Two processes may draw the same video at once.
+    # Two processes may draw the same video concurrently.
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         try:
@@ -56,7 +56,7 @@ def _encoded(path: Path, frames: Iterable[NDArray[np.uint8]], fps: Fraction) -> 
     file = BytesIO()
     with av.open(file, "w", format="mp4", options={"fflags": "bitexact"}) as container:
         stream = container.add_stream("libx264", rate=fps, options=dict(OPTIONS))
-        stream.codec_context.thread_count = 1  # more would make other bytes
+        stream.codec_context.thread_count = 1  # more threads would change the bytes
         for number, pixels in enumerate(frames):
             if size is None:
                 size = pixels.shape

@@ -1,11 +1,11 @@
-"""Images: read, checked and digested for a model, and decoded for whoever needs pixels.
+"""Reads, checks and digests images for a model, and decodes them on demand.
 
 A model gets the file's own bytes: JPEG (CMYK and progressive ones too), PNG (16-bit too), WebP and
-GIF go as they are. Only what servers do not take is encoded anew, as lossless PNG: BMP, TIFF, and
-the first frame of an animated GIF, WebP or PNG. `smaller` is for models that have limits.
+GIF are sent unchanged. Only formats that servers reject are re-encoded, as lossless PNG: BMP, TIFF,
+and the first frame of an animated GIF, WebP or PNG. `smaller` is for models with size limits.
 
 Checking does not decode: size and completeness are read from the file's structure, so damage in the
-middle of the compressed data shows only where somebody decodes it.
+middle of the compressed data shows only on decoding.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ if TYPE_CHECKING:
 
     from snellen.media._decoding import Decoder
 
-MAX_PIXELS = 178_956_970  # where Pillow, too, takes a picture for a decompression bomb
-MAX_BYTES = 1 << 29  # of a file: what MAX_PIXELS of 24 bits take in a BMP; encoded they are less
+MAX_PIXELS = 178_956_970  # Pillow's limit for a decompression bomb, too
+MAX_BYTES = 1 << 29  # of a file: the size of a 24-bit BMP with MAX_PIXELS
 
-HEAD = 16  # bytes that name every kind
+HEAD = 16  # bytes that identify every format
 KINDS = "JPEG, PNG, WebP, GIF, BMP, TIFF"
 DATA_URL = re.compile(rb"data:[^,]{0,200};base64,", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Shape:
-    """What a file's structure says; `whole` is False where its end is missing."""
+    """Facts from a file's structure. `is_complete` is False if its end is missing."""
 
     mime: str
     width: int
@@ -64,14 +64,14 @@ class _Shape:
 def load(image: Image) -> Image:
     """The image as a model gets it: its bytes, digest, mime, width and height.
 
-    Bytes may also be base64 text or a `data:` address of an image, as cells of rows are. An image
-    that was loaded before comes back itself. Width and height are those of the pixels as stored: an
-    EXIF orientation travels in the bytes and is not applied, since what is done with it is up to
-    the server. Where an image was encoded anew, `place` says so.
+    Bytes may also be base64 text or a `data:` URL of an image, as in cells of rows. A loaded image
+    is returned unchanged. Width and height are those of the stored pixels: the EXIF orientation
+    stays in the bytes and is not applied, because it is up to the server. If an image was
+    re-encoded, `place` says so.
 
     Raises:
-        MediaError: the image is missing, empty, outside its folder, no image, cut off, or has too
-            many pixels or bytes; says which image.
+        MediaError: the image is missing, empty, outside its folder, not an image, cut off, or has
+            too many pixels or bytes. The message names the image.
     """
     if image.digest is not None and isinstance(image.source, bytes) and image.source:
         return image
@@ -172,7 +172,7 @@ def _size(image: Image) -> tuple[int, int] | None:
 
 
 def _beginning(image: Image, most: int) -> bytes:
-    """The first bytes of the image, about as many as `most`."""
+    """The first bytes of the image, about `most` of them."""
     source = image.source
     text = most // 3 * 4
     if isinstance(source, Address):
@@ -181,7 +181,7 @@ def _beginning(image: Image, most: int) -> bytes:
         return source[:most] if kind_of_head(source) else _decoded_start(source[:text])
     is_slice = isinstance(source, Slice)
     path = path_inside(image, source.path if isinstance(source, Slice) else source)
-    # Not blocking: a path may be that of a pipe.
+    # Non-blocking, because the path may be a pipe.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -197,7 +197,7 @@ def _beginning(image: Image, most: int) -> bytes:
 
 
 def _decoded_start(text: bytes) -> bytes:
-    """The bytes behind the beginning of base64 or of a `data:` URL."""
+    """The bytes that the beginning of base64 text or of a `data:` URL encodes."""
     start = DATA_URL.match(text)
     text = (text[start.end() :] if start else text).translate(None, b" \t\r\n")
     return pybase64.b64decode(text[: len(text) // 4 * 4])
@@ -210,12 +210,12 @@ def smaller(
     max_pixels: int | None = None,
     max_bytes: int | None = None,
 ) -> Image:
-    """The image as `load` gives it where it is within the limits, else a smaller one.
+    """The image as `load` returns it if it is within the limits, else a smaller one.
 
-    `max_side` limits the longer side and `max_pixels` width times height, `max_bytes` the file. A
-    smaller one is scaled (Lanczos) with its aspect kept and its EXIF orientation applied, and saved
-    in its own format: JPEG of quality 95 in full color resolution, PNG, lossless WebP; others as
-    PNG. Its metadata but the color profile are left.
+    `max_side` limits the longer side, `max_pixels` width times height, and `max_bytes` the file. A
+    smaller image keeps its aspect. It is scaled (Lanczos) with its EXIF orientation applied, and
+    saved in its own format (JPEG of quality 95 in full color resolution, PNG, or lossless WebP) or
+    else as PNG. Of its metadata only the color profile is kept.
 
     Raises:
         MediaError: as `load`; the compressed data are damaged; no size fits into `max_bytes`.
@@ -233,8 +233,8 @@ def smaller(
 
 
 def larger(image: Image, *, min_pixels: int) -> Image:
-    """The image as `load` gives it where width times height are enough, else a larger one, scaled
-    and saved as `smaller` does.
+    """The image as `load` returns it if width times height suffice, else a larger one, scaled and
+    saved as in `smaller`.
 
     Raises:
         MediaError: as `load`; the compressed data are damaged.
@@ -248,8 +248,8 @@ def larger(image: Image, *, min_pixels: int) -> Image:
 
 
 def as_png(image: Image) -> Image:
-    """The image as `load` gives it if that is a PNG, else as one, without loss: for models that do
-    not take its type.
+    """The image as `load` returns it if that is a PNG, else a lossless PNG. For models that do
+    not accept its type.
 
     Raises:
         MediaError: as `load`; the compressed data are damaged.
@@ -265,9 +265,9 @@ def as_png(image: Image) -> Image:
 def pixels(image: Image) -> NDArray[np.uint8]:
     """The picture as a person sees it: (height, width, 3), RGB, 0 to 255.
 
-    EXIF orientation is applied, so height and width may be exchanged against the image's own.
+    EXIF orientation is applied, so height and width may be swapped.
     16-bit samples lose their lower byte, CMYK is converted without its color profile, transparency
-    shows white, and of an animation it is the first frame.
+    shows white, and an animation yields its first frame.
 
     Raises:
         MediaError: as `load`, or the compressed data are damaged.
@@ -278,7 +278,7 @@ def pixels(image: Image) -> NDArray[np.uint8]:
 def gray(image: Image, side: int) -> NDArray[np.uint8]:
     """The picture as a person sees it in gray, squeezed into a square: (side, side), 0 to 255.
 
-    For comparing pictures: each pixel is the mean of those that it stands for. A JPEG is decoded at
+    For comparing pictures: each pixel is the mean of those that it covers. A JPEG is decoded at
     the smallest of its scales that has enough pixels, several times as fast as at full size.
 
     Raises:
@@ -303,7 +303,7 @@ def check_size(name: str, width: int, height: int) -> None:
     """Refuse a picture without pixels, or with more than MAX_PIXELS.
 
     Raises:
-        MediaError: it is such a picture; messages call it `name`.
+        MediaError: it is such a picture. The message calls it `name`.
     """
     if width < 1 or height < 1:
         raise MediaError(f"{name} is {width} x {height} pixels: it shows nothing.")
@@ -388,7 +388,7 @@ def _read(image: Image) -> bytes:
 
 
 def _check_start(image: Image, fd: int) -> None:
-    """A file that begins as no image, or is too large for one, is not read whole."""
+    """Refuse a file that does not start as an image, or is too large, before it is read in full."""
     head = os.pread(fd, HEAD, 0)
     if head and kind_of_head(head) is None:
         raise _no_image(image, head)
@@ -396,7 +396,7 @@ def _check_start(image: Image, fd: int) -> None:
 
 
 def _from_base64(image: Image, text: bytes) -> bytes:
-    """The bytes that base64 text or a `data:` address stands for."""
+    """The bytes that base64 text or a `data:` URL encodes."""
     start = DATA_URL.match(text)
     text = text[start.end() :] if start else text
     try:
@@ -426,7 +426,7 @@ def _jpeg(data: bytes) -> _Shape:
 
 
 def _png(data: bytes) -> _Shape:
-    """PNG specification (3rd edition), clauses 5 and 11: chunks up to IEND; acTL animates."""
+    """PNG specification (3rd edition), clauses 5 and 11: chunks up to IEND; acTL: an animation."""
     width, height = struct.unpack_from(">II", data, 16)
     at = len(PNG_START)
     animated = False
@@ -449,12 +449,12 @@ def _png(data: bytes) -> _Shape:
 def _gif(data: bytes) -> _Shape:
     """GIF89a: blocks up to the trailer; more than one image makes it an animation."""
     width, height, flags = struct.unpack_from("<HHB", data, 6)
-    at = 13 + _colours(flags)
+    at = 13 + _color_table_size(flags)
     images = 0
     while (block := data[at]) != 0x3B:
         if block == 0x2C:
             images += 1
-            at += 11 + _colours(data[at + 9])
+            at += 11 + _color_table_size(data[at + 9])
         elif block == 0x21:
             at += 2
         else:
@@ -465,13 +465,13 @@ def _gif(data: bytes) -> _Shape:
     return _Shape(mime="image/gif", width=width, height=height, animated=images > 1)
 
 
-def _colours(flags: int) -> int:
+def _color_table_size(flags: int) -> int:
     """Bytes of the color table that the flags announce."""
     return 3 << ((flags & 7) + 1) if flags & 0x80 else 0
 
 
 def _webp(data: bytes) -> _Shape:
-    """RFC 9649: the first chunk has the size, and says whether others are an animation."""
+    """RFC 9649: the first chunk has the size and says whether the file is an animation."""
     length = struct.unpack_from("<I", data, 4)[0]
     width, height = webp_size(data)
     animated = data[12:16] == b"VP8X" and bool(data[20] & 2)

@@ -1,10 +1,10 @@
-"""Sizes of pictures: the size of the same aspect that keeps to a limit."""
+"""Picture sizes of the same aspect within a limit."""
 
 import math
 
 
 def within(size: tuple[int, int], max_side: int | None, max_pixels: int | None) -> tuple[int, int]:
-    """The largest size of that aspect within the limits; no side is less than one pixel."""
+    """The largest size of that aspect within the limits. No side is below one pixel."""
     short, long = sorted(size)
     new_short, new_long = short, long
     if max_side is not None and new_long > max_side:
@@ -16,7 +16,7 @@ def within(size: tuple[int, int], max_side: int | None, max_pixels: int | None) 
 
 
 def at_least(size: tuple[int, int], min_pixels: int | None) -> tuple[int, int]:
-    """The smallest size of that aspect that has so many pixels, itself where it has them.
+    """The smallest size of that aspect with that many pixels, or the size itself if it has them.
 
     >>> at_least((60, 40), 9_600), at_least((60, 40), 2_400)
     ((120, 80), (60, 40))

@@ -1,8 +1,8 @@
-"""Videos: found, digested, and decoded once for all who ask, exactly by presentation time.
+"""Finds, digests and decodes videos: once for all windows, exactly by presentation time.
 
-Media time 0 is the presentation time of the first frame. All times are known before anything is
-decoded, from the packets; a frame is the wanted one if its time is. Frames leave the decoder turned
-upright, at the policy's size and encoded; what nobody wants, and nothing wanted stands on, is
+Media time 0 is the presentation time of the first frame. All times come from the packets, before
+anything is decoded, and identify the wanted frames. The decoder returns frames upright, at the
+policy's size, and encoded. Frames that no window wants, and that no wanted frame depends on, are
 skipped where that is safe.
 """
 
@@ -47,12 +47,12 @@ __all__ = [
 
 BLOCK = 1 << 20
 CUT_OFF = 1.0
-"""Seconds by which the last frame may end before the video does, as its file has it."""
+"""Seconds by which the last frame may end before the declared end of the video."""
 MOST_HELD = 256 << 20
-"""The most bytes of encoded frames of a video that wait for their windows. 39 of OVO-Bench's 644
-videos would need more, at 0.6 MB per frame; they are decoded a second time for the rest."""
+"""Bytes of a video's encoded frames that may wait for their windows. 39 of OVO-Bench's 644 videos
+would need more, at 0.6 MB a frame; these are decoded again for the postponed windows."""
 DEFAULT = "uniform:64"
-"""The policy where nobody says another."""
+"""The default policy."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,8 +69,8 @@ class Window:
 
 @dataclass(frozen=True, kw_only=True)
 class VideoFacts:
-    """What a video's packets say. `times` are the media times in seconds of all its frames, rising;
-    `declared` is how long the file says that it is, None where it does not."""
+    """Facts from a video's packets. `times` are the ascending media times of all frames in seconds.
+    `declared` is the duration that the file declares, or None."""
 
     times: tuple[float, ...]
     """The times of all frames in seconds, rising."""
@@ -78,13 +78,13 @@ class VideoFacts:
     """The duration in seconds that the file states; None if it states none."""
     stamps: tuple[int, ...]
     keys: tuple[int, ...]
-    """Presentation time stamps: of all frames, and of those from which decoding can begin."""
+    """Presentation timestamps: of all frames, and of those where decoding can start."""
     scanned: bool
-    """Whether the stamps come from the packets, so that a place can be sought by them."""
+    """Whether the stamps come from the packets, which makes seeking possible."""
 
     @property
     def end(self) -> float:
-        """When the last frame goes, in seconds: it stands as long as the one before it."""
+        """The end of the last frame in seconds. It lasts as long as the frame before it."""
         last = self.times[-1]
         return last + (last - self.times[-2]) if len(self.times) > 1 else last
 
@@ -94,11 +94,10 @@ class VideoFacts:
 
 
 def load(video: Video) -> Video:
-    """The video with the digest of its file, which is there and inside its folder; a video that has
-    one comes back itself.
+    """The video with the digest of its file. A video that has a digest is returned unchanged.
 
     Raises:
-        MediaError: it is missing, empty, cannot be read, or is outside its folder.
+        MediaError: the file is missing, empty, unreadable, or outside its folder.
     """
     if video.digest is not None:
         return video
@@ -121,41 +120,44 @@ def load(video: Video) -> Video:
 
 
 def facts(video: Video) -> VideoFacts:
-    """What the packets of a video say, without decoding it (but where they have no times).
+    """Facts from a video's packets. Nothing is decoded unless the packets have no times.
 
     Raises:
-        MediaError: it is missing, is no video, or has no frames. UsageError: the extra is missing.
+        MediaError: the file is missing, is not a video, or has no frames.
+        UsageError: the extra is missing.
     """
     with closing(_opened(video)) as opened:
         return opened.facts
 
 
 Shown = tuple[int, tuple[Frame, ...] | MediaError]
-"""A window's number, and its frames or why it has none."""
+"""A window's number, and its frames or the error that prevents them."""
 
 
 def decoded(
     video: Video, windows: Sequence[Window], ended: Callable[[], bool] = lambda: False
 ) -> Iterator[Shown]:
-    """The frames of each window, as soon as they are all decoded, in the order of the windows' last
-    frames: in one pass, or in several where many windows want so many frames that they would fill
-    the memory. In a pass a frame that several want at one size is encoded once. A window that needs
-    what is not there has an error instead. Ends before its time where `ended`, asked before each
-    frame, says so.
+    """Yields the frames of each window once they are all decoded, in the order of the windows' last
+    frames.
+
+    There is one pass, or several if the frames of many windows would fill the memory. A frame that
+    several windows want at one size is encoded once per pass. A window whose frames are missing
+    yields an error instead. `ended` is called before each frame; True stops early.
 
     Raises:
-        MediaError: it is missing, or is no video. UsageError: no such policy, or the extra is
-            missing.
+        MediaError: the file is missing, or is not a video.
+        UsageError: the policy does not exist, or the extra is missing.
     """
     with closing(_opened(video)) as opened:
         yield from _DecodingPass(opened, windows, ended).run()
 
 
 class Streamed:
-    """A video whose frames are taken one after the other; to be closed.
+    """A video whose frames are read one after the other. Close it after use.
 
     Raises:
-        MediaError: it is missing, is no video, or has no frames. UsageError: the extra is missing.
+        MediaError: the file is missing, is not a video, or has no frames.
+        UsageError: the extra is missing.
     """
 
     def __init__(self, video: Video) -> None:
@@ -165,24 +167,24 @@ class Streamed:
     def facts(self) -> VideoFacts:
         return self._opened.facts
 
-    def frames(self, numbers: Sequence[int], policy: Policy) -> Iterator[tuple[int, Frame]]:
-        """The frames of these numbers, which rise, as a policy says that they look.
+    def frames(self, indexes: Sequence[int], policy: Policy) -> Iterator[tuple[int, Frame]]:
+        """The frames with these ascending indexes, at a policy's size and codec.
 
         Raises:
-            MediaError: one cannot be decoded.
+            MediaError: a frame cannot be decoded.
         """
         look = look_of(policy)
-        for number, frame in self._opened.at(numbers):
-            encoded = self._opened.encoded(number, frame, look)
-            # Who is streamed a video is not to know which.
-            yield number, replace(encoded, image=replace(encoded.image, label=""))
+        for index, frame in self._opened.at(indexes):
+            shown_frame = self._opened.encoded(index, frame, look)
+            # A model that is streamed a video must not know which one.
+            yield index, replace(shown_frame, image=replace(shown_frame.image, label=""))
 
     def close(self) -> None:
         self._opened.close()
 
 
 def shown(video: Video) -> Video:
-    """One video with its digest and the frames that its policy picks.
+    """The video with its digest and the frames that its policy picks.
 
     Raises:
         MediaError, UsageError: as `decoded`.
@@ -196,16 +198,16 @@ def shown(video: Video) -> Video:
 
 
 def sizes(video: Video) -> list[tuple[int, int]]:
-    """Width and height of each frame that the video's policy picks, before any is turned upright;
-    nothing is decoded.
+    """Width and height of each frame that the video's policy picks, before rotation. Nothing is
+    decoded.
 
     Raises:
         MediaError, UsageError: as `facts`.
     """
-    wanted = policy(video.policy or DEFAULT)
+    frame_policy = policy(video.policy or DEFAULT)
     with closing(_opened(video)) as opened:
-        places = picked(wanted, opened.facts.times, video.start, video.end)
-        return [wanted.size(*opened.size)] * len(places)
+        indexes = picked(frame_policy, opened.facts.times, video.start, video.end)
+        return [frame_policy.size(*opened.size)] * len(indexes)
 
 
 def _opened(video: Video) -> OpenedVideo:
@@ -223,24 +225,24 @@ _digesting = threading.Lock()
 
 
 def _digest(path: str, size: int, changed: int, inode: int) -> str:
-    with _digesting:  # of two who want the same one waits, and is told
+    with _digesting:  # two threads never digest the same file concurrently
         return _digest_of(path, size, changed, inode)
 
 
 @lru_cache(maxsize=100_000)
 def _digest_of(path: str, size: int, changed: int, inode: int) -> str:
-    state = sha256()
+    digest = sha256()
     with open(path, "rb", buffering=0) as file:
         while block := file.read(BLOCK):
-            state.update(block)
-    return f"sha256:{state.hexdigest()}"
+            digest.update(block)
+    return f"sha256:{digest.hexdigest()}"
 
 
 # -- one pass
 
 
 class _DecodingPass:
-    """Passes over a video for several windows, mostly one."""
+    """Passes over a video for several windows. Usually one pass is enough."""
 
     def __init__(
         self, opened: OpenedVideo, windows: Sequence[Window], ended: Callable[[], bool]
@@ -251,8 +253,8 @@ class _DecodingPass:
         self._policies = [policy(window.policy) for window in windows]
         self._windows = windows
         self._picked = [
-            picked(wanted, self._facts.times, window.start, window.end)
-            for wanted, window in zip(self._policies, windows, strict=True)
+            picked(window_policy, self._facts.times, window.start, window.end)
+            for window_policy, window in zip(self._policies, windows, strict=True)
         ]
         self._encoded: dict[tuple[int, Policy], Frame] = {}
         self._held = 0
@@ -265,8 +267,8 @@ class _DecodingPass:
             left = [*later]
 
     def _once(self, waiting: deque[int], later: deque[int]) -> Iterator[Shown]:
-        """One time through the video, for those that wait; where the last of these hold too many
-        frames they are put off until `later`."""
+        """One pass through the video for the waiting windows. If the last of these hold too many
+        frames, they are postponed to `later`."""
         users = self._users(waiting)
         frames = self._opened.at(sorted(users))
         damage: MediaError | None = None
@@ -274,8 +276,8 @@ class _DecodingPass:
             number = waiting.popleft()
             look = look_of(self._policies[number])
             lacks = self._lacks(number)
-            for frame_number in self._picked[number]:
-                while lacks is None and (frame_number, look) not in self._encoded:
+            for index in self._picked[number]:
+                while lacks is None and (index, look) not in self._encoded:
                     if self._has_ended():
                         return
                     try:
@@ -287,12 +289,7 @@ class _DecodingPass:
             if lacks is not None:
                 yield number, lacks
             else:
-                yield (
-                    number,
-                    tuple(
-                        self._encoded[frame_number, look] for frame_number in self._picked[number]
-                    ),
-                )
+                yield number, tuple(self._encoded[index, look] for index in self._picked[number])
             self._forget(number, users)
 
     def _take(
@@ -303,7 +300,7 @@ class _DecodingPass:
         waiting: deque[int],
         later: deque[int],
     ) -> None:
-        """Keep a frame in every look that is wanted."""
+        """Keep a frame in every wanted look."""
         for look in users[at]:
             self._keep(at, look, self._opened.encoded(at, frame, look))
         while self._held > MOST_HELD and waiting:
@@ -314,31 +311,31 @@ class _DecodingPass:
         return self._picked[number][-1] if self._picked[number] else -1
 
     def _users(self, numbers: Collection[int]) -> dict[int, dict[Policy, int]]:
-        """For each wanted frame how many of these windows want it in which look."""
+        """For each wanted frame, how many of these windows want it in each look."""
         users: dict[int, dict[Policy, int]] = {}
         for number in numbers:
             look = look_of(self._policies[number])
-            for frame_number in self._picked[number]:
-                of_frame = users.setdefault(frame_number, {})
-                of_frame[look] = of_frame.get(look, 0) + 1
+            for index in self._picked[number]:
+                uses = users.setdefault(index, {})
+                uses[look] = uses.get(look, 0) + 1
         return users
 
-    def _keep(self, frame_number: int, look: Policy, frame: Frame) -> None:
-        self._encoded[frame_number, look] = frame
+    def _keep(self, index: int, look: Policy, frame: Frame) -> None:
+        self._encoded[index, look] = frame
         self._held += _size(frame)
 
     def _forget(self, number: int, users: dict[int, dict[Policy, int]]) -> None:
-        """Let go of the frames that no other window wants."""
+        """Drop the frames that no other window wants."""
         look = look_of(self._policies[number])
-        for frame_number in self._picked[number]:
-            users[frame_number][look] -= 1
-            if not users[frame_number][look]:
-                del users[frame_number][look]
-                if (frame_number, look) in self._encoded:
-                    self._held -= _size(self._encoded.pop((frame_number, look)))
+        for index in self._picked[number]:
+            users[index][look] -= 1
+            if not users[index][look]:
+                del users[index][look]
+                if (index, look) in self._encoded:
+                    self._held -= _size(self._encoded.pop((index, look)))
 
     def _lacks(self, number: int) -> MediaError | None:
-        """Why a window cannot have its frames, before any is decoded: the file was cut off."""
+        """The error of a window whose frames are missing, found before decoding."""
         window, facts = self._windows[number], self._facts
         name = label(self._opened.video)
         if not self._picked[number]:
@@ -352,8 +349,8 @@ class _DecodingPass:
         if not facts.is_cut_off or until is None or until <= facts.end + CUT_OFF:
             return None
         return MediaError(
-            f"{name} is cut off: it says that it lasts {facts.declared:.1f} s, and its frames end "
-            f"at {facts.end:.1f} s; what is asked needs them up to "
+            f"{name} is cut off: it declares {facts.declared:.1f} s, but its frames end at "
+            f"{facts.end:.1f} s. The question needs frames up to "
             f"{min(until, facts.declared or until):.1f} s. Get the file again."
         )
 
@@ -364,7 +361,7 @@ def _size(frame: Frame) -> int:
 
 
 def look_of(policy: Policy) -> Policy:
-    """What of a policy says how a frame looks."""
+    """The part of a policy that determines how a frame looks."""
     return Policy(
         kind="every",
         pixels=policy.pixels,

@@ -4,8 +4,8 @@ import math
 
 
 def money(amount: float, currency: str | None) -> str:
-    """An amount with two decimals, below 1 with three digits that count, so that it is never shown
-    as nothing.
+    """An amount with two decimals. Below 1 it has three significant digits, so that it is never
+    shown as zero.
 
     >>> [money(amount, "USD") for amount in (1234.5, 0.0123, 0.0000056)]
     ['1,234.50 USD', '0.0123 USD', '0.00000560 USD']
@@ -19,9 +19,9 @@ def duration(seconds: float) -> str:
     >>> [duration(seconds) for seconds in (7, 75, 7500)]
     ['7 s', '1 min 15 s', '2 h 5 min']
     """
-    rounded = round(seconds)
-    if rounded < 60:
-        return f"{rounded} s"
-    if rounded < 3600:
-        return f"{rounded // 60} min {rounded % 60} s"
-    return f"{rounded // 3600} h {rounded % 3600 // 60} min"
+    total = round(seconds)
+    if total < 60:
+        return f"{total} s"
+    if total < 3600:
+        return f"{total // 60} min {total % 60} s"
+    return f"{total // 3600} h {total % 3600 // 60} min"

@@ -1,13 +1,13 @@
-"""English text in tokens, by the rules of spaCy's tokenizer (MIT), without its statistics.
+"""Tokenizes English text by the rules of spaCy's tokenizer (MIT), without its statistics.
 
-By hand, since spaCy is a large dependency for one function.
+Our own code, because spaCy is a large dependency for one function.
 
-A piece between blanks loses prefixes and suffixes as long as it has some, and what is left is cut
-at infixes, unless it is a word with rules of its own or an address. Version 3.8 of
+Prefixes and suffixes are stripped repeatedly from each piece between spaces. The rest is split at
+infixes, unless it is a word with its own rule or an address. The rules are those of version 3.8 of
 explosion/spaCy: spacy/tokenizer.pyx, spacy/lang/{punctuation,char_classes,tokenizer_exceptions}.py,
-spacy/lang/en/{punctuation,tokenizer_exceptions}.py. Letters beyond Latin, Greek and Cyrillic are
-taken by their blocks, and symbols too; what an address is, is a simpler rule of our own.
-`tests/test_text/test_english.py` says how far it agrees.
+spacy/lang/en/{punctuation,tokenizer_exceptions}.py. Letters beyond Latin, Greek and Cyrillic, and
+symbols, are recognized by their Unicode blocks. The rule for addresses is our own and simpler.
+`tests/test_text/test_english.py` measures the agreement.
 """
 
 import re
@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 LONGEST_SUFFIX = 4
 LOOKED_BACK = 2
-"""Signs before a suffix that its rule looks at."""
+"""Characters before a suffix that its rule looks at."""
 
-# A scheme, a user, a host with a full stop or four numbers, a port and a path. What ends a host is
-# in small letters, so that "end.Next" is none. Repeats are possessive, and long pieces no trouble.
+# A scheme, a user, a host with a full stop or four numbers, a port and a path. A host ends in
+# lowercase letters, so that "end.Next" is not one. Possessive repeats keep long pieces fast.
 _ADDRESS = re.compile(
     r"(?:[A-Za-z][A-Za-z0-9+.-]*+://)?(?:[^\s/@]++@)?"
     r"(?:(?:[^\W_]++(?:-++[^\W_]++)*+\.)++[a-z]{2,}+|\d{1,3}(?:\.\d{1,3}){3})"
@@ -30,7 +30,7 @@ _ADDRESS = re.compile(
 
 
 def english_tokens(text: str) -> list[str]:
-    """The tokens, in order; blanks beyond one space are tokens too.
+    """The tokens, in order. Whitespace beyond one space is a token too.
 
     >>> english_tokens("It's a city-state (of 3.5%).")
     ['It', "'s", 'a', 'city', '-', 'state', '(', 'of', '3.5', '%', ')', '.']
@@ -39,7 +39,7 @@ def english_tokens(text: str) -> list[str]:
     pieces: list[tuple[str, bool]] = []
     known: dict[str, Sequence[str]] = {}
     for piece, spaced in _pieces(text):
-        # Most pieces of a long text are in it many times.
+        # Most pieces of a long text occur many times.
         tokens = known.get(piece) or known.setdefault(piece, _cut(piece, rules))
         pieces += [(token, False) for token in tokens[:-1]]
         pieces.append((tokens[-1], spaced))
@@ -49,18 +49,18 @@ def english_tokens(text: str) -> list[str]:
 class _Rules(NamedTuple):
     words: Mapping[str, Sequence[str]]
     runs: Mapping[tuple[str, ...], str]
-    """Words that are cut without their own rule, by what they are cut to."""
+    """Words that other rules would split, by the tokens of that split."""
     longest: Mapping[str, int]
-    """Tokens of a run, at most, by its first token."""
+    """Most tokens of a run, by its first token."""
     letters: int
-    """Characters of a word, at most."""
+    """Most characters of a word."""
     prefix: re.Pattern[str]
     suffix: re.Pattern[str]
     infix: re.Pattern[str]
 
 
 def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """What stands between blanks, and whether a space follows; what is more than one space between
+    """The pieces between spaces, and whether a space follows. Whitespace beyond one space between
     two words is a piece too."""
     for match in re.finditer(r"(\s+)|(\S+)( ?)", text):
         blanks, word, space = match.groups()
@@ -91,18 +91,18 @@ def _cut(piece: str, rules: _Rules, *, words: bool = True) -> Sequence[str]:
 def _stripped(
     piece: str, rules: _Rules, known: Mapping[str, Sequence[str]]
 ) -> tuple[list[str], str, list[str]]:
-    """Prefixes in order, what is left, and suffixes from the last on."""
+    """Prefixes in order, the rest, and suffixes from last to first."""
 
     def is_known(start: int, end: int) -> bool:
-        # Only what is as short as a word is copied, or a long piece took its length squared.
+        # Only slices as short as a word are copied. Otherwise a long piece takes quadratic time.
         return end - start <= rules.letters and piece[start:end] in known
 
     before: list[str] = []
     after: list[str] = []
     start, end = 0, len(piece)
     while start < end and not is_known(start, end):
-        prefix = rules.prefix.match(piece, start, end)
-        left = prefix.end() if prefix else start
+        match = rules.prefix.match(piece, start, end)
+        left = match.end() if match else start
         if left > start and is_known(left, end):
             before.append(piece[start:left])
             return before, piece[left:end], after
@@ -121,11 +121,11 @@ def _stripped(
 
 
 def _suffix_start(piece: str, start: int, end: int, suffix: re.Pattern[str]) -> int:
-    """Where the suffix of `piece[start:end]` begins; `end` where it has none."""
+    """The start of the suffix of `piece[start:end]`. `end` if there is none."""
     dots = end
     while dots > start and piece[dots - 1] == ".":
         dots -= 1
-    # Dots are one suffix, however many; others have at most four signs.
+    # Any number of dots is one suffix. Other suffixes have at most four characters.
     first = max(start, dots - LONGEST_SUFFIX)
     seen = max(start, first - LOOKED_BACK)
     match = suffix.search(piece[seen:end], first - seen)
@@ -146,8 +146,8 @@ def _split(middle: str, infix: re.Pattern[str]) -> list[str]:
 
 
 def _joined(pieces: Sequence[tuple[str, bool]], rules: _Rules) -> list[str]:
-    """The tokens, where a run of them without spaces is a word with a rule of its own by that rule;
-    of runs that share a token the longest, and then the first."""
+    """The tokens. A run without spaces that equals a word with its own rule is split by that rule.
+    Of overlapping runs the longest wins, then the first."""
     texts = [text for text, _ in pieces]
     runs = []
     for start, text in enumerate(texts):
@@ -265,11 +265,11 @@ _ALONE = ("Ill", "ill", "Its", "its", "Hell", "hell", "Shell", "shell", "Shed", 
 
 
 def _words() -> Mapping[str, Sequence[str]]:
-    """The words with rules of their own, and the tokens of each."""
+    """The words with their own rules, and the tokens of each."""
     cut: list[Sequence[str]] = []
 
     def add(stems: Sequence[str], *endings: str) -> None:
-        """Each stem, small and with a capital, with the endings, with and without apostrophes."""
+        """Add each stem, also capitalized, with each ending, with and without apostrophes."""
         for stem, ending, mark in product(stems, endings, ("'", "")):
             parts = ending.replace("'", mark).split(" ")
             cut.extend([[stem, *parts], [stem.title(), *parts]])
@@ -288,7 +288,7 @@ def _words() -> Mapping[str, Sequence[str]]:
     cut += [[str(h), half] for h in range(1, 13) for half in ("a.m.", "am", "p.m.", "pm")]
     cut += [parts.split(" ") for parts in _CUT.split("|")]
     cut += [["°", letter, "."] for letter in "cfkCFK"]
-    words: dict[str, Sequence[str]] = {"".join(parts): parts for parts in cut}
+    exceptions: dict[str, Sequence[str]] = {"".join(parts): parts for parts in cut}
     unsplit = chain(
         (f"{letter}." for letter in "abcdefghijklmnopqrstuvwxyz"),
         (
@@ -299,10 +299,10 @@ def _words() -> Mapping[str, Sequence[str]]:
         ),
         _AS_WRITTEN.split(" "),
     )
-    words |= {word: [word] for word in unsplit}
+    exceptions |= {word: [word] for word in unsplit}
     curly = {
         word.replace("'", "’"): [part.replace("'", "’") for part in parts]  # noqa: RUF001
-        for word, parts in words.items()
+        for word, parts in exceptions.items()
     }
-    every = {**words, **curly}
+    every = {**exceptions, **curly}
     return {word: parts for word, parts in every.items() if word not in _ALONE}

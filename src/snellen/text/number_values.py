@@ -1,4 +1,4 @@
-r"""What the parts of a LaTeX expression are worth once they are read, computed within bounds.
+r"""Computes the values of the parsed parts of a LaTeX expression, within bounds.
 
 The order and the brackets are those in which latex2sympy2 and sympy's printing write an expression
 out for Python, since floats depend on both; `numbers.py` says where they differ from mathematics.
@@ -12,7 +12,7 @@ from fractions import Fraction
 Number = int | float
 
 MAX_BITS = 100_000
-"""Of a whole number. `9^{9^9}` is refused before it is computed."""
+"""Most bits of a whole number. `9^{9^9}` is refused before it is computed."""
 MAX_FACTORIAL = 5_000
 
 
@@ -166,8 +166,8 @@ def _raised(base: Number, exponent: Fraction | Number) -> Number:
         if exponent == -1:
             return 1 / base
         exponent = value_of(exponent)
-    is_integral = isinstance(base, int) and isinstance(exponent, int)
-    if is_integral and int(base).bit_length() * exponent > MAX_BITS:
+    are_integers = isinstance(base, int) and isinstance(exponent, int)
+    if are_integers and int(base).bit_length() * exponent > MAX_BITS:
         raise NoNumber
     raised: int | float | complex = base**exponent
     if isinstance(raised, complex):

@@ -1,30 +1,31 @@
-r"""The number that a LaTeX expression stands for, read within bounds; no code is evaluated.
+r"""Computes the value of a LaTeX expression within bounds. No code is evaluated.
 
-By hand, since latex2sympy2 computes without bounds, and a reply may contain `9^{9^{9}}`.
+Our own code, because latex2sympy2 computes without bounds, and a reply may contain `9^{9^{9}}`.
 
-`latex_value` is ours: all of the text is an expression, and the number is the right one.
-`latex2sympy_value` gives what latex2sympy2 1.9.1, sympy's printing and Python's arithmetic give one
-after the other, since authors of benchmarks compare answers by these. There, each with a test:
+`latex_value` is ours: the full text must be an expression, and the value is the correct one.
+`latex2sympy_value` returns the value that latex2sympy2 1.9.1, sympy's printing and Python's
+arithmetic give in turn, because authors of benchmarks compare answers by these. Its quirks, each
+with a test:
 
-- Reading stops, without complaint, at the first token that cannot go on, and what follows that
-  token is not looked at: `5)`, `5.` and `5 rows` are 5, and so is `5 triangles`, since `rows` and
-  `tr` are tokens (the trace of a matrix).
-- Two things side by side are multiplied, in ours too: `2\frac{1}{2}` is 1, `1,0000` is 1,000 × 0.
-- `2:3` and `3\over4` are divisions. `/`, `:`, `\cdot` bind equally, from the left, and less than
-  standing side by side. `2^3^2` is 64.
+- Parsing stops silently at the first token that cannot continue the expression. The rest is
+  ignored: `5)`, `5.` and `5 rows` are 5, and so is `5 triangles`, because `rows` and `tr` (the
+  trace of a matrix) are tokens.
+- Adjacent factors are multiplied, in ours too: `2\frac{1}{2}` is 1, `1,0000` is 1,000 × 0.
+- `2:3` and `3\over4` are divisions. `/`, `:`, `\cdot` bind equally, from the left, and less
+  tightly than adjacency. `2^3^2` is 64.
 - A decimal without a fraction is a whole number (`2.0` is the int 2); any division is a float.
-- Brackets around a divisor get lost behind a negative number and around 1/x (`_product_value`).
+- Brackets around a divisor are lost after a negative number and around 1/x (`_product_value`).
 - `3<5` is 1. Angles are radians. `\log` has base 10. `\sin^0 5` is `\sin 5`.
-- Nothing has a value that holds a letter, `e` without an exponent, `=`, a list, `%` without a
-  backslash, an absolute value, `\lceil`, `\ln`, infinity, or a root of a negative number.
+- There is no value if the text contains a letter, `e` without an exponent, `=`, a list, `%` without
+  a backslash, an absolute value, `\lceil`, `\ln`, infinity, or a root of a negative number.
 
-Where theirs gives a number and this None: values of more than 100,000 bits, nested deeper than 60
-or longer than 1,000 tokens; determinants, `\operatorname`, `\gcd`, `\lcm`, `\max` and `\min` of one
-number, binomials of anything but whole numbers from 0 to 5,000; `5|_{x=3}`; subscripts with letters
-that it ignores (`2^3_n`); `e^{-\infty}`; roots whose index divides by 0; `\tau` and `x=5`, which
-are 2π and 5 to it until it has met a `dx`, and nothing after. The last binary digit may differ:
-sums of three or more terms are added in another order there, and the factors of a product may be
-multiplied in another.
+Cases where theirs gives a number and this gives None: values of more than 100,000 bits, nested
+deeper than 60 or longer than 1,000 tokens; determinants, `\operatorname`, `\gcd`, `\lcm`, `\max`
+and `\min` of one number, binomials of anything but whole numbers from 0 to 5,000; `5|_{x=3}`;
+subscripts with letters that it ignores (`2^3_n`); `e^{-\infty}`; roots whose index divides by 0;
+`\tau` and `x=5`, which are 2π and 5 to it until it has met a `dx`, and nothing after. The last
+binary digit may differ: sums of three or more terms are added in another order there, and the
+factors of a product may be multiplied in another.
 """
 
 import math
@@ -50,7 +51,7 @@ from snellen.text.number_values import (
 )
 
 MAX_DEPTH = 60
-"""Of brackets within brackets."""
+"""Most levels of nested brackets."""
 MAX_TOKENS = 1_000
 
 NUMBER = r"[0-9]*(?:,[0-9]{3})*\.[0-9]+|[0-9]+(?:,[0-9]{3})*"
@@ -115,12 +116,12 @@ MATRICES_THAT_END = (
 )
 NAMES_THAT_END = "arsinh arcsinh arcosh arccosh artanh arctanh gcd lcm floor ceil"
 ENDS = frozenset(f"{SIGNS_THAT_END} {MATRICES_THAT_END} {NAMES_THAT_END}".split())
-"""Tokens that never go on from a complete expression. Closing brackets are the others."""
+"""Tokens that never continue a complete expression, besides closing brackets."""
 
 STARTS = frozenset(
     {*BRACKETS, *FLOORS, *SIZED, *BINOMIALS, *FUNCTION_LIKE, "number", r"\frac", r"\pi"}
 )
-"""Tokens that begin a factor; behind another factor, one of them means a product."""
+"""Tokens that start a factor. After another factor, they imply a product."""
 CLOSING = frozenset({*BRACKETS.values(), *FLOORS.values(), *SIZED.values()})
 
 _TOKENS = (STARTS - {"number"} | SIGNS | TIMES | OVER | TRANSPOSED | CLOSING | ENDS).union(
@@ -139,7 +140,7 @@ _SPACES = re.compile(r"\\displaystyle|\\quad|\\qquad|~|\\,|\$")
 
 
 def latex_value(text: str) -> Number | None:
-    r"""The number that a LaTeX expression stands for, all of it; None for anything else.
+    r"""The value of a text that is a LaTeX expression. None for anything else.
 
     >>> latex_value(r"2\sqrt{3}-1"), latex_value("1,000"), latex_value(r"\frac{6}{2}")
     (2.4641016151377544, 1000, 3.0)
@@ -182,7 +183,7 @@ class _LatexReader:
         self._advance()
 
     def _advance(self) -> str:
-        """Go to the next token; gives the one that was left."""
+        """Advance to the next token. Returns the previous one."""
         left = self._token
         match = _TOKEN.match(self._text, self._end)
         self._left -= 1

@@ -1,19 +1,19 @@
-"""Penn Treebank tokens of captions, in small letters and without punctuation.
+"""Penn Treebank tokens of captions, in lowercase and without punctuation.
 
-By hand, since Stanford's tokenizer needs Java, and NLTK's gives other tokens.
+Our own code, because Stanford's tokenizer needs Java, and NLTK's gives other tokens.
 
-They are those that coco-caption gives its metrics: what Stanford's PTBTokenizer 3.4.1 makes of a
-caption with -preserveLines -lowerCase, less a list of punctuation
+They are the tokens that coco-caption passes to its metrics: the output of Stanford's PTBTokenizer
+3.4.1 with -preserveLines -lowerCase, minus a list of punctuation
 (tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/tokenizer/
-ptbtokenizer.py). The rules are the Treebank's conventions, and where these leave things open, what
-the program was seen to do with words of golden data and common abbreviations; its code was not
-read. All 11,653 captions of COCO's golden data have its tokens, and 99.86 % of 20,000 sentences,
-questions and replies, of the other golden data.
+ptbtokenizer.py). The rules are the Treebank's conventions. Where these are ambiguous, we follow the
+program's observed output for words of golden data and common abbreviations; we did not read its
+code. The tokens agree for all 11,653 captions of COCO's golden data, and for 99.86 % of 20,000
+sentences, questions and replies of the other golden data.
 
-Not done, since captions hardly have them: telephone numbers and tags with blanks in them, mail
-addresses, file names, entities such as &amp;, most emoticons, names such as C++. And that program
-reads on beyond the end of a caption: where one ends in "plan B." and the next begins with "The", it
-makes the full stop a token of its own. Here a caption is read alone.
+Not supported, because captions rarely have them: telephone numbers and tags with spaces, mail
+addresses, file names, entities such as &amp;, most emoticons, names such as C++. The program also
+reads beyond the end of a caption: if one ends in "plan B." and the next begins with "The", the full
+stop becomes a separate token. Here each caption is read alone.
 """
 
 import re
@@ -26,11 +26,11 @@ def _words(text: str) -> frozenset[str]:
 
 
 PUNCTUATION = _words("'' ' `` ` -LRB- -RRB- -LCB- -RCB- . ? ! , : - -- ... ;")
-"""What coco-caption drops. Tokens are in small letters by then, so brackets stay."""
+"""The tokens that coco-caption drops. Tokens are lowercase by then, so brackets stay."""
 
 
 def tokens(caption: str) -> str:
-    """The tokens of a caption, with a blank between two.
+    """The tokens of a caption, separated by spaces.
 
     >>> tokens("A man's dog (a pug) can't swim.")
     "a man 's dog -lrb- a pug -rrb- ca n't swim"
@@ -51,7 +51,7 @@ def tokens(caption: str) -> str:
 
 
 def _kind(word: str) -> str:
-    """What a full stop before this word depends on: a number, or a word that opens sentences."""
+    """The kind of word after a full stop: "0" is a number, "The" a word that opens sentences."""
     if word[0].isdigit():
         return "0"
     return "The" if word[0].isupper() and word.lower() in _OPENERS else ""
@@ -59,8 +59,8 @@ def _kind(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _cut(word: str, after: str = "") -> str:
-    """The tokens of what stands between two blanks; `after` is the kind of what follows."""
-    tokens_of_piece = []
+    """The tokens of a word between two spaces. `after` is the kind of the next word."""
+    kept_tokens = []
     position = 0
     rules = _piece()
     while piece := rules.match(word, position):
@@ -73,8 +73,8 @@ def _cut(word: str, after: str = "") -> str:
         token = token.lower().replace("(", "-lrb-").replace(")", "-rrb-")
         token = _SPLIT.get(token, token)
         if token not in PUNCTUATION:
-            tokens_of_piece.append(token)
-    return " ".join(tokens_of_piece)
+            kept_tokens.append(token)
+    return " ".join(kept_tokens)
 
 
 def _abbreviated(word: str, after: str) -> bool:
@@ -94,11 +94,11 @@ def _abbreviated(word: str, after: str) -> bool:
 # -- rules
 
 _JOINT = "\ue000"
-"""Joins a number and a fraction; the blank that they keep would part them."""
+"""Joins a number and a fraction, which the space between them would split."""
 _MIXED_NUMBER = re.compile(r"(?<![\w.,:/+-])(\d{1,4}) (\d{1,4}/\d{1,4})(?![\d/])")
 _INITIALS = re.compile(r"[A-Za-z](?:\.[A-Za-z])+")
 
-# Beyond ASCII, what stands in a word is a letter: `_Signs` puts blanks around the rest.
+# Beyond ASCII, every character in a word is a letter: `_Signs` puts spaces around the rest.
 _OTHER = "\u00a1-\u200f\u2012-\u2017\u201a-\ud7ff\uf900-\uffff"
 _A, _L = f"[0-9A-Za-z{_OTHER}]", f"[A-Za-z{_OTHER}]"
 _H, _Q = "[-\u2010\u2011]", "['\u2019]"
@@ -108,8 +108,8 @@ _PLAIN = "[0-9A-Za-z]++(?:-[0-9A-Za-z]++)*+"
 _NOT = "[nN]['`\u2019][tT]"
 _ENDING = f"{_Q}(?i:s|d|m|ll|re|ve)(?!{_L})"
 _STOP = re.compile(rf"\.{_HYPHENS}")
-# The first that fits. No rule reads far ahead without taking what it read, or leaving that to one
-# that takes it: the time grows as a word does.
+# The first match wins. A rule that reads far ahead consumes what it reads, or leaves it to one that
+# does, so the time is linear in the length of a word.
 _RULES = (
     r"""(?:https?://|www\.)[^\s<>"'()]+(?<![.,;:!?])""",
     rf"\d{{1,4}}{_JOINT}\d{{1,4}}/\d{{1,4}}",
@@ -139,12 +139,12 @@ _RULES = (
 
 @cache
 def _piece() -> re.Pattern[str]:
-    # Not at import, which those who score no captions wait for too: it takes 60 ms.
+    # Compiled on first use: it takes 60 ms, which every import would wait for.
     return re.compile("|".join(_RULES), re.DOTALL)
 
 
 class _Signs(dict[int, str]):
-    """What stands for a sign: letters stay, of the others beyond ASCII some stand alone."""
+    """The replacement of a character. Letters stay; some others beyond ASCII become tokens."""
 
     def __missing__(self, code: int) -> str:
         sign = chr(code)

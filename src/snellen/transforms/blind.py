@@ -1,4 +1,4 @@
-"""Without the pictures: nothing in their place, a gray one as large, or another question's."""
+"""Questions without their pictures: no picture, a gray one of the same size, or another's."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Blind = Literal["none", "blank", "other"]
 Medium = Image | Video
 Shows = Callable[[Sample, Sequence[Message]], Sequence[Message]]
 
-GREY = (128, 128, 128)
+GRAY = (128, 128, 128)
 LOOKED_AT = 100
-"""Rows of which one must show something, where samples have no pictures by themselves."""
+"""First rows that are checked for media, if only the prompts draw them."""
 NOTES = {
     "none": "blind: asked without pictures; nothing stands in their place",
     "blank": "blind: asked with a gray picture in the place of each, of the same size",
@@ -36,18 +36,18 @@ CHANGES = {
     "blank": "with gray pictures",
     "other": "with other questions' pictures",
 }
-"""How the questions are asked, by kind: for comparisons, and the help of the option."""
+"""How the questions are asked, by kind. Used in comparisons and in the option's help."""
 
 
 def checked_blind(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
-    """`blinded`, where that can be asked, with a note on it.
+    """`blinded`, after a check that the benchmark allows it, with a note for the report.
 
     Raises:
-        UsageError: it shows nothing, or videos that are to be blank.
+        UsageError: the benchmark has no media, or it shows videos and `kind` is blank.
     """
     if kind == "blank" and benchmark.procedure.frames is not None:
         raise UsageError(
-            f"--blind blank is for pictures, and {benchmark.name} shows videos: take none or other."
+            f"--blind blank is for pictures, and {benchmark.name} shows videos. Use none or other."
         )
     rows = shown = 0
     for row in benchmark.data:
@@ -60,22 +60,20 @@ def checked_blind(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
         note += (
             f"; {rows - shown:,} of {rows:,} rows show nothing anyway, and are asked as they are"
         )
-    changed = blinded(benchmark, kind, seed)
-    return with_note(changed, note)
+    return with_note(blinded(benchmark, kind, seed), note)
 
 
 def _draws_something(benchmark: Benchmark) -> bool:
-    """Whether prompts of the first rows show what the samples do not have."""
+    """Whether prompts of the first rows have media although the samples have none."""
     samples = map(benchmark.read, islice(benchmark.data, LOOKED_AT))
     return any(any(map(_media, benchmark.messages(sample))) for sample in samples)
 
 
 def blinded(benchmark: Benchmark, kind: str, seed: int) -> Benchmark:
-    """The benchmark asked without its pictures; for `other` the rows are read when the first
-    question is asked."""
+    """The benchmark without its pictures. For `other`, the rows are read at the first question."""
     hides: Mapping[str, Shows] = {
         "none": _nothing,
-        "blank": _grey,
+        "blank": _gray,
         "other": _Others(benchmark, seed).instead,
     }
     return vary(
@@ -92,20 +90,20 @@ def _media(message: Message) -> list[Medium]:
 
 
 def _nothing(sample: Sample, messages: Sequence[Message]) -> Sequence[Message]:
-    """The words alone. Marks of pictures go with them: servers count these."""
-    without_media = []
+    """The text alone. Picture marks are removed too, because servers count them."""
+    kept_messages = []
     for message in messages:
         parts = [IMAGE_MARK.sub("", part) for part in message.content if isinstance(part, str)]
         if _media(message) and not any(part.strip() for part in parts):
             raise DataError(
-                f"--blind none leaves nothing to ask of sample {sample.id!r}: it is a picture "
-                "alone. Take blank or other."
+                f"--blind none leaves nothing to ask of sample {sample.id!r}: a message is only a "
+                "picture. Use blank or other."
             )
-        without_media.append(replace(message, content=tuple(filter(None, parts))))
-    return without_media
+        kept_messages.append(replace(message, content=tuple(filter(None, parts))))
+    return kept_messages
 
 
-def _grey(_: Sample, messages: Sequence[Message]) -> Sequence[Message]:
+def _gray(_: Sample, messages: Sequence[Message]) -> Sequence[Message]:
     def gray(medium: Medium) -> Medium:
         if isinstance(medium, Video):
             raise DataError(f"--blind blank is for pictures, and {medium.label} is a video.")
@@ -120,16 +118,16 @@ def _grey(_: Sample, messages: Sequence[Message]) -> Sequence[Message]:
 def _blank(width: int, height: int) -> bytes:
     from snellen.media.drawing import Canvas  # it needs numpy, which takes a while to import
 
-    return Canvas(width, height, GREY).png()
+    return Canvas(width, height, GRAY).png()
 
 
 def _instead(
     messages: Sequence[Message], medium: Callable[[int, Medium], Medium]
 ) -> Sequence[Message]:
-    """The messages with another medium in the place of each, by its number among them all; as they
-    are where one cannot be read: who asks reads it again, and says what is wrong."""
+    """The messages with each medium replaced, by its number among all media. If one cannot be read,
+    the messages stay unchanged: the request then reads it again and reports the error."""
     number = 0
-    changed = []
+    new_messages = []
     try:
         for message in messages:
             parts: list[Part] = []
@@ -139,15 +137,15 @@ def _instead(
                 else:
                     parts.append(medium(number, part))
                     number += 1
-            changed.append(replace(message, content=tuple(parts)))
+            new_messages.append(replace(message, content=tuple(parts)))
     except MediaError:
         return messages
-    return changed
+    return new_messages
 
 
 class _Others:
-    """Whose pictures each question is shown: all that show different ones stand in a circle, in an
-    order drawn by the seed, and each is shown what the next one shows that has none of its own."""
+    """Chooses whose pictures each question is shown. All distinct sets of media form a circle. The
+    seed draws its order. Each question is shown the next set that shares no medium with its own."""
 
     def __init__(self, benchmark: Benchmark, seed: int) -> None:
         self._benchmark = benchmark
@@ -156,7 +154,7 @@ class _Others:
     def instead(self, sample: Sample, messages: Sequence[Message]) -> Sequence[Message]:
         own = [medium for message in messages for medium in _media(message)]
         if not own or sample.id not in self._circle:
-            return messages  # nothing to hide, or what cannot be read: it is said when it is asked
+            return messages  # nothing to hide, or unreadable, which the request reports
         other = self._sample(self._circle[sample.id])
         media = [
             medium for message in self._benchmark.messages(other) for medium in _media(message)
@@ -170,10 +168,10 @@ class _Others:
 
     @cached_property
     def _circle(self) -> Mapping[str, int]:
-        """For each sample's id the place of the row whose pictures it is shown.
+        """Maps each sample id to the index of the row whose pictures it is shown.
 
         Raises:
-            DataError: all rows show the same.
+            DataError: no other row has suitable media for some row.
         """
         benchmark = self._benchmark
         own: dict[str, frozenset[str]] = {}
@@ -188,20 +186,20 @@ class _Others:
                 own[sample.id] = shown
                 first.setdefault(shown, row.position)
         draw = Random(f"{self._seed} {benchmark.name}").random
-        # Of all that Random offers, only random() is promised to be the same in every Python.
+        # Of all methods of Random, only random() is guaranteed to be stable across Python versions.
         around = sorted(first, key=lambda _: draw())
         after: dict[frozenset[str], int] = {}
-        for number, shown in enumerate(around):
-            following = (around[number - back] for back in range(len(around) - 1, 0, -1))
+        for position, shown in enumerate(around):
+            following = (around[position - back] for back in range(len(around) - 1, 0, -1))
             other = next(
                 (candidate for candidate in following if may_stand_for(candidate, shown)), None
             )
             if other is None:
-                name = next(name for name, candidate in own.items() if candidate == shown)
+                name = next(name for name, media in own.items() if media == shown)
                 raise DataError(
-                    f"--blind other: no other row of {benchmark.data.where} that can be read shows "
-                    f"what could stand in the place of what sample {name!r} does: pictures or "
-                    "videos of its kind, none of them its own. Take none or blank."
+                    f"--blind other: no other readable row of {benchmark.data.where} can stand in "
+                    f"for sample {name!r}. Its media must be of the same kind (pictures or videos) "
+                    "and all different. Use none or blank."
                 )
             after[shown] = first[other]
         return {name: after[shown] for name, shown in own.items()}
@@ -213,28 +211,28 @@ class _Others:
             medium for message in self._benchmark.messages(sample) for medium in _media(message)
         ]
 
-    def _sample(self, position: int) -> Sample:
+    def _sample(self, row_index: int) -> Sample:
         data = self._benchmark.data
         if isinstance(data, Seekable) and data.seeks:
-            return self._benchmark.read(data.at(position))
-        return self._kept[position]
+            return self._benchmark.read(data.at(row_index))
+        return self._kept[row_index]
 
     @cached_property
     def _kept(self) -> Mapping[int, Sample]:
-        """The samples that are shown, of rows that cannot be sought."""
+        """The samples whose media are shown, if the data has no random access."""
         rows = rows_at(self._benchmark.data, self._circle.values())
         return {row.position: self._benchmark.read(row) for row in rows}
 
 
 def may_stand_for(candidate: frozenset[str], shown: frozenset[str]) -> bool:
-    """Whether two sets of media have none in common, and are of the same kinds."""
+    """Whether two sets of media are disjoint, and the candidate has all kinds of the shown one."""
     kinds, wanted = ({name.partition(":")[0] for name in names} for names in (candidate, shown))
     return not candidate & shown and wanted <= kinds
 
 
 def _name(medium: Medium) -> str:
-    """What tells media apart: a picture's digest, a video's file (to digest all of them would take
-    as long as to ask)."""
+    """Identifies a medium: a picture by its digest, a video by its file. Digesting all videos would
+    take as long as asking."""
     if isinstance(medium, Video):
         return f"video:{medium.source}"
     return f"{images.load(medium).digest}"

@@ -1,4 +1,4 @@
-"""Without the options: whether a model knows the answer, or chooses the likeliest."""
+"""Questions without their options: does a model know the answer, or pick the likeliest?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from snellen.transforms._choices import (
     check_listed,
     left_out,
     questions,
-    right_position,
+    right_index,
     why_not,
 )
 
@@ -38,18 +38,18 @@ NEEDS_OPTIONS = re.compile(
     r"|\b(?:select|choose|pick) (?:the|one|an?|all|from)\b|(?:以下|下列|下面)",
     re.IGNORECASE,
 )
-"""A question that makes no sense without its options, by its words: a rule of thumb."""
+"""Matches, as a rule of thumb, a question that makes no sense without its options."""
 MARK = re.compile(r"<image[\s_]*(\d{1,3})?>", re.IGNORECASE)
 BY_WORDS = "that ask for one of several which they do not name (a rule of thumb, by their words)"
 AGAIN = "that ask the same with options in other places"
 
 
 def checked_open_ended(benchmark: Benchmark) -> Benchmark:
-    """`open_ended` of the questions that can be asked so, with a note on those that cannot.
+    """`open_ended` for the questions that allow it, with a note on those that do not.
 
     Raises:
-        UsageError: it asks in several turns, its prompts do not list options, or every question
-            needs them.
+        UsageError: the benchmark asks in several turns, its prompts do not list options, or every
+            question needs them.
     """
     if benchmark.procedure.conversation.turns != 1:
         raise UsageError(f"--open-ended: {benchmark.name} asks in several turns.")
@@ -77,14 +77,12 @@ def checked_open_ended(benchmark: Benchmark) -> Benchmark:
         f"open-ended: {questions(len(kept))}, asked without options, in words of ours"
         f"{left_out(reasons)}"
     )
-    changed = open_ended(
-        vary(benchmark, data=Filtered(benchmark.data, lambda r: r.position in kept))
-    )
-    return with_note(changed, note)
+    filtered = vary(benchmark, data=Filtered(benchmark.data, lambda row: row.position in kept))
+    return with_note(open_ended(filtered), note)
 
 
 def _needs_options(sample: Sample) -> str | None:
-    """Why a question is none without its options; None where it is."""
+    """Why a question needs its options. None if it does not."""
     if any(map(IMAGE_MARK.search, sample.choices)):
         return "with pictures for options"
     if len({plain_words(option) for option in sample.choices}) < len(sample.choices):
@@ -98,15 +96,15 @@ def _needs_options(sample: Sample) -> str | None:
 
 
 def open_ended(benchmark: Benchmark) -> Benchmark:
-    """The benchmark's questions without options, and a scoring of their own."""
+    """The benchmark's questions without options, with their own scoring."""
     lettered: bool | None = None
 
-    def sample_of(position: int, row: Row) -> Sample:
+    def sample_of(row_index: int, row: Row) -> Sample:
         nonlocal lettered
         if lettered is None:
             lettered = by_letters(map(benchmark.read, benchmark.data))
-        sample = benchmark.sample(position, row)
-        right = right_position(sample, lettered=lettered)
+        sample = benchmark.sample(row_index, row)
+        right = right_index(sample, lettered=lettered)
         return replace(
             sample,
             choices=(),
@@ -139,8 +137,8 @@ def open_ended(benchmark: Benchmark) -> Benchmark:
 
 
 def _prompt(benchmark: Benchmark, sample: Sample, history: History) -> tuple[Message, ...]:
-    """The pictures, in the places of their marks or before the words; then hint and question."""
-    messages = () if sample.media else benchmark.messages(sample, history)  # drawn as it is asked
+    """The pictures, at their marks or before the text, then hint and question."""
+    messages = () if sample.media else benchmark.messages(sample, history)  # the prompt draws them
     media = sample.media or [p for m in messages for p in m.content if not isinstance(p, str)]
     hint, question = sample.data.get("hint"), SHORT.format(question=sample.question)
     pictures = [medium for medium in media if isinstance(medium, Image)]
@@ -148,11 +146,11 @@ def _prompt(benchmark: Benchmark, sample: Sample, history: History) -> tuple[Mes
     placed = set()
 
     def picture(number: str | None) -> Part:
-        picture_number = next(in_order, 0) if number is None else int(number)
-        if not 1 <= picture_number <= len(pictures):
+        index = next(in_order, 0) if number is None else int(number)
+        if not 1 <= index <= len(pictures):
             return ""
-        placed.add(id(pictures[picture_number - 1]))
-        return pictures[picture_number - 1]
+        placed.add(id(pictures[index - 1]))
+        return pictures[index - 1]
 
     parts = interleaved(f"{hint}\n{question}" if hint else question, MARK, picture)
     first = (medium for medium in media if id(medium) not in placed)
@@ -160,7 +158,7 @@ def _prompt(benchmark: Benchmark, sample: Sample, history: History) -> tuple[Mes
 
 
 def _parse(reply: Reply, sample: Sample) -> Reading:
-    """The option that the whole reply is in plain words, or else the reply."""
+    """The option that equals the full reply in plain words, or else the reply."""
     text = plain_words(final_text(reply.text))
     if not text:
         return Reading(answer=None, rule="nothing said")

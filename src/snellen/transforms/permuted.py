@@ -1,4 +1,5 @@
-"""Each question with its options in several orders: does a model mean the option, or the place?"""
+"""Asks each question with several orders of its options: does a model follow the option or the
+position?"""
 
 from __future__ import annotations
 
@@ -20,24 +21,24 @@ from snellen.transforms._choices import (
     check_listed,
     left_out,
     questions,
-    right_position,
+    right_index,
     why_not,
 )
 
 MOST = 120
-"""Passes of a question: as many as five options have orders."""
+"""Most passes of a question: the number of orders of five options."""
 OURS = (ORDER, PASSES, LETTERED)
-"""What a sample's data have beside the benchmark's own."""
+"""Keys that this module adds to a sample's data."""
 Order = tuple[int, ...]
-"""For each place the option that stands there, by its place in the data."""
+"""For each position, the index of its option in the data."""
 
 
 def checked_permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
-    """`permuted`, where that can be asked, with a note on what is asked and left out.
+    """`permuted`, after a check that the benchmark allows it, with a note on what is left out.
 
     Raises:
-        UsageError: `most` is not from 2 to 120; the benchmark asks its questions in several turns,
-            or several times by itself; or its prompts do not list options.
+        UsageError: `most` is not from 2 to 120; the benchmark asks its questions in several turns
+            or already repeats them; or its prompts do not list options.
     """
     if isinstance(most, bool) or not isinstance(most, int) or not 2 <= most <= MOST:
         raise UsageError(f"--permute-options is a whole number from 2 to {MOST}, not {most!r}.")
@@ -46,26 +47,24 @@ def checked_permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
     check_listed(benchmark, "--permute-options")
     if benchmark.procedure.together is not None:
         raise UsageError(
-            f"--permute-options: {benchmark.name} asks by itself what belongs together, such as a "
-            "question once for each rotation of its options, and its metrics count it so."
+            f"--permute-options: {benchmark.name} already asks related questions together, such as "
+            "every rotation of a question's options, and its metrics count them together."
         )
     reasons: Counter[str] = Counter()
-    kept = 0
+    n_questions = 0
     for row in benchmark.data:
         why = why_not(benchmark.read(row))
-        kept += why is None
+        n_questions += why is None
         reasons.update([why] if why is not None else [])
     note = (
-        f"permuted: {questions(kept)}, each asked up to {most} times with its options in other "
-        f"places (seed {seed}){left_out(reasons)}"
+        f"permuted: {questions(n_questions)}, each asked up to {most} times with its options in "
+        f"other places (seed {seed}){left_out(reasons)}"
     )
-    changed = permuted(benchmark, most, seed)
-    return with_note(changed, note)
+    return with_note(permuted(benchmark, most, seed), note)
 
 
 def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
-    """The benchmark with up to `most` passes of each question; the rows are read when they are
-    asked for."""
+    """The benchmark with up to `most` passes of each question. Rows are read lazily."""
 
     def of_original(function: Callable[[Sample], str] | None) -> Callable[[Sample], str]:
         return lambda sample: (function or _id)(_original(sample))
@@ -74,7 +73,7 @@ def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
     return vary(
         benchmark,
         data=table,
-        sample=lambda position, row: table.sample(row),
+        sample=lambda row_index, row: table.sample(row),
         prompt=lambda sample, history: benchmark.messages(_original(sample), history),
         cluster_by=of_original(benchmark.cluster_by),
         group_by=of_original(benchmark.procedure.group_by),
@@ -87,16 +86,16 @@ def permuted(benchmark: Benchmark, most: int, seed: int) -> Benchmark:
 
 
 def orders(options: int, most: int, key: str) -> Sequence[Order]:
-    """Orders of so many options, no two alike, the first as they are.
+    """Up to `most` distinct orders of this many options. The first is the original order.
 
-    Where `most` allows it, each option stands in each place once in all shifts of an order; then in
-    those of further orders, drawn by `key`, as many as there is room for. With fewer than all
-    shifts, those are drawn.
+    If `most` allows, all shifts of an order are included, so that each option stands in each
+    position once. Then come the shifts of further orders, drawn by `key`, as many as fit. If `most`
+    is less than the number of options, the shifts are drawn.
 
     >>> orders(3, 4, "any")
     [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
     """
-    # Of all that Random offers, only random() is promised to be the same in every Python.
+    # Of all methods of Random, only random() is guaranteed to be stable across Python versions.
     draw = Random(key).random
     first = tuple(range(options))
     if most < options:
@@ -114,13 +113,13 @@ def _shifted(order: Order, by: int) -> Order:
 
 
 class _Pass(Row):
-    """A row of the data with the order in which its options are shown."""
+    """A row of the data with an order of its options."""
 
     __slots__ = ("number", "of", "order", "row")
 
-    def __init__(self, row: Row, position: int, number: int, of: int, order: Order) -> None:
+    def __init__(self, row: Row, row_index: int, number: int, of: int, order: Order) -> None:
         digest = blake2b(f"{row.digest} {number} {order}".encode(), digest_size=16)
-        super().__init__(row, position, digest.hexdigest())
+        super().__init__(row, row_index, digest.hexdigest())
         self.row = row
         self.number = number
         self.of = of
@@ -128,7 +127,7 @@ class _Pass(Row):
 
 
 class _Passes:
-    """The rows of a benchmark that can be asked so, each once for each order."""
+    """The rows of a benchmark whose options can be reordered, one per order."""
 
     def __init__(self, benchmark: Benchmark, most: int, seed: int) -> None:
         table: Table = benchmark.data
@@ -140,7 +139,7 @@ class _Passes:
         self._lettered: bool | None = None
 
     def __iter__(self) -> Iterator[Row]:
-        position = 0
+        row_index = 0
         for row in self._benchmark.data:
             sample = self._benchmark.read(row)
             if why_not(sample) is not None:
@@ -148,8 +147,8 @@ class _Passes:
             key = f"{self._seed} {sample.id}"
             every = orders(len(sample.choices), self._most, key)
             for number, order in enumerate(every, 1):
-                yield _Pass(row, position, number, len(every), order)
-                position += 1
+                yield _Pass(row, row_index, number, len(every), order)
+                row_index += 1
 
     def facts(self) -> Facts:
         return facts_of(iter(self))
@@ -158,7 +157,7 @@ class _Passes:
         assert isinstance(row, _Pass)
         sample = self._benchmark.read(row.row)
         lettered = self._names_letters()
-        right = right_position(sample, lettered=lettered)
+        right = right_index(sample, lettered=lettered)
         target = sample.target
         if right is not None and lettered:
             target = ascii_uppercase[row.order.index(right)]
@@ -178,7 +177,7 @@ class _Passes:
 
 
 def _original(sample: Sample) -> Sample:
-    """The sample by the id and the data that the benchmark knows."""
+    """The sample with the id and the data that the benchmark knows."""
     data = {name: value for name, value in sample.data.items() if name not in OURS}
     return replace(sample, id=sample.id.rpartition("#")[0], data=data)
 

@@ -1,5 +1,5 @@
-"""Is the score about seeing? A benchmark asked without its pictures, with its options in other
-places, or without options. What it asks otherwise stays as it is."""
+"""Does the score measure seeing? Asks a benchmark without its pictures, with its options reordered,
+or without options. Everything else stays the same."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ def probed(
     open_ended: bool = False,
     seed: int = 0,
 ) -> Benchmark:
-    """The benchmark under one probe, or as it is without any; its rows are read once, to say what
+    """The benchmark under one probe, or unchanged without any. Its rows are read once to count what
     is asked and what is left out.
 
     Raises:
-        UsageError: several probes at once, there is no such probe, or the benchmark cannot be asked
-            so. DataError: a row cannot be read.
+        UsageError: several probes are set, the probe does not exist, or the benchmark does not
+            allow it.
+        DataError: a row cannot be read.
     """
     flags = [
         name
@@ -41,19 +42,19 @@ def probed(
         return benchmark
     (flag, *others) = flags
     if others:
-        raise UsageError(f"{' and '.join(flags)}: one probe a run, each in a call of its own.")
+        raise UsageError(f"{' and '.join(flags)}: only one probe a run. Run each probe separately.")
     if benchmark.procedure.kind != "generate" or benchmark.procedure.streaming is not None:
         raise UsageError(
-            f"{flag} is for questions that are answered in words, one by one: {benchmark.name} "
+            f"{flag} is for separate questions with answers in words. {benchmark.name} "
             f"asks for {'sessions' if benchmark.procedure.kind == 'session' else 'a ranking'} here."
         )
     if benchmark.provenance.shots:
-        raise UsageError(f"{flag} asks questions alone: leave --shots out.")
+        raise UsageError(f"{flag} asks questions without examples: leave --shots out.")
     if blind is not None:
         if blind not in get_args(Blind):
             raise UsageError(f"--blind is {', '.join(get_args(Blind))}, not {blind!r}.")
         return checked_blind(benchmark, blind, seed)
-    # Imported where they are asked for: every run would wait for them.
+    # Imported on use, because every run would wait for them.
     if permute_options is not None:
         from snellen.transforms.permuted import checked_permuted
 
@@ -64,32 +65,32 @@ def probed(
 
 
 def again(benchmark: Benchmark, probe: Mapping[str, object]) -> Benchmark:
-    """The benchmark as a run asked it, by the `probe` of its identity; its data need not be there.
+    """The benchmark as a run asked it, from the `probe` of its identity. The data may be absent.
 
     Raises:
-        UsageError: a later version's probe.
+        UsageError: this version does not know the probe.
     """
     if not probe:
         return benchmark
-    changed: Benchmark | None = None
+    rebuilt: Benchmark | None = None
     match probe:
         case {"blind": str(kind)} if kind in get_args(Blind):
-            changed = blinded(benchmark, kind, _seed(probe))
+            rebuilt = blinded(benchmark, kind, _seed(probe))
         case {"permute_options": int(most)}:
             from snellen.transforms.permuted import permuted
 
-            changed = permuted(benchmark, most, _seed(probe))
+            rebuilt = permuted(benchmark, most, _seed(probe))
         case {"open_ended": True}:
             from snellen.transforms.open_ended import open_ended
 
-            changed = open_ended(benchmark)
-    if changed is None or changed.provenance.probe != probe:
-        description = ", ".join(f"{name}={value}" for name, value in probe.items())
+            rebuilt = open_ended(benchmark)
+    if rebuilt is None or rebuilt.provenance.probe != probe:
+        settings = ", ".join(f"{name}={value}" for name, value in probe.items())
         raise UsageError(
-            f"{benchmark.name}: this version has no probe {description}. A later version made the "
-            "run, or the manifest was edited."
+            f"{benchmark.name}: this version does not know the probe {settings}. A later version "
+            "wrote the manifest, or somebody changed it by hand."
         )
-    return changed
+    return rebuilt
 
 
 def _seed(probe: Mapping[str, object]) -> int:

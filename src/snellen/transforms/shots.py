@@ -1,5 +1,5 @@
-"""Few-shot: a benchmark whose questions come after examples, each an earlier turn that was answered
-as the prompt asks for it. Few-shot is a longer prompt, and changes nothing else."""
+"""Few-shot: a benchmark whose questions follow examples. An example is an earlier turn, answered as
+the prompt demands. Few-shot makes the prompt longer and changes nothing else."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from snellen.media.content import Image, Message, assistant
 from snellen.scoring import common_answer
 
 SPARE = 2
-"""Further examples, for questions that have the id or a picture of one: a question with one picture
-can have no more than two such, as no two examples have a picture in common."""
+"""Spare examples, for questions that share the id or a picture with an example. A question with one
+picture clashes with at most two examples, because no two examples share a picture."""
 
 BATCH, MOST = 50, 500
-"""So many rows are looked at together, and in all, for examples with pictures of their own."""
+"""How many rows are read together, and in all, to search for examples with distinct pictures."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Example:
-    """A question with its right answer, as messages; `pictures` are the digests of its images."""
+    """A question with its right answer, as messages. `pictures` are the digests of its images."""
 
     id: str
-    position: int
+    row_index: int
     pictures: frozenset[str]
     messages: tuple[Message, Message]
 
@@ -38,52 +38,54 @@ class _Example:
 def with_shots(
     benchmark: Benchmark, n: int, *, source: Benchmark | None = None, seed: int = 0
 ) -> Benchmark:
-    """The benchmark with n examples before each question, the same ones in the same order, but for
-    those that have the question's id or one of its pictures: others stand in their places.
+    """The benchmark with n examples before each question, the same ones in the same order. Spare
+    examples replace those that share the question's id or one of its pictures.
 
-    Examples are drawn by `seed` from the rows of `source` that are not asked, or (None) from those
-    of the benchmark itself, which then does not ask what was drawn.
+    Examples are drawn by `seed` from the rows of `source` that the benchmark does not ask. Without
+    a source, they are drawn from the benchmark's own rows, and the drawn rows are not asked.
 
     Raises:
-        UsageError: n is not from 1 on; it is not asked in one message, or with videos, or it is not
-            known in which words it wants answers; or the source has too few rows, or is what is
-            asked.
-        DataError: a row cannot be read, or a picture of one that was drawn.
+        UsageError: n is less than 1; the benchmark asks in several messages or shows videos, or
+            does not say how answers are worded; or the source has too few rows, or is the
+            benchmark's own data.
+        DataError: a row, or a picture of a drawn row, cannot be read.
     """
     name = benchmark.name
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise UsageError(f"shots is a whole number from 1 on, not {n!r}.")
     if benchmark.procedure.conversation.turns != 1 or benchmark.procedure.kind != "generate":
         raise UsageError(
-            f"--shots is for questions that are asked in one message each, and answered in words: "
+            f"--shots is for questions that are asked in one message each, and answered in words. "
             f"{name}'s are not."
         )
     if benchmark.procedure.frames is not None:
         raise UsageError(f"--shots is for questions about pictures, and {name} shows videos.")
     if benchmark.check is None:
-        raise UsageError(f"{name} does not say in which words it wants answers (Check.says).")
+        raise UsageError(
+            f"{name} does not say in which words it wants answers: it has no Check.says."
+        )
     of = source or benchmark
     digest = of.data.facts().digest
     if source is not None and digest == benchmark.data.facts().digest:
         raise UsageError(
-            f"{name}: the examples' rows, {source.data.where}, are those that are asked. Name "
+            f"{name}: the examples' rows, {source.data.where}, are those that are asked. Choose "
             "another file or split."
         )
     examples = _drawn(benchmark, of, n, seed)
     shown = [example.id for example in examples[:n]]
-    positions = {example.position for example in examples}
+    places = {example.row_index for example in examples}
     note = f"{n} examples before each question, of {of.data.where}, seed {seed}: {', '.join(shown)}"
     if source is None:
-        note += f"; the {len(positions)} rows that may be examples are not asked"
-    changed = vary(
+        note += f"; the {len(places)} rows that may be examples are not asked"
+    few_shot = vary(
         benchmark,
         data=benchmark.data
         if source is not None
-        else Filtered(benchmark.data, lambda row: row.position not in positions),
+        else Filtered(benchmark.data, lambda row: row.position not in places),
         prompt=lambda sample, history: _prompt(benchmark, examples, n, sample, history),
         shots={"n": n, "seed": seed, "source": digest, "ids": shown},
     )
-    return with_note(changed, note)
+    return with_note(few_shot, note)
 
 
 def _prompt(
@@ -95,7 +97,7 @@ def _prompt(
 ) -> tuple[Message, ...]:
     question = _only(benchmark, sample, history)
     pictures: frozenset[str] = frozenset()
-    with suppress(MediaError):  # who asks reads it again, and says what is wrong with it
+    with suppress(MediaError):  # the request reads it again and reports the error
         question = _loaded(question)
         pictures = _digests(question)
     apart = (
@@ -113,19 +115,21 @@ def _prompt(
 
 
 def _drawn(benchmark: Benchmark, of: Benchmark, n: int, seed: int) -> list[_Example]:
-    """n examples and a few to spare, no two with a picture in common.
+    """n examples and `SPARE` more, no two with a picture in common.
 
     Raises:
-        UsageError: there are not as many.
+        UsageError: there are too few.
     """
-    # A split may be a part of another one: what is asked is no example.
-    digests = set() if of is benchmark else {row.digest for row in benchmark.data}
-    positions = [
-        row.position for row in of.data if row.digest not in digests and not of.read(row).hidden
+    # A split may be a part of another one: a row that is asked cannot be an example.
+    question_digests = set() if of is benchmark else {row.digest for row in benchmark.data}
+    places = [
+        row.position
+        for row in of.data
+        if row.digest not in question_digests and not of.read(row).hidden
     ]
-    Random(f"{seed} {of.name}").shuffle(positions)
+    Random(f"{seed} {of.name}").shuffle(places)
     examples: list[_Example] = []
-    for example in _examples(benchmark, of, positions):
+    for example in _examples(benchmark, of, places):
         if all(not example.pictures & other.pictures for other in examples):
             examples.append(example)
         if len(examples) == n + SPARE:
@@ -137,11 +141,11 @@ def _drawn(benchmark: Benchmark, of: Benchmark, n: int, seed: int) -> list[_Exam
     )
 
 
-def _examples(benchmark: Benchmark, of: Benchmark, positions: list[int]) -> Iterator[_Example]:
-    for start in range(0, min(len(positions), MOST), BATCH):
-        batch = positions[start : start + BATCH]
+def _examples(benchmark: Benchmark, of: Benchmark, places: list[int]) -> Iterator[_Example]:
+    for start in range(0, min(len(places), MOST), BATCH):
+        batch = places[start : start + BATCH]
         rows = {row.position: row for row in rows_at(of.data, batch)}
-        yield from (_example(benchmark, of, rows[position]) for position in batch)
+        yield from (_example(benchmark, of, rows[row_index]) for row_index in batch)
 
 
 def _example(benchmark: Benchmark, of: Benchmark, row: Row) -> _Example:
@@ -153,21 +157,21 @@ def _example(benchmark: Benchmark, of: Benchmark, row: Row) -> _Example:
     except MediaError as error:
         raise DataError(
             f"{of.name}: row {row.position + 1} of {of.data.where} was drawn as an example, and "
-            f"cannot be shown: {error} Mend it, or draw others (--shots-seed)."
+            f"cannot be shown: {error} Repair it, or draw others (--shots-seed)."
         ) from error
     return _Example(
         id=sample.id,
-        position=row.position,
+        row_index=row.position,
         pictures=_digests(question),
         messages=(question, assistant(benchmark.check.says(sample, right))),
     )
 
 
 def _only(benchmark: Benchmark, sample: Sample, history: History) -> Message:
-    """The one message that a question is asked in.
+    """The single message of a question.
 
     Raises:
-        UsageError: it is asked in several.
+        UsageError: the question has several messages.
     """
     messages = benchmark.messages(sample, history)
     if [message.role for message in messages] != ["user"]:

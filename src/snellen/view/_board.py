@@ -1,4 +1,4 @@
-"""The runs of one benchmark side by side, by their headline."""
+"""The runs of one benchmark, compared by their headline metric."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from snellen.view.runs import Listed
 
 
 class Board:
-    """The runs of one benchmark with their dots and intervals placed, the best first. They
-    are in order of name if the metric's direction is unknown."""
+    """The runs of one benchmark and the positions of their dots and intervals. The best run is
+    first. The runs are sorted by name if the metric's direction is unknown."""
 
     def __init__(self, benchmark: str, runs: Sequence[Listed]) -> None:
         self.benchmark = benchmark
@@ -27,11 +27,11 @@ class Board:
         self.runs = sorted(runs, key=self._order)
         ends = [
             end
-            for metric_report in self._values.values()
-            for end in (metric_report.value, *(metric_report.ci95 or ()))
+            for report in self._values.values()
+            for end in (report.value, *(report.ci95 or ()))
             if end is not None
         ]
-        fraction = all(metric_report.unit == "fraction" for metric_report in self._values.values())
+        fraction = all(report.unit == "fraction" for report in self._values.values())
         self.low: float = 0.0 if fraction else min(ends, default=0.0)
         self.high: float = 1.0 if fraction else max(ends, default=1.0)
 
@@ -44,13 +44,13 @@ class Board:
         return self._values.get(run.name)
 
     def x(self, value: float) -> float:
-        """Where a value stands among 200 units of width."""
+        """The horizontal position of a value in a chart 200 units wide."""
         span = (self.high - self.low) or 1.0
         return round(4 + 192 * min(1.0, max(0.0, (value - self.low) / span)), 1)
 
 
 def headline(result: Result | None) -> tuple[str, MetricReport] | None:
-    """The first metric of the headline scoring; none where nothing reads the replies."""
+    """The first metric of the headline scoring. None if no scoring parses the replies."""
     if result is None or result.report.headline not in result.report.scorings:
         return None
     metrics = result.scoring().metrics

@@ -1,4 +1,4 @@
-"""Comparisons of runs, made in a thread: scoring both again takes seconds."""
+"""Comparisons of runs, computed in a thread: rescoring both runs takes seconds."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from snellen.store import Run
 from snellen.view.runs import Listed
 
 PATIENCE = 0.3
-"""Seconds that a page waits for a comparison; then it says that it is being made."""
+"""Seconds that a page waits for a comparison before it says that one is being computed."""
 KEPT = 16
 
 
 class Compares:
-    """Keeps what was compared until one of the runs has more."""
+    """Caches comparisons until one of the runs changes."""
 
     def __init__(self, benchmarks: Sequence[str | Benchmark] = ()) -> None:
         self._benchmarks = benchmarks
@@ -32,28 +32,28 @@ class Compares:
         self._lock = threading.Lock()
 
     def of(self, runs: Sequence[Listed]) -> Comparisons | None:
-        """The comparison of runs; None while it is being made.
+        """The comparison of these runs. None while it is being computed.
 
         Raises:
-            SnellenError: they cannot be compared.
+            SnellenError: the runs cannot be compared.
         """
         for run in runs:
             if registry.runs_a_program(run.manifest):
                 raise UsageError(
-                    f"{run.name} is scored by a class of somebody's own, which is not run here: "
-                    "`snellen compare` runs it, if you trust it."
+                    f"{run.name} is scored by a custom class, which the viewer does not run. If "
+                    "you trust that class, use `snellen compare`."
                 )
         key = tuple(_stamps(run) for run in runs)
         with self._lock:
-            job = self._known.get(key)
-            if job is None:
-                job = self._known[key] = self._pool.submit(
+            future = self._known.get(key)
+            if future is None:
+                future = self._known[key] = self._pool.submit(
                     lambda: self._compared([run.path for run in runs])
                 )
                 while len(self._known) > KEPT:
                     self._known.popitem(last=False)
         try:
-            return job.result(PATIENCE)
+            return future.result(PATIENCE)
         except NotYet:
             return None
 

@@ -1,4 +1,4 @@
-"""The indexes of the runs that are looked at, made longer while somebody looks."""
+"""The indexes of the runs that are being viewed. They are extended while somebody looks."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from snellen.errors import StoreError
 from snellen.view.index import FILE, Index
 
 FRESH = 0.3
-"""Seconds for which an index that had everything is taken as it is: pages have several parts."""
+"""Seconds for which a complete index is used unchecked: a page makes several requests."""
 FIRST = 0.15
-"""Seconds that a page waits for what was appended; what then is left a thread takes in."""
+"""Seconds that a page waits for new records to be indexed. A thread indexes the rest."""
 
 
 def file_of(run: Path) -> Path:
-    """Where the index of a run lies: beside it, or elsewhere where nobody may write there."""
+    """The index file of a run: in the run folder, or in a temporary folder if that is read-only."""
     if os.access(run, os.W_OK):
         return run / FILE
     name = blake2b(os.fsencode(run), digest_size=12).hexdigest()
@@ -27,14 +27,14 @@ def file_of(run: Path) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
         raise StoreError(
-            f"{folder} is not yours, and {run} cannot be written: the viewer needs a place for "
-            "what it finds samples by. Set TMPDIR to a folder of your own."
+            f"{folder} is not yours, and {run} is not writable. The viewer needs a folder for its "
+            "index. Set TMPDIR to a folder of your own."
         )
     return folder / f"{name}.sqlite"
 
 
 class Indexes:
-    """One for each run that was asked for."""
+    """One index per requested run."""
 
     def __init__(self) -> None:
         self._known: dict[Path, Index] = {}
@@ -43,7 +43,7 @@ class Indexes:
         self._stopping = threading.Event()
 
     def of(self, run: Path) -> Index:
-        """The index of a run, with what was appended, or as much of it as a moment allows.
+        """The index of a run, extended by as many new records as `FIRST` seconds allow.
 
         Raises:
             StoreError: the run's files cannot be read, or the index cannot be written.
@@ -67,9 +67,9 @@ class Indexes:
     def _work(self, index: Index) -> None:
         try:
             while not self._stopping.is_set() and index.extend():
-                self._stopping.wait(0.01)  # for pages that wait for the same files
+                self._stopping.wait(0.01)  # lets pages that wait for the same files go first
         except StoreError:
-            pass  # the page that asks next says it
+            pass  # the next page request reports it
         finally:
             with self._lock:
                 self._working.discard(index.run)

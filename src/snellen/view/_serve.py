@@ -1,4 +1,4 @@
-"""The server: on this machine alone, for reading alone."""
+"""The server: local only, read-only."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from snellen.view.samples import find, question_of, reply_of
 
 HERE = "127.0.0.1"
 PORT = 7878
-"""The usual one; where it is taken, another."""
+"""The default port. If it is taken, the next free one is used."""
 TRIED = 20
 STATIC = Path(__file__).parent / "static"
 LOOK = Path(__file__).parents[1] / "report" / "look.css"
@@ -37,7 +37,7 @@ FILES = {
     "icon.svg": (STATIC / "icon.svg", "image/svg+xml"),
 }
 THUMB = 192
-"""Pixels of the longer side of a small picture."""
+"""Pixels of the longer side of a thumbnail."""
 LONGEST_KEY = 4_096
 
 HEADERS = [
@@ -58,10 +58,11 @@ App = Callable[[Scope, Any, Any], Awaitable[None]]
 
 
 class Guarded:
-    """Lets through what was asked of this machine by its own name, and sends every answer with the
-    rules that browsers keep. A page from elsewhere whose name was pointed here is turned away, and
-    so is what another page asks for but by a link that is followed: how long an answer takes would
-    tell it what is in the runs."""
+    """Accepts requests whose host is this machine, and adds the security headers to every response.
+
+    It rejects foreign host names that resolve to this machine (DNS rebinding). It also rejects
+    requests from other sites' pages, except followed links: response times would leak what is in
+    the runs."""
 
     def __init__(self, app: App, port: int) -> None:
         self._app = app
@@ -77,22 +78,26 @@ class Guarded:
             await send(message)
 
         hosts = [value for name, value in scope["headers"] if name == b"host"]
-        request_headers = dict(scope["headers"])
-        own = request_headers.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none")
+        headers = dict(scope["headers"])
+        own = headers.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            wrong = PlainTextResponse("This viewer answers to 127.0.0.1 and localhost.", 421)
+            wrong = PlainTextResponse(
+                "This viewer answers requests to 127.0.0.1 and localhost only.", 421
+            )
             await wrong(scope, receive, answer)
-        elif not own and request_headers.get(b"sec-fetch-dest") != b"document":
-            wrong = PlainTextResponse("This viewer answers to its own pages.", 403)
+        elif not own and headers.get(b"sec-fetch-dest") != b"document":
+            wrong = PlainTextResponse("This viewer answers requests from its own pages only.", 403)
             await wrong(scope, receive, answer)
         elif scope["method"] not in ("GET", "HEAD"):
-            await PlainTextResponse("Nothing can be changed here.", 405)(scope, receive, answer)
+            await PlainTextResponse("The viewer is read-only: use GET or HEAD.", 405)(
+                scope, receive, answer
+            )
         else:
             await self._app(scope, receive, answer)
 
 
 class Server:
-    """The addresses. Each is answered in a thread: files are read."""
+    """The routes. Each request is handled in a thread because it reads files."""
 
     def __init__(self, *roots: Path, benchmarks: Sequence[str | Benchmark] = ()) -> None:
         self.pages = Pages(*roots, benchmarks=benchmarks)
@@ -153,11 +158,11 @@ class Server:
     def progress(self, request: Request) -> Response:
         return _html(self.pages.progress(_run(request)))
 
-    # -- what lies in files
+    # -- file contents
 
     def picture(self, request: Request) -> Response:
         run, question = self._question(request)
-        number = _count(request, "n")
+        number = _integer(request, "n")
         small = THUMB if request.query_params.get("small") == "1" else None
         if number >= len(question.media):
             raise NotThere(f"The sample has {len(question.media)} pictures and videos.")
@@ -165,7 +170,7 @@ class Server:
 
     def frame(self, request: Request) -> Response:
         run, question = self._question(request)
-        number = _count(request, "n")
+        number = _integer(request, "n")
         try:
             time = float(request.query_params.get("t", ""))
         except ValueError:
@@ -175,7 +180,7 @@ class Server:
         return _picture(lambda: self.media.frame(run, question, number, time))
 
     def text(self, request: Request) -> Response:
-        """A reply, or what was thought before it, whole."""
+        """The full text of a reply or of its reasoning."""
         run = self.pages.run(_run(request))
         index = self.pages.indexes.of(run.path)
         with index.connect() as connection:
@@ -184,8 +189,8 @@ class Server:
         if record is None:
             raise NotThere("There is no reply to that.")
         thought = request.query_params.get("what") == "reasoning"
-        text = (record.reasoning or "") if thought else record.reply
-        return PlainTextResponse(text.encode(errors="replace"))
+        content = (record.reasoning or "") if thought else record.reply
+        return PlainTextResponse(content.encode(errors="replace"))
 
     def static(self, request: Request) -> Response:
         file = FILES.get(request.path_params["name"])
@@ -203,12 +208,11 @@ class Server:
         return _html(self.pages.fault("There is no such page."), 404)
 
     def broken(self, request: Request, error: Exception) -> Response:
-        """The server writes where it came from to the terminal."""
+        """The server writes the traceback to the terminal."""
         message = (
             f"This page could not be made ({type(error).__name__}: {error}). If the run's files "
-        )
-        message += (
-            "are as Snellen wrote them, it is a fault of the viewer: the terminal says where."
+            "are as Snellen wrote them, this is a bug in the viewer: see the traceback in the "
+            "terminal."
         )
         return _html(self.pages.fault(message), 500)
 
@@ -224,19 +228,20 @@ class Server:
 
 
 def _html(page: str, status: int = 200) -> Response:
-    # Halves of characters, which file names may hold, have no UTF-8.
+    # File names may contain lone surrogates, which UTF-8 cannot encode.
     return HTMLResponse(
         page.encode(errors="replace"), status, headers={"cache-control": "no-store"}
     )
 
 
-def _picture(read_image: Callable[[], Image]) -> Response:
+def _picture(load: Callable[[], Image]) -> Response:
     try:
-        image = read_image()
+        image = load()
     except MediaError as error:
         return PlainTextResponse(str(error).encode(errors="replace"), 404)
     assert isinstance(image.source, bytes) and image.mime is not None
-    # The address says which run and sample, whose digest the bytes have: they stay the same.
+    # The address names the run and the sample, and the bytes have the stored digest: they never
+    # change.
     kept = {"cache-control": "private, max-age=3600"}
     return Response(image.source, media_type=image.mime, headers=kept)
 
@@ -251,13 +256,13 @@ def _wanted(request: Request) -> Wanted:
 
 def _key(request: Request) -> Key:
     sample = request.query_params.get("s", "")[:LONGEST_KEY]
-    return Key(sample, *(_count(request, part) for part in ("repeat", "turn", "step")))
+    return Key(sample, *(_integer(request, part) for part in ("repeat", "turn", "step")))
 
 
-def _count(request: Request, name: str) -> int:
+def _integer(request: Request, name: str) -> int:
     value = request.query_params.get(name, "0")
     if not (value.isascii() and value.isdigit() and len(value) < 10):
-        raise NotThere(f"{name} is a number, not {value!r}.")
+        raise NotThere(f"{name} must be a whole number, not {value!r}.")
     return int(value)
 
 
@@ -268,10 +273,10 @@ def serve(
     *,
     benchmarks: Sequence[str | Benchmark] = (),
 ) -> None:
-    """Serve the runs in folders until interrupted; `started` is told the address.
+    """Serve the runs in folders until interrupted. `started` is called with the address.
 
-    `benchmarks` are the caller's own, objects or `FILE.py:NAME`: pictures of their runs are shown,
-    and their runs compared.
+    `benchmarks` are the caller's own, as objects or as `FILE.py:NAME`. The viewer shows the
+    pictures of their runs and compares their runs.
 
     Raises:
         UsageError: there is no such folder, or the port is taken.
@@ -288,12 +293,12 @@ def serve(
         Guarded(server.app(), port), log_level="warning", access_log=False, lifespan="off",
         server_header=False, timeout_graceful_shutdown=1,
     )  # fmt: skip
-    bound.listen()  # who asks from now on is answered as soon as the server runs
+    bound.listen()  # requests from now on wait until the server runs
     started(f"http://{HERE}:{port}/")
     try:
         uvicorn.Server(config).run(sockets=[bound])
     except KeyboardInterrupt:
-        pass  # how it is ended
+        pass  # the normal way to stop the viewer
     finally:
         server.pages.stop()
         bound.close()
@@ -310,4 +315,4 @@ def _bound(port: int | None) -> socket.socket:
             bound.close()
             last = error
     where = f"port {port}" if port is not None else f"a port from {PORT} on"
-    raise UsageError(f"{where} cannot be used: {last.strerror}. Name another with --port.")
+    raise UsageError(f"{where} cannot be used: {last.strerror}. Choose another with --port.")

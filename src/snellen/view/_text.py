@@ -1,4 +1,4 @@
-"""Text that a model or a file wrote, made safe to look at."""
+"""Makes text from models and files safe to display."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from markupsafe import Markup, escape
 from snellen.errors import UNSEEN
 
 CUT = 20_000
-"""Characters of one text on a page; behind them is a link to the whole."""
+"""Characters of one text on a page. A link to the full text follows."""
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 NAMES = {"\x1b": "ESC", "\0": "NUL", "\r": "CR", "\x07": "BEL", "\x08": "BS", "\x7f": "DEL"}
 WORDS = re.compile(r"\w+|\s+|.", re.DOTALL)
 COMPARED = 4_000
-"""Words and signs of two texts up to which a diff is made of them."""
+"""Most tokens (words and signs) of a text for which a diff is computed."""
 
 
 def visible(text: str, cut: int | None = CUT) -> Markup:
-    """The text escaped, with a sign for each character that acts and is not seen."""
+    """The escaped text, with a visible sign for each invisible or control character."""
     if cut is not None:
         text = text[:cut]
     parts = []
@@ -39,14 +39,14 @@ def _sign(character: str) -> Markup:
     return Markup('<span class="sign" title="{} {}">{}</span>').format(code, title.lower(), name)
 
 
-def single_line(text: str, cut: int) -> str:
-    """The beginning of a text, for a cell of a table."""
+def excerpt(text: str, cut: int) -> str:
+    """The beginning of a text on one line, for a table cell."""
     line = " ".join(text[: 4 * cut].split())
     return line if len(line) <= cut and len(text) <= 4 * cut else f"{line[:cut]}…"
 
 
 def with_marks(text: str, other: str) -> tuple[Markup, Markup] | None:
-    """Two texts with what differs marked; None where they are too long for that."""
+    """Two texts with their differences marked. None if they are too long for a diff."""
     if max(len(text), len(other)) > CUT:
         return None
     mine, theirs = WORDS.findall(text), WORDS.findall(other)

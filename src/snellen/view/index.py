@@ -1,8 +1,9 @@
-"""What the viewer knows of a run's samples: an index beside the run, made from its files alone.
+"""The viewer's index of a run's samples, built from the run's files alone.
 
-`view.sqlite` may be taken away at any time; it is made again. It is made longer while a runner
-appends, by what was appended. It holds where questions and replies lie, what is sorted and
-filtered by, their first words, and which words are in them; no whole reply.
+`view.sqlite` can be deleted at any time; the viewer rebuilds it. While a runner appends records,
+the viewer extends the index by those records. The index holds the file offsets of questions and
+replies, the columns for sorting and filtering, the first words of the texts, and a full-text index.
+It does not hold full replies.
 """
 
 from __future__ import annotations
@@ -23,24 +24,24 @@ import orjson
 from snellen.core.answer import Answer, answer_words
 from snellen.errors import StoreError
 from snellen.store import EventRecord, Key, Placed, Question, ReplyRecord, Run, ScoreRow
-from snellen.view._text import single_line
+from snellen.view._text import excerpt
 
 VERSION = 3
 FILE = "view.sqlite"
 HEAD = 1024
-"""Bytes at the beginning of a file by which it is known again."""
+"""Bytes at the beginning of a file that identify it."""
 SHOWN = 160
 """Characters of a text in a list."""
-MAX_EVENT_TEXT = 2_000
-"""Characters of what a session said at once."""
+EVENT_TEXT = 2_000
+"""Characters kept of one event of a session."""
 PATIENCE = 5.0
-"""Seconds that are waited for another viewer."""
+"""Seconds to wait for another viewer's lock."""
 SLICE = 0.5
-"""Seconds of work between two commits, for which another viewer waits at most."""
+"""Seconds of work between two commits, and so the longest that another viewer waits."""
 SCORES = "scores.jsonl"
 TEXTS = 10
-"""Bits of a text's number in `words` that count the texts of one sample; those above are its row.
-A sample with more texts is found by its first thousand."""
+"""Low bits of a `words` rowid that number the texts of one sample; the high bits are its row.
+Search covers a sample's first 1,024 texts."""
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS known (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -89,27 +90,27 @@ ROW_OF_KEY = "SELECT row FROM samples WHERE sample = ? AND repeat = ? AND turn =
 
 
 class Stale(Exception):
-    """The index is of other files or of another version, and is made again."""
+    """The index belongs to other files or another version. It is rebuilt."""
 
 
 class Index:
-    """The index of one run. `connect` gives readers a connection of their own."""
+    """The index of one run. `connect` opens a new connection for each reader."""
 
     def __init__(self, run: Path, file: Path) -> None:
         self.run = run
         self.file = file
         self._lock = threading.Lock()
         self.complete = -math.inf
-        """When it last had everything, by the monotonic clock."""
+        """When the index was last complete, by the monotonic clock."""
         self.has_more = True
-        """Whether the run's files have more than was taken in so far."""
+        """Whether the run's files have records that are not indexed yet."""
 
     @contextmanager
     def connect(self) -> Iterator[sqlite3.Connection]:
-        """For reading; another thread may be adding to it.
+        """A connection for reading. Another thread may extend the index at the same time.
 
         Raises:
-            StoreError: the index was damaged; the next page makes it again.
+            StoreError: the index was damaged. The next page rebuilds it.
         """
         try:
             with closing(_opened(self.file)) as connection:
@@ -119,18 +120,18 @@ class Index:
                 raise
             self._remove()
             raise StoreError(
-                f"{self.file}, by which the viewer finds samples, was damaged ({error}). It is "
-                "made again: load the page once more."
+                f"The viewer's index {self.file} was damaged ({error}). Reload the page to rebuild "
+                "it."
             ) from error
 
     def extend(self, seconds: float = SLICE) -> bool:
-        """Take in some of what was appended; whether more is left.
+        """Index new records for this many seconds. Returns whether more are left.
 
         Raises:
-            StoreError: the run's files cannot be read, or are of a later version.
+            StoreError: the run's files cannot be read, or a later version wrote them.
         """
         if not self._lock.acquire(blocking=False):
-            return True  # another thread is at it
+            return True  # another thread is extending it
         try:
             now = time.monotonic()
             self.has_more = self._extended(seconds)
@@ -139,10 +140,10 @@ class Index:
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
                 self.has_more = True
-                return True  # another viewer is at it
+                return True  # another viewer is extending it
             raise StoreError(
-                f"{self.file}, by which the viewer finds samples, cannot be written: {error}. Make "
-                "room, or take the file away."
+                f"The viewer's index {self.file} cannot be written: {error}. Free disk space, or "
+                "delete the file."
             ) from error
         except (Stale, sqlite3.DatabaseError):
             self._remove()
@@ -151,12 +152,12 @@ class Index:
             self._lock.release()
 
     def catch_up(self) -> None:
-        """Take in all that was appended."""
+        """Index all new records."""
         while self.extend():
             pass
 
     def share(self) -> tuple[float, float]:
-        """How much of the files is taken in: of samples and scores, and of the words in them."""
+        """The indexed shares of the files: of samples and scores, and of their words."""
         run = Run(self.run)
         sizes = {
             name: stamp.size
@@ -186,7 +187,7 @@ class Index:
         with closing(_opened(self.file)) as connection, closing(Run(self.run)) as run:
             connection.execute("BEGIN IMMEDIATE")
             left = _Taking(connection, run, until).all()
-            connection.commit()  # where it is not reached, to close is to take back
+            connection.commit()  # if this is not reached, closing rolls back
         return left
 
 
@@ -196,7 +197,7 @@ def _opened(file: Path) -> sqlite3.Connection:
         try:
             return _open(file)
         except sqlite3.OperationalError as error:
-            # Who makes the file is not waited for by SQLite itself.
+            # SQLite itself does not wait for a process that is creating the file.
             if "locked" not in str(error) or time.monotonic() > until:
                 raise
             time.sleep(0.02)
@@ -208,16 +209,17 @@ def _open(file: Path) -> sqlite3.Connection:
     )
     with ExitStack() as stack:
         stack.callback(connection.close)
-        # It is derived: what a power cut damages is made again. It may have come with the run.
+        # The index is derived data: after damage by a power cut it is rebuilt. The file may have
+        # been copied with the run, so it is not trusted.
         connection.executescript(
             "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; "
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
         )
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version not in (0, VERSION):
-            raise Stale("of another version")
+            raise Stale("another version wrote the index")
         if version == 0:
-            # Another thread or viewer may be making it too.
+            # Another thread or viewer may be creating it at the same time.
             connection.executescript(
                 f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;"
             )
@@ -226,7 +228,7 @@ def _open(file: Path) -> sqlite3.Connection:
 
 
 class _Taking:
-    """One transaction's work."""
+    """The work of one transaction."""
 
     def __init__(self, connection: sqlite3.Connection, run: Run, until: float) -> None:
         self._do = connection.execute
@@ -236,7 +238,7 @@ class _Taking:
         self._changed = False
 
     def all(self) -> bool:
-        """Whether something is left."""
+        """Index what there is time for. Returns whether something is left."""
         self._check_files()
         left = (
             self._take("samples", self._run.appended_questions, self._question)
@@ -254,14 +256,14 @@ class _Taking:
         return left
 
     def _check_files(self) -> None:
-        """A file that is not what was read before: all is read again."""
+        """Raise `Stale` if a file is not the one that was indexed: the index is then rebuilt."""
         for file, upto, head in self._do(
             "SELECT file, upto, head FROM taken WHERE part = 'samples' AND file != ?", (SCORES,)
         ).fetchall():
             stamp = self._run.folder.stamp(file)
             begins = b"" if stamp is None else self._run.folder.beginning(file, len(head))
             if stamp is None or stamp.size < upto or begins != head:
-                raise Stale(f"{file} is another")
+                raise Stale(f"{file} was replaced")
 
     def _take(self, part: str, appended: Any, use: Any) -> bool:
         since = {
@@ -276,8 +278,8 @@ class _Taking:
             except OverflowError as error:
                 raise StoreError(
                     f"{self._run.path / placed.file}: the line at byte {placed.offset} has a "
-                    "number of more than 64 bits. The file was changed by hand, or by another "
-                    "program."
+                    "number of more than 64 bits. Somebody edited the file, or another program "
+                    "changed it."
                 ) from error
             upto[placed.file] = placed.offset + placed.size
             if n % 64 == 63 and time.monotonic() > self._until:
@@ -310,14 +312,14 @@ class _Taking:
             (question.place, *placed, row),
         ).rowcount
         if not first:
-            return  # the first row of a key counts
+            return  # only the first row of a key counts
         pictures = sum(medium.kind == "image" for medium in question.media[:1])
         target = question.target if question.target is not None else "; ".join(question.references)
         self._do(
             "INSERT INTO shown (row, question, target, pictures) VALUES (?, ?, ?, ?) ON CONFLICT "
             "DO UPDATE SET question = excluded.question, target = excluded.target, "
             "pictures = excluded.pictures",
-            (row, single_line(question.question, SHOWN), single_line(target, SHOWN), pictures),
+            (row, excerpt(question.question, SHOWN), excerpt(target, SHOWN), pictures),
         )
         self._many(
             "INSERT OR IGNORE INTO tags VALUES (?, ?, ?)",
@@ -341,7 +343,7 @@ class _Taking:
             self._do("INSERT INTO attempts VALUES (?, ?, ?, ?, ?)", (row, number, *placed))
         self._do("UPDATE samples SET attempts = ? WHERE row = ?", (number + 1, row))
         if before is not None:
-            # The final record of a key is the last that is not failed; parts come in any order.
+            # The final record of a key is its last one that did not fail. Parts come in any order.
             ranks = (before != "failed", Placed(*where).order)
             if (record.state != "failed", placed.order) < ranks:
                 return
@@ -361,11 +363,11 @@ class _Taking:
         self._do(
             "INSERT INTO shown (row, reply) VALUES (?, ?) "
             "ON CONFLICT DO UPDATE SET reply = excluded.reply",
-            (row, single_line(text, SHOWN)),
+            (row, excerpt(text, SHOWN)),
         )
 
     def _scores(self) -> bool:
-        """They are one file that is replaced: with another all of them are read again."""
+        """Scores are one file that is replaced as a unit. After that, all are read again."""
         stamp = self._run.folder.stamp(SCORES)
         now = None if stamp is None else orjson.dumps([*stamp])
         known = self._do("SELECT value FROM known WHERE name = 'scores'").fetchone()
@@ -379,7 +381,7 @@ class _Taking:
     def _score(self, placed: Placed, score: ScoreRow) -> None:
         scored = self._scored(score.sample, score.repeat, score.step)
         if scored is None:
-            return  # what was scored is not in this run's files any more
+            return  # the scored sample is no longer in this run's files
         row, key = scored
         shown = None if score.answer is None else _words(score.answer)
         candidates = [*map(answer_words, score.candidates)]
@@ -387,15 +389,15 @@ class _Taking:
             "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(score.scoring, row, score.score, score.state, score.rule),
-                None if shown is None else single_line(shown, 2 * SHOWN),
+                None if shown is None else excerpt(shown, 2 * SHOWN),
                 orjson.dumps(candidates).decode() if candidates else None,
                 _digest(key[:3]),
             ),
         )
 
     def _scored(self, sample: str, repeat: int, step: int) -> tuple[int, Key] | None:
-        """Row and key of that step, or of the last, of a sample's last turn; where turns are scored
-        one by one, `ID#2` is the second."""
+        """The row and key of a sample's last turn, at that step or else the last. If turns are
+        scored separately, `ID#2` is the second turn."""
         this = f"step = {step:d} DESC, " if step else ""
         last = f"ORDER BY turn DESC, {this}step DESC LIMIT 1"
         columns = "SELECT row, sample, repeat, turn, step FROM samples"
@@ -427,20 +429,22 @@ class _Taking:
                 (
                     *(event.session, event.seq, event.ev),
                     at if isinstance(at, int | float) else None,
-                    *(data.get("query"), text and str(text)[:MAX_EVENT_TEXT]),
+                    *(data.get("query"), text and str(text)[:EVENT_TEXT]),
                 ),
             )
 
     def _index_question(self, placed: Placed, question: Question) -> None:
-        parts = (part for _, parts in question.messages for part in parts if isinstance(part, str))
+        prompts = (
+            part for _, parts in question.messages for part in parts if isinstance(part, str)
+        )
         answers = (question.target or "", *question.references, *question.choices)
-        self._tell(question.key, "\n".join((question.question, *parts, *answers)))
+        self._index_text(question.key, "\n".join((question.question, *prompts, *answers)))
 
     def _index_reply(self, placed: Placed, record: ReplyRecord) -> None:
         error = "" if record.error is None else record.error.message
-        self._tell(record.key, "\n".join((record.reply, record.reasoning or "", error)))
+        self._index_text(record.key, "\n".join((record.reply, record.reasoning or "", error)))
 
-    def _tell(self, key: Key, text: str) -> None:
+    def _index_text(self, key: Key, text: str) -> None:
         row = self._row(key)
         (number,) = self._do("SELECT texts FROM samples WHERE row = ?", (row,)).fetchone()
         if text.strip() and number < 1 << TEXTS:
@@ -450,24 +454,24 @@ class _Taking:
 
 
 def _words(answer: Answer) -> str:
-    """Text as it is, numbers and several texts as JSON, other kinds in words."""
+    """Text unchanged, numbers and lists of texts as JSON, other kinds in words."""
     plain = isinstance(answer, float | tuple)
     return orjson.dumps(answer).decode() if plain else answer_words(answer)
 
 
 def _digest(key: Sequence[Any]) -> int:
-    """A key as a number of 64 bits, for joins."""
+    """A key as a 64-bit number, for joins."""
     return int.from_bytes(blake2b(orjson.dumps(key), digest_size=8).digest(), signed=True)
 
 
 def apart(text: str) -> str:
     """The text with spaces around each character of scripts without spaces between words."""
-    text = text.replace("\0", " ")  # at which SQLite would end it
+    text = text.replace("\0", " ")  # SQLite would end the text there
     return text if text.isascii() else CLOSE_WRITTEN.sub(r" \g<0> ", text)
 
 
 def phrase(text: str) -> str | None:
-    """What looks for a text: its words one after the other, the last one by its beginning; None
-    where there is no word in it."""
+    """The FTS query for a text: its words in order, the last one as a prefix. None if the text
+    contains no word."""
     words = re.findall(r"\w+", apart(text))
     return f'"{" ".join(words)}"*' if words else None

@@ -1,7 +1,7 @@
-"""The pictures and frames that a model was shown, had again from where they lay.
+"""Reloads the pictures and frames that a model was shown from their original files.
 
-Only what a run's questions name is looked for, and only what has the digest that stands there is
-shown: nothing else of this machine can be asked for.
+It looks only for media that a run's questions name, and shows them only if their digest matches the
+stored one. Nothing else on this machine can be requested.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from snellen.transforms.probes import again
 from snellen.view.runs import Listed
 
 HELD = 48 << 20
-"""Bytes of pictures that are kept, so that a page's are not read twice."""
+"""Bytes of pictures in the cache, so that a page's pictures are not read twice."""
 
 
 class Media:
-    """Of all runs; what was had is kept for a while."""
+    """The media of all runs, with a cache."""
 
     def __init__(self, benchmarks: Sequence[str | Benchmark] = ()) -> None:
         self._benchmarks = benchmarks
@@ -42,29 +42,29 @@ class Media:
         self._decoding = threading.Lock()
 
     def image(self, run: Listed, question: Question, number: int, side: int | None) -> Image:
-        """The picture of that number among a question's media; `side` limits the longer side.
+        """The question's medium with this number, a picture. `side` limits its longer side.
 
         Raises:
-            MediaError: it is not where it was, or is another now; says where it was looked for.
+            MediaError: the picture is gone, or has changed. The message says where we looked.
         """
         shown = question.media[number]
         if shown.kind != "image":
-            raise MediaError(f"{shown.place} is a video: its frames are shown one by one.")
+            raise MediaError(f"{shown.place} is a video. Its frames are shown separately.")
         if shown.digest is None:
-            raise MediaError(f"{shown.place} could not be read when it was to be sent.")
+            raise MediaError(f"{shown.place} could not be read during the run.")
         key = (shown.digest, side)
         if (kept := self._held(key)) is not None:
             return kept
-        image = self._loaded_image(run, question, number)
+        picture = self._find(run, question, number)
         if side is not None:
-            image = images.smaller(image, max_side=side)
-        return self._keep(key, image)
+            picture = images.smaller(picture, max_side=side)
+        return self._keep(key, picture)
 
     def frame(self, run: Listed, question: Question, number: int, time: float) -> Image:
         """The frame of a video at a media time (seconds), as large as it was sent.
 
         Raises:
-            MediaError: the video is not where it was, or is another now, or cannot be decoded.
+            MediaError: the video is gone, has changed, or cannot be decoded.
         """
         shown = question.media[number]
         if shown.kind != "video":
@@ -75,9 +75,9 @@ class Media:
         with self._decoding:
             streamed = self._streamed(run, question, number)
             times = streamed.facts.times
-            number_of_frame = min(bisect_left(times, time - 1e-3), len(times) - 1)
+            index = min(bisect_left(times, time - 1e-3), len(times) - 1)
             look = video.policy(shown.policy or video.DEFAULT)
-            frames = [frame for _, frame in streamed.frames([number_of_frame], look)]
+            frames = [frame for _, frame in streamed.frames([index], look)]
         return self._keep(key, frames[0].image)
 
     # -- inside
@@ -92,13 +92,13 @@ class Media:
         with self._lock:
             self._kept[key] = image
             while (
-                sum(_size(kept_image) for kept_image in self._kept.values()) > HELD
+                sum(_size(picture) for picture in self._kept.values()) > HELD
                 and len(self._kept) > 1
             ):
                 self._kept.popitem(last=False)
         return image
 
-    def _loaded_image(self, run: Listed, question: Question, number: int) -> Image:
+    def _find(self, run: Listed, question: Question, number: int) -> Image:
         shown = question.media[number]
         others = 0
         for part in self._parts(run, question, number):
@@ -118,19 +118,18 @@ class Media:
             source = (part.source, shown.digest)
             if self._opened is not None and self._opened[0] == source:
                 return self._opened[1]
-            loaded = video.load(part)
-            if shown.digest in (None, loaded.digest):
+            clip = video.load(part)
+            if shown.digest in (None, clip.digest):
                 if self._opened is not None:
                     self._opened[1].close()
                     self._opened = None
-                self._opened = (source, video.Streamed(loaded))
+                self._opened = (source, video.Streamed(clip))
                 return self._opened[1]
             others += 1
         raise _gone(run, shown.place, others)
 
     def _parts(self, run: Listed, question: Question, number: int) -> Iterator[Image | Video]:
-        """What the row shows, the one of that number first: the sample's own, and what its prompt
-        draws."""
+        """The media of the row: the sample's own (that number first), then the prompt's."""
         try:
             benchmark = self._benchmark(run)
             sample = next(benchmark.read(row) for row in rows_at(benchmark.data, [question.place]))
@@ -141,7 +140,7 @@ class Media:
             raise
         except (SnellenError, LookupError, TypeError, AttributeError, ValueError, OSError) as error:
             raise MediaError(
-                f"{question.media[number].place} is not where it was: {error}"
+                f"{question.media[number].place} could not be loaded again: {error}"
             ) from error
 
     def _benchmark(self, run: Listed) -> Benchmark:
@@ -149,15 +148,13 @@ class Media:
         with self._lock:
             if (known := self._sources.get(key)) is None:
                 probe = run.identity.get("probe", {})
-                known = self._sources[key] = self._original_benchmark(run.manifest, probe)
+                known = self._sources[key] = self._rebuild(run.manifest, probe)
             return known
 
-    def _original_benchmark(
-        self, manifest: Mapping[str, Any], probe: Mapping[str, Any]
-    ) -> Benchmark:
+    def _rebuild(self, manifest: Mapping[str, Any], probe: Mapping[str, Any]) -> Benchmark:
         own = registry.supplied(self._benchmarks, manifest, data=_own_data(manifest))
         if own is None:
-            return again(_original_benchmark(manifest), probe)
+            return again(_unprobed(manifest), probe)
         return own if own.provenance.probe == probe else again(own, probe)
 
 
@@ -172,23 +169,23 @@ def _prompted(benchmark: Benchmark, sample: Sample) -> Iterator[Image | Video]:
                     yield part
 
 
-def _original_benchmark(manifest: Mapping[str, Any]) -> Benchmark:
+def _unprobed(manifest: Mapping[str, Any]) -> Benchmark:
     """The benchmark of a run with its rows, without the probe.
 
     Raises:
-        SnellenError: it is not there any more, or would run a program that the run names.
+        SnellenError: the benchmark is gone, or loading it would run a program that the run names.
     """
     options = manifest["identity"]["options"]
     name, where = manifest["benchmark"], data_path(manifest["data"])
     if (spec := manifest.get("benchmark_source", {}).get("spec")) and is_object_run(manifest):
         raise DataError(
-            f"its rows are read by {spec}, which is not run because a run names it. If you trust "
-            f"it, pass it: snellen view -b {spec}"
+            f"its rows are read by {spec}. The viewer does not run a program just because a run "
+            f"names it. If you trust it, pass it: snellen view -b {spec}"
         )
     if is_object_run(manifest):
         raise DataError("its rows come from a Python object, which no manifest can rebuild.")
     if registry.runs_a_program(manifest):
-        raise DataError("its rows are read by a class of somebody's own, which is not run here.")
+        raise DataError("its rows are read by a custom class, which the viewer does not run.")
     if {"task", "columns"} <= set(options):
         columns = {column: kind for kind, here in options["columns"].items() for column in here}
         return registry.own(where.absolute(), _folder(manifest), options["task"], columns, {})
@@ -196,7 +193,7 @@ def _original_benchmark(manifest: Mapping[str, Any]) -> Benchmark:
         unprobed = {**manifest["identity"], "probe": {}}
         return registry.of_run({**manifest, "identity": unprobed}, data=_own_data(manifest))
     if name not in _names():
-        raise DataError(f"{name} is no benchmark of this version.")
+        raise DataError(f"this version has no benchmark {name}.")
     return registry.benchmark(name, data=where if where.exists() else None, options=options)
 
 
@@ -206,7 +203,7 @@ def _names() -> frozenset[str]:
 
 
 def _folder(manifest: Mapping[str, Any]) -> Path | None:
-    """What was given with --data."""
+    """The value of --data."""
     command = manifest["sessions"][-1]["command"] if manifest.get("sessions") else []
     for flag, value in pairwise(command):
         if flag == "--data":
@@ -215,7 +212,7 @@ def _folder(manifest: Mapping[str, Any]) -> Path | None:
 
 
 def _own_data(manifest: Mapping[str, Any]) -> Path | None:
-    """What the function of a plug-in, or of the user's file, was given as its data."""
+    """The data path that was passed to a plug-in's function or to a function in the user's file."""
     data = manifest.get("benchmark_source", {}).get("data")
     return None if data is None else data_path(data)
 
@@ -224,10 +221,10 @@ def _gone(run: Listed, label: str, others: int) -> MediaError:
     where = run.manifest.get("data", "")
     if others:
         return MediaError(
-            f"{label} is another picture now than the one that was sent: the data of {where} have "
-            "changed since."
+            f"{label} is another picture now than the one that was sent: the data in {where} have "
+            "changed since the run."
         )
-    return MediaError(f"{label} is not among what {where} shows now.")
+    return MediaError(f"{label} is not among the media in {where} now.")
 
 
 def _size(image: Image) -> int:

@@ -1,4 +1,4 @@
-"""The pages: what each says, laid out by the templates."""
+"""The content of the pages. The templates lay it out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from snellen.text.amounts import duration
 from snellen.view._board import Board
 from snellen.view._comparing import Compares
 from snellen.view._indexes import Indexes
-from snellen.view._text import CUT, single_line, visible, with_marks
+from snellen.view._text import CUT, excerpt, visible, with_marks
 from snellen.view.index import Index
 from snellen.view.query import FLIPS, PAGE, SORTS, Chosen, Wanted
 from snellen.view.runs import RESTED, Listed, Runs, is_being_written
@@ -47,22 +47,22 @@ from snellen.view.samples import (
 
 FOLDER = Path(__file__).parent
 FEW = 20_000
-"""Samples of a run up to which what can be chosen is counted under the filters; of 100,000 that
-alone takes 200 ms."""
-MAX_RUNS = 3
-"""Runs beside one another."""
+"""Largest run, in samples, whose facet counts follow the filters. For 100,000 samples, counting
+takes 200 ms."""
+MAX_SIDE_BY_SIDE = 3
+"""Most runs side by side."""
 READ = 0.99
-"""The share of a run's files from which on it counts as read: more may be appended all the time."""
+"""The indexed share from which a run counts as read: records may be appended all the time."""
 ALL_READ = 0.999
-"""The share from which on the counts of a run that nobody writes are shown."""
+"""The indexed share from which the counts of a run that nobody writes are shown."""
 
 
 class NotThere(Exception):
-    """What an address names is not there; says what to do."""
+    """The address names something that does not exist. The message says what to do."""
 
 
 class Counted(NamedTuple):
-    """Choices with their numbers: of which state of the index, when, and how long it took."""
+    """Facet counts, with the index state, the time, and the seconds that counting took."""
 
     changes: Any
     at: float
@@ -71,7 +71,7 @@ class Counted(NamedTuple):
 
 
 class Pages:
-    """Makes the pages of the runs in folders."""
+    """Renders the pages of the runs in folders."""
 
     def __init__(self, *roots: Path, benchmarks: Sequence[str | Benchmark] = ()) -> None:
         self.runs = Runs(*roots)
@@ -85,10 +85,10 @@ class Pages:
         self.compares.stop()
 
     def run(self, name: str) -> Listed:
-        """The run of a name.
+        """The run of this name.
 
         Raises:
-            NotThere: there is none, or it cannot be shown.
+            NotThere: the run does not exist, or cannot be shown.
         """
         run = self.runs.by_name(name)
         if run is None:
@@ -100,7 +100,7 @@ class Pages:
     # -- pages
 
     def known(self) -> str:
-        """A word for the runs there are, which changes when one comes, goes, starts or ends."""
+        """A digest of the list of runs. It changes when a run appears, vanishes, starts or ends."""
         every = [(run.name, run.fault, self._is_live(run), run.unscored) for run in self.runs.all()]
         return blake2b(repr(every).encode(errors="replace"), digest_size=16).hexdigest()
 
@@ -136,7 +136,7 @@ class Pages:
         )
 
     def progress(self, name: str) -> str:
-        """The part of a page that says how far a run is."""
+        """The part of a page that shows the progress of a run."""
         run = self.run(name)
         return _page(
             "progress.html", run=run, progress=self._progress(run, self.indexes.of(run.path))
@@ -215,16 +215,16 @@ class Pages:
             )
 
     def side_by_side(self, names: Sequence[str], key: Key | None, wanted: Wanted) -> str:
-        """Two or three runs on the same samples: a list of them, or one of them whole."""
+        """Two or three runs on the same samples: the list of samples, or one sample in full."""
         names = list(dict.fromkeys(names))
-        if not 2 <= len(names) <= MAX_RUNS:
+        if not 2 <= len(names) <= MAX_SIDE_BY_SIDE:
             raise NotThere(
                 f"Choose two or three runs to see them side by side; {len(names)} were chosen."
             )
         runs = [self.run(name) for name in names]
         first = runs[0]
         if any(run.benchmark != first.benchmark for run in runs):
-            raise NotThere("Only runs of one benchmark have the same samples.")
+            raise NotThere("Only runs of the same benchmark share samples.")
         wanted = replace(wanted, vs=wanted.vs if wanted.vs in names[1:] else names[1])
         index = self.indexes.of(first.path)
         second = next(run for run in runs if run.name == wanted.vs)
@@ -244,14 +244,18 @@ class Pages:
                     raise NotThere(f"{first.name} has no sample {key.sample!r}.")
                 before, after, number = chosen.around(row)
                 stories = [self._story(run, key) for run in runs]
-                texts = [story.final.reply if story and story.final else "" for story in stories]
+                texts = [
+                    sample_story.final.reply if sample_story and sample_story.final else ""
+                    for sample_story in stories
+                ]
                 diffs: list[Any] = [None] * len(runs)
                 if len(runs) == 2:
                     diffs = list(with_marks(*texts) or diffs)
                 return _page(
                     "beside_sample.html",
                     stories=stories,
-                    alike=len({_shown(story) for story in stories if story}) == 1,
+                    alike=len({_shown(sample_story) for sample_story in stories if sample_story})
+                    == 1,
                     diffs=diffs,
                     sample=key,
                     before=None if before is None else key_of(connection, before),
@@ -261,7 +265,7 @@ class Pages:
                 )
             rows = chosen.page()
             mine = lines(connection, rows, scoring)
-        others = ([self._line(run, story[1:4], scoring) for run in runs[1:]] for story in mine)
+        others = ([self._line(run, line[1:4], scoring) for run in runs[1:]] for line in mine)
         table = [[line, *rest] for line, rest in zip(mine, others, strict=True)]
         return _page(
             "beside.html",
@@ -271,12 +275,12 @@ class Pages:
         )
 
     def comparison(self, names: Sequence[str]) -> str:
-        """Two runs, and whether they differ."""
+        """Two runs, and whether they differ significantly."""
         runs = self._two(names)
         return _page("compare.html", runs=runs, **self._compared(runs))
 
     def difference(self, names: Sequence[str]) -> str:
-        """The part of a page that says it, once it is known."""
+        """The part of the page with the comparison, once it is computed."""
         runs = self._two(names)
         return _page("difference.html", runs=runs, **self._compared(runs))
 
@@ -287,10 +291,14 @@ class Pages:
         return [self.run(name) for name in names]
 
     def _compared(self, runs: Sequence[Listed]) -> dict[str, Any]:
-        # The first is what the eye begins with: how far it is above or below the other.
-        document = self.compares.of(runs[::-1])
-        first = None if document is None else next(iter(document.comparisons), None)
-        return {"found": document, "one": first, "said": None if first is None else verdict(first)}
+        # A reader starts with the first run: how far is it above or below the other?
+        comparisons = self.compares.of(runs[::-1])
+        comparison = None if comparisons is None else next(iter(comparisons.comparisons), None)
+        return {
+            "comparisons": comparisons,
+            "comparison": comparison,
+            "verdict": None if comparison is None else verdict(comparison),
+        }
 
     def fault(self, message: str) -> str:
         return _page("fault.html", message=message)
@@ -322,7 +330,7 @@ class Pages:
             "done": done,
             "wanted": max(run.wanted, total),
             "states": known,
-            # A line that a run left half written is never taken in.
+            # A line that a run left half written is never indexed.
             "reading": index.has_more and share[0] < ALL_READ,
             "share": share,
         }
@@ -337,8 +345,8 @@ class Pages:
         return next((sibling for sibling in self._siblings(run) if sibling.name == wanted.vs), None)
 
     def _known_facets(self, run: Listed, index: Index, scoring: str) -> list[Facet]:
-        """What was counted last. Where the index has changed since, it is counted again, beside the
-        page: it takes as long as a filter, and while a run is written a share of the time at most.
+        """The last facet counts. If the index has changed since, a thread counts again. Counting
+        takes as long as a filter, so it uses only a small share of the time while a run is written.
         """
         key = (run.path, scoring)
         with index.connect() as connection:
@@ -366,7 +374,7 @@ class Pages:
         best: float,
         other_index: Path | None,
     ) -> Facet:
-        """A facet with its numbers under the other filters; `connection` has what all choose."""
+        """A facet counted under the other filters. `connection` has the samples that all choose."""
         if not wanted.by_facet(facet.name):
             return narrowed(connection, facet, scoring)
         others = wanted.without(facet.name)
@@ -380,44 +388,44 @@ class Pages:
         began = time.monotonic()
         try:
             with index.connect() as connection:
-                known_facets = facets(connection, key[1])
+                run_facets = facets(connection, key[1])
             now = time.monotonic()
-            self._counted[key] = counted = Counted(changes, now, now - began, known_facets)
+            self._counted[key] = counted = Counted(changes, now, now - began, run_facets)
             return counted
         finally:
             self._counting.discard(key)
 
 
-def distinguishing_settings(run: Listed, runs: Sequence[Listed]) -> str:
-    """The folder and the settings that tell a run from others of its model: `probe.blind=blank`."""
+def distinction(run: Listed, runs: Sequence[Listed]) -> str:
+    """The folder and the settings that distinguish a run from others of its model."""
     others = [other for other in runs if other.model == run.model and other.name != run.name]
     apart = any(other.folder != run.folder for other in others)
-    settings: dict[str, None] = {f"in {run.folder}": None} if apart and run.folder else {}
-    settings |= {
+    parts: dict[str, None] = {f"in {run.folder}": None} if apart and run.folder else {}
+    parts |= {
         f"{name}={value}": None
         for other in others
         for name, value, _ in differing(run.identity, other.identity)
         if value is not None
     }
-    return "; ".join(settings)
+    return "; ".join(parts)
 
 
 def _shown(story: Story) -> tuple[tuple[str, str | None], ...]:
-    """What was shown with a question, by its digest."""
+    """The kinds and digests of the media that were shown with a question."""
     return tuple(
-        (shown_medium.medium.kind, shown_medium.medium.digest or shown_medium.medium.place)
-        for shown_medium in story.media
+        (sample_medium.medium.kind, sample_medium.medium.digest or sample_medium.medium.place)
+        for sample_medium in story.media
     )
 
 
 def commands(run: Listed) -> list[str]:
-    """How the run was started, and how it is scored again."""
-    lines_run = []
+    """The commands of the run's sessions, without duplicates."""
+    command_lines = []
     for session in run.sessions:
         command = session.get("command")
         if isinstance(command, list) and command:
-            lines_run.append(f"snellen {shlex.join(map(str, command))}")
-    return list(dict.fromkeys(lines_run))
+            command_lines.append(f"snellen {shlex.join(map(str, command))}")
+    return list(dict.fromkeys(command_lines))
 
 
 def _files(run: Listed) -> list[tuple[str, int]]:
@@ -443,7 +451,7 @@ def _templates() -> jinja2.Environment:
     environment.filters |= {
         "visible": visible,
         "plain": lambda text: plain(str(text)),
-        "line": lambda text, cut=120: visible(single_line(str(text), cut)),
+        "line": lambda text, cut=120: visible(excerpt(str(text), cut)),
         "path": lambda name: quote(str(name), safe="/~"),
         "shown": shown,
         "difference": shown_difference,
@@ -458,9 +466,8 @@ def _templates() -> jinja2.Environment:
         "words": _words,
     }
     environment.globals |= {
-        "key": _key, "comparison_lines": comparison_lines,
-        "distinguishing_settings": distinguishing_settings, "query": _query, "CUT": CUT,
-        "PAGE": PAGE,
+        "key": _key, "comparison_lines": comparison_lines, "distinction": distinction,
+        "query": _query, "CUT": CUT, "PAGE": PAGE,
     }  # fmt: skip
     return environment
 
@@ -470,7 +477,7 @@ def _page(name: str, **known: Any) -> str:
 
 
 def _key(key: Sequence[Any]) -> str:
-    """A sample as a part of an address; what is usual is left out."""
+    """A sample's key as a query string, without zeros."""
     parts = dict(zip(("s", "repeat", "turn", "step"), key, strict=False))
     return urlencode({name: value for name, value in parts.items() if value != 0})
 
@@ -493,7 +500,7 @@ def _size(n: int) -> str:
 
 
 def _words(value: Any) -> str:
-    """A value of the identity in words, without what is absent."""
+    """A value of the identity in words, without empty parts."""
     if isinstance(value, dict):
         return ", ".join(
             f"{name}={_words(item)}"

@@ -1,4 +1,4 @@
-"""Which samples are asked for, and in what order: the part of an address behind the `?`."""
+"""The choice and order of samples: the query string of an address."""
 
 from __future__ import annotations
 
@@ -29,19 +29,20 @@ SORTS: Mapping[str, str] = {
     "attempts": "by attempts",
 }
 FACET = 200
-"""A tag with more values than that is none to choose from."""
+"""Most values of a tag that is offered as a facet."""
 MOST = 2_000_000
 MANY = 2_000
 LONGEST = 2_000
-"""Characters of what is searched for."""
+"""Characters of a search text."""
 MOST_TAGS = 50
-"""Tags that are looked at together: a query has limits."""
+"""Most tags in one query: SQLite limits queries."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """A choice of samples. `scoring` is whose score and reading are meant; `vs` names another run,
-    `flip` how its scores differ; `by` is the order, `desc` turns it round."""
+    """A choice of samples. `scoring` names the scoring whose score and reading are filtered. `vs`
+    names another run, and `flip` says how its scores differ. `by` is the order; `desc` reverses
+    it."""
 
     q: str = ""
     state: str = ""
@@ -59,7 +60,7 @@ class Wanted:
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[str, str]]) -> Wanted:
-        """What an address says; what it says wrongly is as if it were not said."""
+        """The choice in an address. Invalid parts are ignored."""
         values: dict[str, Any] = {}
         tags: dict[str, str] = {}
         allowed = {
@@ -85,8 +86,10 @@ class Wanted:
         return cls(tags=tags, **values)
 
     def address(self, **other: Any) -> str:
-        """The same as part of an address, with something else in it (None: without)."""
-        pairs: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        """This choice as a query string, with other values for these parts (None removes one)."""
+        pairs: dict[str, Any] = {
+            attribute.name: getattr(self, attribute.name) for attribute in fields(self)
+        }
         tags: dict[str, str | None] = {f"tag.{k}": v for k, v in pairs.pop("tags").items()}
         pairs = {"page": 1, **pairs, **tags, **other} if "page" in other else {
             **pairs, **tags, "page": 1, **other
@@ -101,13 +104,13 @@ class Wanted:
         )
 
     def by_facet(self, name: str) -> str:
-        """What is chosen by a facet of this name; nothing where that is empty."""
+        """The chosen value of the facet of this name. Empty if none is chosen."""
         if name.startswith("tag."):
             return self.tags.get(name[4:], "")
         return str(getattr(self, name))
 
     def without(self, name: str) -> Wanted:
-        """The same without what is chosen by a facet of this name."""
+        """The same choice without the facet of this name."""
         if name.startswith("tag."):
             tags = {tag: value for tag, value in self.tags.items() if f"tag.{tag}" != name}
             return replace(self, tags=tags)
@@ -116,7 +119,7 @@ class Wanted:
 
     @property
     def is_unfiltered(self) -> bool:
-        """Whether nothing is left out."""
+        """Whether the choice includes all samples."""
         return not (
             self.q or self.state or self.reading or self.score or self.rule or self.differ
             or self.flip or self.tags
@@ -125,15 +128,15 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Clause:
-    """A selection of the numbers of samples, as `row`, and its values."""
+    """A SELECT of sample rows, as `row`, and its parameters."""
 
     sql: str
     values: tuple[Any, ...]
 
 
 def conditions(wanted: Wanted, scoring: str, best: float) -> list[Clause]:
-    """What the samples that are wanted have, each from the table that knows it; the other run's
-    index is attached as `other`."""
+    """The conditions on the wanted samples, each a query of the table that has the column. The
+    other run's index is attached as `other`."""
     clauses: list[Clause] = []
 
     def add(sql: str, *values: Any) -> None:
@@ -162,16 +165,16 @@ def conditions(wanted: Wanted, scoring: str, best: float) -> list[Clause]:
     if wanted.differ:
         clauses.append(Clause(DIFFER, (wanted.differ, scoring)))
     if wanted.flip:
-        limits = {"lost": (best, best), "won": (best, best), "any": ()}[wanted.flip]
-        clauses.append(Clause(f"{FLIPPED} AND {_flip(wanted.flip)}", (scoring, scoring, *limits)))
+        bounds = {"lost": (best, best), "won": (best, best), "any": ()}[wanted.flip]
+        clauses.append(Clause(f"{FLIPPED} AND {_flip(wanted.flip)}", (scoring, scoring, *bounds)))
     if wanted.q:
-        clauses.append(_saying(wanted.q))
+        clauses.append(_text_clause(wanted.q))
     return clauses
 
 
-def _saying(text: str) -> Clause:
-    """Samples with these words in them, or in whose name the text is."""
-    text = text[:LONGEST].replace("\0", " ")  # at which SQLite would end it
+def _text_clause(text: str) -> Clause:
+    """Samples that contain these words, or whose id contains the text."""
+    text = text[:LONGEST].replace("\0", " ")  # SQLite would end the text there
     name = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     by_name = Clause("SELECT row FROM samples WHERE sample LIKE ? ESCAPE '\\'", (f"%{name}%",))
     words = phrase(text)
@@ -200,7 +203,7 @@ def _flip(flip: str) -> str:
 
 
 def ordered(wanted: Wanted) -> str:
-    """What stands behind ORDER BY; `x` is the score of the scoring that is meant."""
+    """The terms of ORDER BY. `x` is the scores table, joined for the chosen scoring."""
     turn = "DESC" if wanted.desc else "ASC"
     usual = f"s.place {turn}, s.repeat {turn}, s.turn {turn}, s.step {turn}, s.row {turn}"
     if wanted.by == "place":
@@ -210,7 +213,7 @@ def ordered(wanted: Wanted) -> str:
 
 
 class Chosen:
-    """The samples that are wanted, looked for once; they last as long as the connection."""
+    """The wanted samples, searched once. They last as long as the connection."""
 
     def __init__(
         self,
@@ -230,8 +233,9 @@ class Chosen:
             self._do("PRAGMA temp_store = MEMORY")
             self._do("CREATE TEMP TABLE chosen (row INTEGER PRIMARY KEY)")
             every = conditions(wanted, scoring, best)
+            selection = " INTERSECT ".join(clause.sql for clause in every)
             self._do(
-                f"INSERT OR IGNORE INTO chosen {' INTERSECT '.join(c.sql for c in every)}",
+                f"INSERT OR IGNORE INTO chosen {selection}",
                 [value for clause in every for value in clause.values],
             )
             self._from, counted = "chosen c JOIN samples s ON s.row = c.row", "chosen"
@@ -241,11 +245,11 @@ class Chosen:
         return self._n
 
     def page(self) -> list[int]:
-        """The rows of the page that is wanted, in order."""
+        """The rows of the wanted page, in order."""
         values = (PAGE, PAGE * (self._wanted.page - 1))
         if self._wanted.by != "place" or self._n < MANY:
             return self._rows("", "LIMIT ? OFFSET ?", *values)
-        # Many are found sooner in their order than put into it.
+        # For many rows, reading them in index order is faster than sorting them.
         condition = "" if self._wanted.is_unfiltered else "WHERE s.row IN (SELECT row FROM chosen)"
         sql = (
             f"SELECT s.row FROM samples s INDEXED BY places {condition} "
@@ -254,8 +258,8 @@ class Chosen:
         return [row for (row,) in self._do(sql, values)]
 
     def around(self, row: int) -> tuple[int | None, int | None, int | None]:
-        """The row before one, the row after it, and its number among all (from 1); None where
-        there is none."""
+        """The previous row, the next row, and the row's number among all (from 1). None for any
+        that does not exist."""
         if self._wanted.by != "place":
             every = self._rows("", "")
             if row not in every:

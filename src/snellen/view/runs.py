@@ -1,4 +1,4 @@
-"""The runs in a folder: found, named, and what is known of each without looking at its samples."""
+"""The runs in a folder: their names, and their facts that need no look at the samples."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from snellen.errors import SnellenError
 from snellen.store import MANIFEST, REPORT, Run, Stamp, command_on, pull, runs_below
 
 REFRESHED = 5.0
-"""Seconds for which what was fetched from an object store is taken for what lies there."""
+"""Seconds for which a copy from an object store counts as current."""
 JUDGED = "judged/*/*/*"
-"""Where a judge's runs lie in the run that is judged."""
+"""The judges' runs, inside the folder of the judged run."""
 RESTED = 50
-"""So many times as long as it took is waited before something is looked for or counted again,"""
+"""The pause before a search or count is repeated, as a multiple of its duration."""
 SLOW = 0.05
-"""if looking for runs took as many seconds as this."""
+"""Seconds of searching for runs above which the pause applies."""
 QUIET = 30.0
-"""Seconds without a record after which a run counts as stopped where the system does not say who
+"""Seconds without a record after which a run counts as stopped, if the system does not say who
 holds its lock."""
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A run, or what hinders to show it. `name` is its folder's below the viewer's, or below the
-    one that all of these lie in."""
+    """A run, or the reason why it cannot be shown. `name` is its path relative to the viewer's
+    folder, or to the common parent of the viewer's folders."""
 
     name: str
     path: Path
@@ -42,7 +42,7 @@ class Listed:
     result: Result | None = None
     fault: str | None = None
     stored: int = 0
-    """Seconds since 1970 at which something was last written."""
+    """Time of the last write, in seconds since 1970."""
     unscored: bool = False
     """Whether replies came after the report."""
 
@@ -50,7 +50,7 @@ class Listed:
     def benchmark(self) -> str:
         name = self.identity.get("options", {}).get("name")
         known: str = self.manifest.get("benchmark", "")
-        # Only where the catalog has the name, too.
+        # A Python object may have the name of a benchmark in the catalog.
         object_mark = " (Python object)" if self.identity.get("benchmark_object") else ""
         return (f"{name} ({known})" if name else known) + object_mark
 
@@ -60,7 +60,7 @@ class Listed:
 
     @property
     def folder(self) -> str:
-        """What of its name stands before benchmark, model and identity."""
+        """The part of the name before benchmark, model and identity."""
         return "/".join(self.name.split("/")[:-3])
 
     @property
@@ -70,18 +70,18 @@ class Listed:
 
     @property
     def sessions(self) -> list[Mapping[str, Any]]:
-        """Each time that it was started."""
+        """The sessions: one per start of the run."""
         known: list[Mapping[str, Any]] = self.manifest.get("sessions", [])
         return known
 
     @property
     def wanted(self) -> int:
-        """How many questions the run was to ask when it was last started."""
+        """How many questions the last session was meant to ask."""
         rows, repeats = self.manifest.get("rows"), self.manifest.get("repeats", 1)
         last = self.sessions[-1] if self.sessions else {}
         limits = [last.get("limit"), last.get("sample")]
-        known = [n for n in (rows, *limits) if isinstance(n, int)]
-        return int(min(known, default=0) * repeats)
+        counts = [n for n in (rows, *limits) if isinstance(n, int)]
+        return int(min(counts, default=0) * repeats)
 
     @property
     def score_command(self) -> str:
@@ -93,15 +93,15 @@ class Listed:
 
 
 class Runs:
-    """What lies below folders, looked at anew each time it is asked for."""
+    """The runs below folders. Each call looks at the folders again."""
 
     def __init__(self, *roots: Path) -> None:
         self.roots = [root.resolve() for root in roots]
         self._above = Path(os.path.commonpath(self.roots))
         self._known: dict[Path, tuple[object, Listed]] = {}
         self._fetching = threading.Lock()
-        self._fetched = time.monotonic()  # where the folders were named
-        self._run_folders: list[tuple[str, Path]] = []
+        self._fetched = time.monotonic()  # the caller fetched them
+        self._last_folders: list[tuple[str, Path]] = []
         self._due = 0.0
 
     @property
@@ -114,13 +114,13 @@ class Runs:
         self._refresh()
         runs = {name: self._listed(name, path) for name, path in self._folders()}
         there = {run.path for run in runs.values()}
-        for path in [*self._known]:  # other threads look, too
+        for path in [*self._known]:  # other threads change it, too
             if path not in there:
                 self._known.pop(path, None)
         return [runs[name] for name in sorted(runs)]
 
     def by_name(self, name: str) -> Listed | None:
-        """The run of that name: one that was found, so that no name leads elsewhere."""
+        """The run of that name. Only listed runs count, so no name leads outside the folders."""
         self._refresh()
         return next(
             (self._listed(name, path) for known, path in self._folders() if known == name), None
@@ -136,13 +136,13 @@ class Runs:
     def _folders(self) -> list[tuple[str, Path]]:
         began = time.monotonic()
         if began >= self._due:
-            self._run_folders = list(self._looked())
+            self._last_folders = list(self._looked())
             took = time.monotonic() - began
             self._due = began + RESTED * took if took > SLOW else 0.0
-        return self._run_folders
+        return self._last_folders
 
     def _looked(self) -> Iterator[tuple[str, Path]]:
-        # Links may lead anywhere, and what is not UTF-8 has no address.
+        # Links may lead anywhere, and names that are not UTF-8 have no address.
         for path in dict.fromkeys(path for root in self.roots for path in _runs(root)):
             name = "" if path == self._above else path.relative_to(self._above).as_posix()
             if not _surrogates(name):
@@ -163,7 +163,7 @@ class Runs:
 
 
 def _runs(root: Path) -> Iterator[Path]:
-    """The runs in a folder, or itself, and those of judges in each."""
+    """The runs in a folder, or the folder itself, and the judges' runs in each."""
     for run in [root] if (root / MANIFEST).exists() else runs_below(root, links=False):
         yield run
         for manifest in run.glob(f"{JUDGED}/{MANIFEST}"):
@@ -172,20 +172,20 @@ def _runs(root: Path) -> Iterator[Path]:
 
 
 def odd(run: Path) -> str | None:
-    """What in a run's folder must not be opened."""
+    """Why a run's folder must not be read. None if it may be."""
     try:
         paths = sorted(run.iterdir())
     except OSError as error:
-        return f"{run} cannot be looked into: {error.strerror}"
+        return f"{run} cannot be read: {error.strerror}"
     for path in paths:
         try:
             kind = path.lstat().st_mode
         except FileNotFoundError:
-            continue  # taken away meanwhile
+            continue  # deleted meanwhile
         if stat.S_ISLNK(kind):
-            return f"{path.name} is a link: it may lead anywhere"
+            return f"{path.name} is a link, which may lead anywhere"
         if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
-            return f"{path.name} is no file"
+            return f"{path.name} is not a regular file"
     return None
 
 
@@ -205,15 +205,15 @@ def _read(name: str, run: Run, stamps: tuple[Stamp | None, ...]) -> Listed:
 
 
 def is_being_written(path: Path) -> bool:
-    """Whether a process is at work in a run's folder; where the system does not tell, whether
-    something was written a moment ago."""
+    """Whether a process is writing in a run's folder. If the system does not say, whether a record
+    was written a moment ago."""
     folder = Run(path).folder
     locked = folder.is_locked()
     if locked is not None:
         return locked
     stamps = map(folder.stamp, folder.segments("replies"))
     changed = max((stamp.changed for stamp in stamps if stamp is not None), default=0)
-    # A clock that was set back leaves files of the future: they do not count as new for a day.
+    # If the clock was set back, files have future times. These do not count as new.
     return abs(time.time() - changed / 1e9) < QUIET
 
 

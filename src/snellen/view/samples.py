@@ -1,4 +1,4 @@
-"""What the pages say of a run's samples: lists, counts, and one sample's whole story."""
+"""The facts about a run's samples on the pages: lists, counts, and one sample in full."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from snellen.view.query import FACET
 from snellen.view.runs import Listed, odd
 
 FRAMES = 5_000
-"""Frames of one video that can be gone through."""
+"""Most frames of one video that the page steps through."""
 
 
 class SampleLine(NamedTuple):
@@ -49,7 +49,7 @@ class SampleLine(NamedTuple):
 
 
 class Facet(NamedTuple):
-    """What can be chosen by one name, and how many samples each choice has."""
+    """A filter: its choices, and how many samples each choice has."""
 
     name: str
     title: str
@@ -57,7 +57,7 @@ class Facet(NamedTuple):
 
 
 class ScoringResult(NamedTuple):
-    """What a scoring found in the reply."""
+    """The result of one scoring for the reply."""
 
     scoring: str
     score: float | None
@@ -67,12 +67,12 @@ class ScoringResult(NamedTuple):
     candidates: list[str]
     source: str
     verdicts: list[tuple[str, str]]
-    """What judges said: who, and the words."""
+    """The judges' verdicts: model and text."""
 
 
 @dataclass(kw_only=True)
 class SampleMedium:
-    """A medium of a sample: of a video the media times of the frames that the model was shown."""
+    """A medium of a sample. For a video, the media times of the frames that the model was shown."""
 
     number: int
     medium: ShownMedia
@@ -80,7 +80,7 @@ class SampleMedium:
 
 
 class SessionMoment(NamedTuple):
-    """A moment of an online run: what was said at a media time, and how long after the question."""
+    """A moment of an online run: a text, its media time, and its delay after the question."""
 
     at: float
     what: str
@@ -90,7 +90,7 @@ class SessionMoment(NamedTuple):
 
 @dataclass(kw_only=True)
 class Timeline:
-    """An online run's session about a sample."""
+    """A sample's session in an online run."""
 
     session: str
     end: float
@@ -101,7 +101,7 @@ class Timeline:
 
 @dataclass(kw_only=True)
 class Story:
-    """One sample, whole."""
+    """Everything about one sample."""
 
     row: int
     key: Key
@@ -129,16 +129,16 @@ def lines(connection: sqlite3.Connection, rows: Sequence[int], scoring: str) -> 
 
 
 def states(connection: sqlite3.Connection) -> dict[str, int]:
-    """How many samples have which reply state; `waiting` have none yet."""
+    """The number of samples per reply state. Samples without a reply are `waiting`."""
     every = connection.execute("SELECT state, count(*) FROM samples GROUP BY state")
     return {state or "waiting": n for state, n in every}
 
 
 def scorings(run: Listed, connection: sqlite3.Connection) -> list[str]:
-    """Those that have read the replies, the headline's first."""
+    """The scorings that have parsed the replies, the headline scoring first."""
     if run.result is not None:
         return [*run.result.report.scorings]
-    # One row of each is looked at, whatever their number.
+    # This reads one row per scoring, however many rows there are.
     every = connection.execute(
         "WITH RECURSIVE one(name) AS (SELECT min(scoring) FROM scores UNION ALL "
         "SELECT (SELECT min(scoring) FROM scores WHERE scoring > one.name) FROM one "
@@ -148,38 +148,40 @@ def scorings(run: Listed, connection: sqlite3.Connection) -> list[str]:
 
 
 def facets(connection: sqlite3.Connection, scoring: str) -> list[Facet]:
-    """What samples can be chosen by, with the numbers of the whole run; of tags those with few
-    values."""
+    """The facets of the samples, with counts over the full run. Tags with many values are left
+    out."""
     known = states(connection)
-    result = [Facet("state", "Reply", sorted(known.items(), key=lambda item: -item[1]))]
+    all_facets = [Facet("state", "Reply", sorted(known.items(), key=lambda choice: -choice[1]))]
     for name, title, column in (("reading", "Reading", "state"), ("rule", "Rule", "rule")):
         every = connection.execute(
             f"SELECT {column}, count(*) n FROM scores WHERE scoring = ? GROUP BY 1 ORDER BY n DESC",
             (scoring,),
         ).fetchall()
-        result.append(Facet(name, title, [item for item in every if item[0]][:FACET]))
+        all_facets.append(Facet(name, title, [choice for choice in every if choice[0]][:FACET]))
     names: dict[str, list[tuple[str, int]]] = {}
     counted = connection.execute("SELECT tag, value, count(*) FROM tags GROUP BY tag, value")
     for tag, value, n in counted:
         names.setdefault(tag, []).append((value, n))
-    result += [
+    all_facets += [
         Facet(f"tag.{tag}", tag.replace("_", " "), values)
         for tag, values in names.items()
         if 1 < len(values) <= FACET
     ]
-    return [facet for facet in result if facet.choices]
+    return [facet for facet in all_facets if facet.choices]
 
 
 def narrowed(connection: sqlite3.Connection, facet: Facet, scoring: str) -> Facet:
-    """The same choices, with their numbers among the chosen samples (`Chosen`)."""
-    joined = "FROM chosen c CROSS JOIN"
+    """The same choices, counted among the chosen samples (`Chosen`)."""
+    from_chosen = "FROM chosen c CROSS JOIN"
     here = {"state": "coalesce(state, 'waiting')", "reading": "state", "rule": "rule"}
     values: tuple[str, ...] = ()
     if facet.name == "state":
-        sql = f"SELECT {here['state']}, count(*) {joined} samples s ON s.row = c.row GROUP BY 1"
+        sql = (
+            f"SELECT {here['state']}, count(*) {from_chosen} samples s ON s.row = c.row GROUP BY 1"
+        )
     elif facet.name in here:
         sql = (
-            f"SELECT {here[facet.name]}, count(*) {joined} scores x "
+            f"SELECT {here[facet.name]}, count(*) {from_chosen} scores x "
             "ON x.scoring = ? AND x.row = c.row GROUP BY 1"
         )
         values = (scoring,)
@@ -194,7 +196,7 @@ def narrowed(connection: sqlite3.Connection, facet: Facet, scoring: str) -> Face
 
 
 def best_score(run: Listed, scoring: str) -> float:
-    """What a perfect answer is worth; 1 where the benchmark is not known here."""
+    """The score of a perfect answer. 1 if the benchmark is unknown here."""
     if registry.runs_a_program(run.manifest):
         return 1.0
     try:
@@ -226,7 +228,7 @@ def key_of(connection: sqlite3.Connection, row: int) -> Key:
 
 
 def question_of(index: Index, connection: sqlite3.Connection, row: int) -> Question | None:
-    """What was asked, from the run's own file."""
+    """The question, from the run's file."""
     where = connection.execute(
         "SELECT question_file, question_at, question_size FROM samples WHERE row = ?", (row,)
     ).fetchone()
@@ -237,7 +239,7 @@ def question_of(index: Index, connection: sqlite3.Connection, row: int) -> Quest
 
 
 def reply_of(index: Index, connection: sqlite3.Connection, row: int) -> ReplyRecord | None:
-    """The final record, from the run's own file."""
+    """The final record, from the run's file."""
     where = connection.execute(
         "SELECT reply_file, reply_at, reply_size FROM samples WHERE row = ?", (row,)
     ).fetchone()
@@ -248,7 +250,7 @@ def reply_of(index: Index, connection: sqlite3.Connection, row: int) -> ReplyRec
 
 
 def story(listed: Listed, index: Index, connection: sqlite3.Connection, row: int) -> Story:
-    """Everything that is known of a sample."""
+    """Everything that is known about a sample."""
     key = key_of(connection, row)
     question = question_of(index, connection, row)
     final = reply_of(index, connection, row)
@@ -286,15 +288,15 @@ def _scoring_results(
     report = None if listed.result is None else listed.result.report
     results = []
     for name in scorings(listed, connection):
-        values = connection.execute(
+        score_row = connection.execute(
             "SELECT score, state, rule, answer, candidates FROM scores WHERE scoring = ? AND "
             "row = ?",
             (name, row),
         ).fetchone()
-        if values is None:
+        if score_row is None:
             continue
         source = report.scorings[name].source if report and name in report.scorings else ""
-        score, state, rule, answer, candidates = values
+        score, state, rule, answer, candidates = score_row
         results.append(
             ScoringResult(
                 scoring=name,
@@ -313,7 +315,7 @@ def _scoring_results(
 def _verdicts(
     listed: Listed, scoring: str, key: Key, final: ReplyRecord | None
 ) -> list[tuple[str, str]]:
-    """What the judges of a run said of a reply, each time that they were asked."""
+    """The verdicts of a run's judges on a reply, one per request."""
     if final is None or not (listed.path / judge.JUDGED).is_dir():
         return []
     verdicts = []
@@ -322,7 +324,7 @@ def _verdicts(
         if run.path.resolve() != run.path or odd(run.path) is not None:
             continue
         with closing(run):
-            ids = [
+            judged_ids = [
                 judge.judged_id(Sample(id=name, question=""), Reply(text=final.reply))
                 for name in names
             ]
@@ -330,7 +332,8 @@ def _verdicts(
             own.catch_up()
             with own.connect() as connection:
                 rows = connection.execute(
-                    "SELECT row FROM samples WHERE sample IN (?, ?) ORDER BY sample, repeat", ids
+                    "SELECT row FROM samples WHERE sample IN (?, ?) ORDER BY sample, repeat",
+                    judged_ids,
                 ).fetchall()
                 for (row,) in rows:
                     record = reply_of(own, connection, row)
@@ -348,22 +351,25 @@ def _media(
 ) -> list[SampleMedium]:
     if question is None:
         return []
-    media = [SampleMedium(number=n, medium=medium) for n, medium in enumerate(question.media)]
+    media = [
+        SampleMedium(number=n, medium=sample_medium)
+        for n, sample_medium in enumerate(question.media)
+    ]
     seen = [] if final is None else list(final.media)
-    for medium in media:
-        if medium.medium.kind != "video":
+    for sample_medium in media:
+        if sample_medium.medium.kind != "video":
             continue
-        match = next((sent for sent in seen if sent.digest == medium.medium.digest), None)
+        match = next((sent for sent in seen if sent.digest == sample_medium.medium.digest), None)
         if match is not None:
             seen.remove(match)
-            medium.frames = match.frames[:FRAMES]
-        if not medium.frames and timelines:
+            sample_medium.frames = match.frames[:FRAMES]
+        if not sample_medium.frames and timelines:
             every = connection.execute(
                 "SELECT DISTINCT at FROM events WHERE session = ? AND ev = 'frame' AND "
                 "said IS NULL AND at IS NOT NULL ORDER BY at LIMIT ?",
                 (timelines[-1].session, FRAMES),
             )
-            medium.frames = [at for (at,) in every]
+            sample_medium.frames = [at for (at,) in every]
     return media
 
 
@@ -380,14 +386,14 @@ def _timelines(connection: sqlite3.Connection, sample: str) -> list[Timeline]:
             "SELECT count(*), count(said), max(at) FROM events WHERE session = ? AND ev = 'frame'",
             (session,),
         ).fetchone()
-        question_times: dict[str | None, float] = {}
+        ask_times: dict[str | None, float] = {}
         moments = []
         for what, at, of, text in events:
             if what == "ask":
-                question_times[of] = at
+                ask_times[of] = at
             mine = of in (None, sample)
             if what in ("ask", "emit") and mine:
-                since = question_times.get(of, question_times.get(sample))
+                since = ask_times.get(of, ask_times.get(sample))
                 delay = at - since if what == "emit" and since is not None else None
                 moments.append(SessionMoment(at, what, text or "", delay))
         end = max([last or 0.0, *(event[1] for event in events)])

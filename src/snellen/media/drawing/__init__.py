@@ -1,7 +1,7 @@
-"""Pictures that the package draws itself, equal byte for byte on every machine.
+"""Draws pictures that are identical byte for byte on every machine.
 
-Integers only: shapes are laid on pixels by exact shares of area, and the PNG writer is our own.
-Numpy is imported with this folder: only what draws pictures imports it, and that late.
+It uses integers only: shapes cover pixels by exact shares of area, and the PNG writer is our own.
+This package imports numpy, so only code that draws pictures imports it, and only on use.
 """
 
 from snellen.media.drawing._canvas import UNIT, Canvas

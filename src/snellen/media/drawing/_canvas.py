@@ -1,6 +1,6 @@
-"""A picture that shapes are drawn on.
+"""A picture to draw shapes on.
 
-By hand, since Pillow's shapes and fonts come out differently with its version and that of FreeType.
+Our own code, because Pillow's shapes and fonts depend on its version and on FreeType's.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from snellen.media.drawing._png import png
 
 Color = Sequence[int]
 UNIT = 16
-"""Places and sizes are in sixteenths of a pixel."""
+"""Positions and sizes are in sixteenths of a pixel."""
 DISC = 64
 
 
 class Canvas:
-    """A picture of `width` x `height` pixels on even paper, white unless said otherwise.
+    """A picture of `width` x `height` pixels on plain paper, white by default.
 
-    `pixels` is (height, width, 3), RGB, 0 to 255. Places are the shape's top left corner, (0, 0)
-    the picture's. What lies outside is cut off.
+    `pixels` is (height, width, 3), RGB, 0 to 255. A position is the top left corner of a shape;
+    (0, 0) is the top left corner of the picture. Shapes are clipped at the edges.
     """
 
     def __init__(self, width: int, height: int, paper: Color = (255, 255, 255)) -> None:
@@ -37,7 +37,7 @@ class Canvas:
     ) -> None:
         """A `disc`, a `square`, or the sign `what` of `glyph`, in a square of `side`.
 
-        A sign that is turned (`turn` degrees) keeps its size and the centre of its square.
+        `turn` rotates a sign by degrees about the center of its square. Its size stays the same.
         """
         if what in INK:
             self.stamp(INK[what](), x, y, side, color)
@@ -48,9 +48,9 @@ class Canvas:
             self.stamp(glyph(what), x, y, side, color)
 
     def stamp(self, ink: NDArray[np.bool_], x: int, y: int, side: int, color: Color) -> None:
-        """Lay `ink` (rows, columns) over a square.
+        """Draw `ink` (rows, columns) over a square.
 
-        A pixel takes on the color by the share of its area that is inked.
+        A pixel takes on the color in proportion to its inked area.
         """
         height, width, _ = self.pixels.shape
         top, bottom = max(0, y // UNIT), min(height, -(-(y + side) // UNIT))
@@ -89,8 +89,8 @@ def _shared(first: int, last: int, start: int, side: int, cells: int) -> NDArray
 
 @cache
 def _disc() -> NDArray[np.bool_]:
-    centres = 2 * np.arange(DISC) + 1 - DISC
-    ink: NDArray[np.bool_] = centres[:, None] ** 2 + centres[None, :] ** 2 <= DISC**2
+    centers = 2 * np.arange(DISC) + 1 - DISC
+    ink: NDArray[np.bool_] = centers[:, None] ** 2 + centers[None, :] ** 2 <= DISC**2
     return ink
 
 

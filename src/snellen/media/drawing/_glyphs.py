@@ -15,7 +15,7 @@ PEN = 8
 COSINES = (256, 247, 222, 181, 128, 66, 0)
 """Of 0, 15, ..., 90 degrees, in 1/256: a turned letter differs in size by 0.2 % at most."""
 
-# Strokes of the pen's centre through points xy of a 9 x 9 grid: 00 is top left, 88 bottom right.
+# Strokes of the pen's center through points xy of a 9 x 9 grid: 00 is top left, 88 bottom right.
 STROKES = {
     "A": "08 40 88, 25 65",
     "B": "00 08 68 87 85 64 04, 00 60 81 83 64",
@@ -61,7 +61,7 @@ STROKES = {
 def glyph(sign: str, turn: int = 0) -> NDArray[np.bool_]:
     """The sign's ink, True where the pen went; not to be written to.
 
-    (SIDE, SIDE) upright; (TURNED_SIDE, TURNED_SIDE) where it is turned about its centre by `turn`
+    (SIDE, SIDE) upright; (TURNED_SIDE, TURNED_SIDE) where it is turned about its center by `turn`
     degrees, a multiple of 15, clockwise if that is above 0.
 
     Raises:
@@ -71,11 +71,11 @@ def glyph(sign: str, turn: int = 0) -> NDArray[np.bool_]:
     if turn % 15:
         raise ValueError(f"glyphs turn in steps of 15 degrees, not by {turn}")
     cells = TURNED_SIDE if turn else SIDE
-    # From here in 1/256 of half cells about the centre, in which turned points are integers too.
+    # From here in 1/256 of half cells about the center, in which turned points are integers too.
     # Lengths stay below 2^15, and the squares of their products, compared below, below 2^60.
     scale = COSINES[0]
-    centres = (2 * np.arange(cells) + 1 - cells) * scale
-    x, y = centres[None, :], centres[:, None]
+    centers = (2 * np.arange(cells) + 1 - cells) * scale
+    x, y = centers[None, :], centers[:, None]
     pen = PEN * scale
     ink = np.zeros((cells, cells), dtype=bool)
     for stroke in STROKES[sign].split(","):

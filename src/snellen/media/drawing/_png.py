@@ -18,7 +18,7 @@ MOST_STORED = 65_535
 
 
 def png(pixels: NDArray[np.uint8]) -> bytes:
-    """The file of a picture (height, width, 3), RGB; where all is gray, a gray one."""
+    """The PNG file of a picture (height, width, 3), RGB. A gray picture becomes a gray PNG."""
     height, width, _ = pixels.shape
     gray = bool((pixels == pixels[:, :, :1]).all())
     rows = pixels[:, :, 0] if gray else pixels.reshape(height, width * 3)

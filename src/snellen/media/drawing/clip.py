@@ -1,4 +1,4 @@
-"""Clips of letters that come and go, as scripts: what is shown when, and what may be asked."""
+"""Scripts of clips in which letters appear and vanish: what is shown when, and the questions."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from snellen.media.drawing._canvas import UNIT, Canvas
 WIDTH, HEIGHT = 320, 240
 FPS = 10
 """Frame k is shown from k / FPS seconds on."""
-GREY, INK = (128,) * 3, (0,) * 3
+GRAY, INK = (128,) * 3, (0,) * 3
 LETTERS = "CDHKNORSVZ"
-"""Sloan's ten, which are about as easy to tell apart."""
+"""Sloan's ten letters, which are about equally legible."""
 FLASHES = (1, 2, 4, 8, 16)
-"""In frames."""
+"""Lengths of the letters in frames."""
 ORDINALS = ("first", "second", "third")
 CLEAR = 5
-"""Frames that stay between a change and a question."""
+"""Fewest frames between a change and a question."""
 MARGIN = 8
-"""Pixels that stay empty along the edges."""
+"""Empty pixels along the edges."""
 
 T = TypeVar("T")
 Kind = Literal["letter", "count", "order", "flash"]
 Draw = Callable[[int], int]
-"""A number below a limit."""
+"""Draws a number below a limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,10 +53,10 @@ class ShownLetter:
 
 @dataclass(frozen=True, kw_only=True)
 class ClipQuestion:
-    """What is asked at a `time` in seconds, half-way between two frames: later ones do not count.
+    """A question at a `time` in seconds, halfway between two frames. Later frames do not count.
 
-    `choices` are empty where the answer is a number. The tag `flash` is how long the letter was on
-    the screen.
+    `choices` are empty if the answer is a number. The tag `flash` is how long the letter was on the
+    screen.
     """
 
     time: float
@@ -68,7 +68,7 @@ class ClipQuestion:
 
 @dataclass(frozen=True, kw_only=True)
 class Script:
-    """A clip of `n_frames`: letters, one at a time, and questions, both in the order of time."""
+    """A clip of `n_frames`: letters, one at a time, and questions, both in order of time."""
 
     kind: Kind
     n_frames: int
@@ -84,12 +84,12 @@ def clip_script(kind: Kind, seed: str) -> Script:
     order   different letters: which one was the first, the second, the third?
     flash   letters on an empty screen, for 0.1 to 1.6 seconds each: which one was the last?
     """
-    # Of all that Random offers, only random() is promised to be the same in every Python.
+    # Of all methods of Random, only random() is guaranteed to be stable across Python versions.
     return SCRIPTS[kind](partial(_below, Random(f"{seed} {kind}")))
 
 
 def clip_frame(script: Script, index: int) -> NDArray[np.uint8]:
-    """What is on the screen: (240, 320, 3), RGB; not to be written to.
+    """The screen at a frame: (240, 320, 3), RGB, read-only.
 
     Raises:
         IndexError: the clip has no such frame.
@@ -97,7 +97,14 @@ def clip_frame(script: Script, index: int) -> NDArray[np.uint8]:
     if not 0 <= index < script.n_frames:
         raise IndexError(f"a clip of {script.n_frames} frames has no frame {index}")
     return _screen(
-        next((letter for letter in script.shown if letter.first <= index < letter.end), None)
+        next(
+            (
+                appearance
+                for appearance in script.shown
+                if appearance.first <= index < appearance.end
+            ),
+            None,
+        )
     )
 
 
@@ -107,9 +114,9 @@ def write_clip(script: Script, path: Path) -> None:
     encode.mp4(path, frames, fps=Fraction(FPS))
 
 
-@lru_cache(maxsize=8)  # a clip goes from one to the next
+@lru_cache(maxsize=8)  # consecutive frames show the same screen
 def _screen(shown: ShownLetter | None) -> NDArray[np.uint8]:
-    canvas = Canvas(WIDTH, HEIGHT, GREY)
+    canvas = Canvas(WIDTH, HEIGHT, GRAY)
     if shown:
         canvas.draw(shown.letter, shown.x, shown.y, shown.side, INK)
     canvas.pixels.flags.writeable = False
@@ -120,10 +127,10 @@ def _screen(shown: ShownLetter | None) -> NDArray[np.uint8]:
 
 
 def _letter(draw: Draw) -> Script:
-    """6 to 8 letters of 2 to 5 seconds, none like the one before; asked during every second one."""
-    letters = [_draw_from(draw, LETTERS)]
+    """6 to 8 letters of 2 to 5 seconds, no two in a row alike. Asked during every second letter."""
+    letters = [_choice(draw, LETTERS)]
     for _ in range(5 + draw(3)):
-        letters.append(_draw_from(draw, LETTERS.replace(letters[-1], "")))
+        letters.append(_choice(draw, LETTERS.replace(letters[-1], "")))
     lengths = [20 + draw(31) for _ in letters]
     shown, n_frames = _timeline(draw, letters, lengths, off=(0, 0))
     return Script(
@@ -132,69 +139,69 @@ def _letter(draw: Draw) -> Script:
         shown=shown,
         questions=tuple(
             _question(
-                _between(draw, letter.first, letter.end),
+                _between(draw, appearance.first, appearance.end),
                 "Which letter is on the screen now, at the end of the video so far?",
-                letter.letter,
+                appearance.letter,
             )
-            for letter in shown[1::2]
+            for appearance in shown[1::2]
         ),
     )
 
 
 def _count(draw: Draw) -> Script:
-    """6 to 9 letters, each one of two; asked on the empty screen after three of them."""
+    """6 to 9 letters, each from a set of two. Asked on the empty screen after three of them."""
     names = _drawn(draw, LETTERS, 2)
-    letters = [_draw_from(draw, names) for _ in range(6 + draw(4))]
-    # Nothing is shorter than the second between the frames of a model that looks once a second.
+    letters = [_choice(draw, names) for _ in range(6 + draw(4))]
+    # Letters and gaps last over a second, so that a model that looks once a second sees them all.
     lengths = [12 + draw(9) for _ in letters]
     shown, n_frames = _timeline(draw, letters, lengths, off=(12, 20))
     questions = []
-    for number in sorted(_drawn(draw, range(len(shown)), 3)):
-        name = _draw_from(draw, names)
+    for index in sorted(_drawn(draw, range(len(shown)), 3)):
+        name = _choice(draw, names)
         questions.append(
             ClipQuestion(
-                time=_after(draw, shown, number, n_frames),
+                time=_after(draw, shown, index, n_frames),
                 text=f"Letters come and go. How many times has the letter {name} come so far?\n"
                 "Reply with the number in digits and nothing else.",
-                target=str(letters[: number + 1].count(name)),
+                target=str(letters[: index + 1].count(name)),
             )
         )
     return Script(kind="count", n_frames=n_frames, shown=shown, questions=tuple(questions))
 
 
 def _order(draw: Draw) -> Script:
-    """5 to 7 letters, no two alike; asked on the empty screen after the third or a later one."""
+    """5 to 7 different letters. Asked on the empty screen after the third or a later letter."""
     letters = _drawn(draw, LETTERS, 5 + draw(3))
     lengths = [15 + draw(16) for _ in letters]
     shown, n_frames = _timeline(draw, letters, lengths, off=(12, 20))
     places = sorted(_drawn(draw, range(2, len(shown)), 3))
     questions = tuple(
         _question(
-            _after(draw, shown, number, n_frames),
-            f"Letters come and go. Which letter came {ORDINALS[ordinal]}?",
-            letters[ordinal],
+            _after(draw, shown, index, n_frames),
+            f"Letters come and go. Which letter came {ORDINALS[rank]}?",
+            letters[rank],
         )
-        for number, ordinal in zip(places, _drawn(draw, range(3), 3), strict=True)
+        for index, rank in zip(places, _drawn(draw, range(3), 3), strict=True)
     )
     return Script(kind="order", n_frames=n_frames, shown=shown, questions=questions)
 
 
 def _flash(draw: Draw) -> Script:
-    """A letter for each length of `FLASHES`; asked on the empty screen after each.
+    """A letter for each length in `FLASHES`. Asked on the empty screen after each letter.
 
-    Who missed one and names the one before is right by chance: letters are drawn anew each time.
+    Each letter is drawn independently, so naming the previous letter is right only by chance.
     """
-    letters = [_draw_from(draw, LETTERS) for _ in FLASHES]
+    letters = [_choice(draw, LETTERS) for _ in FLASHES]
     lengths = _drawn(draw, FLASHES, len(FLASHES))
     shown, n_frames = _timeline(draw, letters, lengths, off=(30, 60))
     questions = tuple(
         _question(
-            _after(draw, shown, number, n_frames),
+            _after(draw, shown, index, n_frames),
             "Letters come and go. Which letter came last?",
-            letter.letter,
-            flash=f"{(letter.end - letter.first) / FPS:.1f} seconds",
+            appearance.letter,
+            flash=f"{(appearance.end - appearance.first) / FPS:.1f} seconds",
         )
-        for number, letter in enumerate(shown)
+        for index, appearance in enumerate(shown)
     )
     return Script(kind="flash", n_frames=n_frames, shown=shown, questions=questions)
 
@@ -211,9 +218,9 @@ CLIP_KINDS: tuple[Kind, ...] = tuple(SCRIPTS)
 def _timeline(
     draw: Draw, letters: Sequence[str], lengths: Sequence[int], *, off: tuple[int, int]
 ) -> tuple[tuple[ShownLetter, ...], int]:
-    """Letters of 60 to 120 pixels anywhere, and how many frames that takes.
+    """Letters of 60 to 120 pixels at random positions, and the number of frames they need.
 
-    Before, between and after them the screen is empty for `off`, at least and at most.
+    Before, between and after them the screen is empty for `off` (fewest and most) frames.
     """
     least, most = off
     shown = []
@@ -238,24 +245,24 @@ def _question(time: float, text: str, letter: str, **tags: str) -> ClipQuestion:
     )
 
 
-def _after(draw: Draw, shown: Sequence[ShownLetter], number: int, n_frames: int) -> float:
+def _after(draw: Draw, shown: Sequence[ShownLetter], index: int, n_frames: int) -> float:
     """A time on the empty screen after a letter."""
-    end = shown[number + 1].first if number + 1 < len(shown) else n_frames
-    return _between(draw, shown[number].end, end)
+    end = shown[index + 1].first if index + 1 < len(shown) else n_frames
+    return _between(draw, shown[index].end, end)
 
 
 def _between(draw: Draw, first: int, end: int) -> float:
-    """The middle of a frame that is `CLEAR` from both ends."""
+    """The middle of a frame at least `CLEAR` frames from both ends."""
     frame = first + CLEAR + draw(end - first - 2 * CLEAR)
     return (2 * frame + 1) / (2 * FPS)
 
 
-def _draw_from(draw: Draw, names: Sequence[T]) -> T:
+def _choice(draw: Draw, names: Sequence[T]) -> T:
     return names[draw(len(names))]
 
 
 def _drawn(draw: Draw, names: Sequence[T], n: int) -> list[T]:
-    """`n` of them, none twice."""
+    """`n` distinct items, in random order."""
     left = list(names)
     return [left.pop(draw(len(left))) for _ in range(n)]
 

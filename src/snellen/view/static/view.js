@@ -1,8 +1,8 @@
-// Keys, live progress, zoom and frames. Every page also works without it, but for these.
+// Keyboard shortcuts, live progress, zoom and frames. The rest of each page works without it.
 "use strict";
 
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-const one = (selector) => document.querySelector(selector);
+const first = (selector) => document.querySelector(selector);
 
 // -- keys
 
@@ -30,19 +30,19 @@ function open() {
 const keys = {
   j: () => move(1), ArrowDown: () => at >= 0 && move(1),
   k: () => move(-1), ArrowUp: () => at >= 0 && move(-1),
-  n: () => follow(one("[rel=next]")), ArrowRight: () => follow(one("[rel=next]")),
-  p: () => follow(one("[rel=prev]")), ArrowLeft: () => follow(one("[rel=prev]")),
-  u: () => follow(one("[data-up]") || one(".brand")),
+  n: () => follow(first("[rel=next]")), ArrowRight: () => follow(first("[rel=next]")),
+  p: () => follow(first("[rel=prev]")), ArrowLeft: () => follow(first("[rel=prev]")),
+  u: () => follow(first("[data-up]") || first(".brand")),
   Enter: open,
   "/": () => {
-    const box = one("[data-search]");
+    const box = first("[data-search]");
     if (!box) return false;
     filters.open = true;
     box.focus();
     box.select();
     return true;
   },
-  "?": () => { one("#help").showModal(); return true; },
+  "?": () => { first("#help").showModal(); return true; },
 };
 
 document.addEventListener("keydown", (event) => {
@@ -59,7 +59,7 @@ document.addEventListener("keydown", (event) => {
 
 document.addEventListener("click", (event) => {
   const target = event.target;
-  if (target.closest("[data-help]")) one("#help").showModal();
+  if (target.closest("[data-help]")) first("#help").showModal();
   const copy = target.closest("[data-copy]");
   if (copy) {
     navigator.clipboard.writeText(copy.parentElement.querySelector("code").textContent)
@@ -77,7 +77,7 @@ for (const choice of all("[data-submit]")) {
   choice.addEventListener("change", () => choice.form.requestSubmit());
 }
 
-// Buttons that need so many runs chosen.
+// Buttons that need a certain number of checked runs.
 function count(form) {
   const n = all("input[name=run]:checked", form).length;
   for (const button of all("[data-needs]", form)) {
@@ -91,47 +91,47 @@ for (const form of all(".board")) {
 }
 addEventListener("pageshow", () => all(".board").forEach(count));
 
-// Filters stand beside the samples, or fold away above them.
-const filters = one(".filters");
+// Filters are next to the samples, or folded above them.
+const filters = first(".filters");
 if (filters && matchMedia("(max-width: 60rem)").matches) filters.open = false;
 
-// -- what changes by itself
+// -- live updates
 
 const EVERY = 1000;
 
-async function watch(place) {
-  const wasLive = Boolean(place.querySelector(".live"));
+async function watch(element) {
+  const wasLive = Boolean(element.querySelector(".live"));
   try {
-    const reply = await fetch(place.dataset.live, { cache: "no-store" });
-    if (reply.ok) place.innerHTML = await reply.text();
-    else if (place.dataset.once !== undefined) {
+    const reply = await fetch(element.dataset.live, { cache: "no-store" });
+    if (reply.ok) element.innerHTML = await reply.text();
+    else if (element.dataset.once !== undefined) {
       const fault = new DOMParser().parseFromString(await reply.text(), "text/html");
-      place.replaceChildren(fault.querySelector(".note"));
+      element.replaceChildren(fault.querySelector(".note"));
       return;
     }
   } catch {
-    // The viewer was ended, or is busy: it is asked again.
+    // The viewer has stopped or is busy: try again later.
   }
-  const live = Boolean(place.querySelector(".live"));
-  if (wasLive && !live && place.dataset.whenDone === "reload") location.reload();
-  else if (live || place.dataset.once === undefined) setTimeout(watch, document.hidden ? 5 * EVERY : EVERY, place);
+  const live = Boolean(element.querySelector(".live"));
+  if (wasLive && !live && element.dataset.whenDone === "reload") location.reload();
+  else if (live || element.dataset.once === undefined) setTimeout(watch, document.hidden ? 5 * EVERY : EVERY, element);
 }
-// The list of runs, once one came, went, started or ended; what was chosen by then stays.
+// Reload the list of runs when it changed, unless runs are checked.
 async function renew(heading) {
   try {
     const reply = await fetch("/known", { cache: "no-store" });
     const changed = reply.ok && await reply.text() !== heading.dataset.known;
-    if (changed && !one("input[name=run]:checked")) { location.reload(); return; }
+    if (changed && !first("input[name=run]:checked")) { location.reload(); return; }
   } catch {
-    // The viewer was ended, or is busy: it is asked again.
+    // The viewer has stopped or is busy: try again later.
   }
   setTimeout(renew, document.hidden ? 15 * EVERY : 3 * EVERY, heading);
 }
 all("[data-known]").forEach((heading) => setTimeout(renew, 3 * EVERY, heading));
 
-all("[data-live]").forEach((place) => setTimeout(watch, EVERY / 2, place));
+all("[data-live]").forEach((element) => setTimeout(watch, EVERY / 2, element));
 
-// -- pictures that are not there
+// -- missing pictures
 
 for (const image of all("img")) {
   const gone = async () => {
@@ -148,7 +148,7 @@ for (const image of all("img")) {
   if (image.complete && !image.naturalWidth && image.loading !== "lazy") gone();
 }
 
-// -- a picture, large
+// -- enlarged pictures
 
 function look(image) {
   const lens = document.createElement("dialog");
@@ -204,18 +204,18 @@ function look(image) {
   if (large.complete) fit();
 }
 
-// -- a video, frame by frame
+// -- videos, frame by frame
 
 for (const scrub of all(".scrub")) {
   const times = scrub.dataset.times.split(" ");
   const slider = scrub.querySelector("input");
   const image = scrub.closest("figure").querySelector("img");
-  const said = scrub.querySelector("output");
+  const output = scrub.querySelector("output");
   const go = () => {
     const k = Number(slider.value);
     image.src = scrub.dataset.film + times[k];
     image.alt = `frame at ${times[k]} s`;
-    said.textContent = `frame ${k + 1} of ${times.length} · ${Number(times[k]).toFixed(3)} s`;
+    output.textContent = `frame ${k + 1} of ${times.length} · ${Number(times[k]).toFixed(3)} s`;
     let now = null;
     for (const row of all(".moments [data-at]")) {
       row.classList.remove("now");
