@@ -36,24 +36,36 @@ PRESETS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """A parsed policy. `uniform` and `last` use `n`; `fps` and `last` use `rate` (frames a second).
-
-    `pixels` and `side` limit a frame's size. None means no limit.
-    """
+    """A parsed frame policy."""
 
     kind: Literal["uniform", "fps", "last", "every"]
+    """`uniform`: n frames at even distances; `fps`: frames at a rate; `last`: the last n at a rate;
+    `every`: all frames."""
     n: int | None = None
+    """The number of frames, for `uniform` and `last`."""
     rate: float | None = None
+    """Frames per second, for `fps` and `last`."""
     max: int | None = None
+    """The most frames, for `fps`; None: no limit."""
     at: Literal["ends", "middles"] = "ends"
+    """Whether uniform frames include both ends, or are the middles of n parts."""
     few: Literal["all", "less2"] = "all"
+    """What a window with fewer than n frames shows: all of them, or two less than rounding
+    gives."""
     round: Literal["down", "nearest"] = "down"
+    """How positions become frame numbers."""
     even: bool = False
+    """Whether the number of frames is made even."""
     latest: bool = False
+    """Whether the last frame of the window is always shown."""
     pixels: int | None = None
+    """The most pixels of a frame; None: no limit."""
     side: int | None = None
+    """The longest side of a frame in pixels; None: no limit."""
     codec: Literal["jpeg", "png"] = "jpeg"
+    """The format of encoded frames."""
     quality: int = QUALITY
+    """The quality of JPEG, up to 100."""
 
     def __str__(self) -> str:
         """The canonical form, which is part of a run's identity."""

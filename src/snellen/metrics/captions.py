@@ -112,25 +112,33 @@ class _CaptionCache:
 
 @dataclass(frozen=True, kw_only=True)
 class CaptionGrams:
-    """The different n-grams of each caption, by caption: `caption`, `gram` and `count` are (m,), a
-    gram a number below `many`."""
+    """The n-grams of one length in all captions, a row for each different n-gram of a caption,
+    (m,)."""
 
     caption: Ints
+    """The number of the caption."""
     gram: Ints
+    """The number of the n-gram, below `many`."""
     count: Floats
+    """How often it occurs in the caption."""
     many: int
+    """The number of different n-grams."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Captions:
-    """A set of n candidates and their images' references. `image` (captions,) is each caption's,
-    `length` (captions,) its tokens, `grams` those of 1 to 4 tokens; `texts` are tokens as text."""
+    """Candidates and the references of their images. The candidates come first."""
 
     n: int
+    """The number of candidates, and of images."""
     image: Ints
+    """The image of each caption, (captions,)."""
     length: Ints
+    """The number of tokens of each caption, (captions,)."""
     grams: Sequence[CaptionGrams]
+    """The n-grams of 1 to 4 tokens."""
     texts: tuple[Sequence[str], References]
+    """The tokens of candidates and references, joined by spaces."""
 
 
 def captions(candidates: Sequence[str], references: References) -> Captions:

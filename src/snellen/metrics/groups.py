@@ -19,19 +19,21 @@ Share = Literal["all right", "none right", "some right", "right"]
 
 
 class Groups(NamedTuple):
-    """Groups of questions, (G,) each.
-
-    The label of its cluster; the code of its tag; how many questions it has; what share
-    of all combinations of one reply a question has all of them right, or none (without repeats 0 or
-    1); and the mean share of right ones.
-    """
+    """Groups of questions, (G,) each."""
 
     cluster: NDArray[np.integer[Any]]
+    """The label of the group's cluster."""
     code: NDArray[np.intp]
+    """The code of its tag."""
     size: NDArray[np.intp]
+    """The number of its questions."""
     all_right: NDArray[np.float64]
+    """The share of all combinations of one reply per question with all of them right; without
+    repeats 0 or 1."""
     none_right: NDArray[np.float64]
+    """The same with none of them right."""
     right: NDArray[np.float64]
+    """The mean share of right questions."""
 
 
 def groups(columns: Columns, by: str, question_tag: str) -> Groups:

@@ -85,14 +85,18 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
 
 @dataclass(frozen=True, kw_only=True)
 class Hf:
-    """A loaded model. `batches` holds the settings of its batches, and `runs_on` describes its
-    software and devices. The fields `speed` of a profile's `extra` do not change replies."""
+    """A loaded model."""
 
     name: str
+    """The name of the model."""
     revision: str
+    """A digest of the weights."""
     runs_on: Mapping[str, Any]
+    """The software and the devices."""
     replicas: Sequence[HfReplica]
+    """The model on each device."""
     batches: Mapping[str, int]
+    """The settings of its batches."""
     speed = ("device", "replicas", "batch_size", "batch_tokens")
 
     @property

@@ -29,12 +29,16 @@ TICKS = 1000
 
 @dataclass(frozen=True)
 class PreparedBatch:
-    """Requests, their tensors for the model, and the number of tokens of each prompt."""
+    """A batch of requests, ready for the model."""
 
     requests: Sequence[Request]
+    """The requests."""
     inputs: Mapping[str, Any]
+    """The tensors of the model's inputs."""
     lengths: Sequence[int]
+    """The number of tokens of each prompt."""
     choices: Sequence[Sequence[int]] = ()
+    """The token ids of each choice, if choices are ranked."""
 
 
 class HfPrompts:

@@ -27,18 +27,20 @@ GAP = b"\x00"
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """A model on a server, and its error messages.
-
-    `path` follows the server's address, which usually ends in `version`. `key_variable` names the
-    environment variable of the key. With `stream`, replies come in pieces.
-    """
+    """A model on a server, and its error messages."""
 
     name: str
+    """The name of the model."""
     transport: Transport
+    """The HTTP client."""
     path: str
+    """The path after the server's address."""
     version: str = "/v1"
+    """The end that the address usually has."""
     key_variable: str | None = None
+    """The environment variable of the key; None without one."""
     stream: bool = False
+    """Whether replies come in pieces."""
 
     def error(
         self,
@@ -225,6 +227,7 @@ class Encoded(NamedTuple):
     decoding, searching, and encoding the text again."""
 
     pieces: tuple[bytes, ...]
+    """The pieces."""
 
 
 def system_apart(messages: Sequence[Message]) -> tuple[str | None, Sequence[Message]]:

@@ -35,12 +35,14 @@ FILE_MODULE = "snellen_python_"
 
 @dataclass(frozen=True, kw_only=True)
 class UserObject:
-    """An object in a file or module, that file, and the digest of the file and of those modules of
-    its author that it imports."""
+    """An object in a file or module."""
 
     value: Any
+    """The object."""
     source: str | None
+    """Its file; None if it has none."""
     digest: str | None
+    """The digest of that file, and of the modules of its author that it imports."""
 
 
 def load_object(name: str, kind: str) -> UserObject:
@@ -179,11 +181,14 @@ def _described(error: BaseException, source: str | None) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Calls:
-    """Calls a user's methods. Async ones are awaited, sync ones run in `threads`."""
+    """Calls a user's methods. Async methods are awaited; sync methods run in `threads`."""
 
     name: str
+    """The name of the model."""
     source: str | None
+    """The file of its code."""
     threads: CallThreads
+    """The threads for sync methods."""
 
     async def __call__(self, function: Callable[..., Any], *args: object, **kwargs: object) -> Any:
         """Call the function and return its result.

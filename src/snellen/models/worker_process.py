@@ -28,36 +28,54 @@ MOST_BYTES = 64 << 20
 
 
 class SentFrame(msgspec.Struct, frozen=True, kw_only=True):
-    """A frame: its media time in seconds and an encoded picture."""
+    """A frame on its way to a session."""
 
     time: float
+    """Its media time in seconds."""
     data: bytes
+    """The encoded picture."""
     mime: str | None
+    """The media type."""
     width: int | None
+    """Pixels."""
     height: int | None
+    """Pixels."""
     digest: str | None
+    """`sha256:<hex>` of `data`."""
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """A call to a session. A fork has the number of the call that created it."""
+    """A call to a session."""
 
     number: int
+    """The number of the call."""
     do: Do
+    """What the session does."""
     session: int = 0
+    """The number of the session; a fork has that of the call that created it."""
     spec: SessionSpec | None = None
+    """The video's facts, when a session opens."""
     frames: tuple[SentFrame, ...] = ()
+    """The frames."""
     query: Query | None = None
+    """The question."""
     must_answer: bool = False
+    """Whether the session must answer now."""
 
 
 class CallFailure(msgspec.Struct, frozen=True, kw_only=True):
-    """A `Rejected`, or an `Overloaded` if `later`."""
+    """The failure of a call."""
 
     text: str
+    """The message."""
     later: bool = False
+    """Whether a retry may help."""
     hopeless: bool = False
+    """Whether every other question would fail too."""
     retry_after: float | None = None
+    """The seconds to wait before a retry; None if unknown."""
     throttled: bool = False
+    """Whether there were too many requests."""
 
     @staticmethod
     def of(error: ModelError | UsageError) -> CallFailure:
@@ -76,12 +94,16 @@ class CallFailure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CallResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a call: the emissions, whether the session can fork, or the failure."""
+    """The result of a call."""
 
     number: int
+    """The number of the call."""
     emissions: tuple[Emission, ...] = ()
+    """What the session said."""
     forks: bool = False
+    """Whether the session can fork."""
     failure: CallFailure | None = None
+    """The failure; None if it succeeded."""
 
 
 def packed(what: Call | CallResult) -> bytes:

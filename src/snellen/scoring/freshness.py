@@ -30,6 +30,7 @@ class Rules:
     """What a benchmark contributes to a report, besides replies, verdicts, and labels."""
 
     asks: int
+    """The version of the benchmark's questions."""
     headline: str | None
     """The first scoring that reads what the run asks for; None if there is none."""
     versions: Mapping[str, int]

@@ -21,15 +21,22 @@ from snellen.scoring.replies import Scored
 
 @dataclass(kw_only=True)
 class Predicted:
-    """Predictions matched with questions; the fields are those of `score_predictions`."""
+    """Predictions matched with questions."""
 
     benchmark: Benchmark
+    """The benchmark."""
     replies: Mapping[str, str | None]
+    """The replies by sample id; None for a row without a reply."""
     where: str
+    """The source of the predictions, for messages."""
     questions: Mapping[str, str] = field(default_factory=dict)
+    """The questions in the file by sample id, for a check."""
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    """Further replies to a sample, which count as repeats."""
     only_these: bool = False
+    """Whether only these samples are scored."""
     published: Published | None = None
+    """The authors' file that the replies come from; None for other files."""
     _notes: list[str] = field(default_factory=list)
     _regrouped: set[str] = field(default_factory=set)
 

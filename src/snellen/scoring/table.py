@@ -286,7 +286,9 @@ class HeadlineRow(NamedTuple):
     """A row under the first scoring."""
 
     cluster: int
+    """The cluster."""
     answer: object
+    """The parsed answer."""
     score: float | None
     """None where the row is in no mean."""
 

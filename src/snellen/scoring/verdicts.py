@@ -36,7 +36,9 @@ class Finding(NamedTuple):
     """The reading of one reply by one scoring, with its score."""
 
     reading: Reading
+    """The reading."""
     state: ReadingState
+    """The state of the reading."""
     score: float | None
     """None if the reply is in no mean."""
     slots: tuple[Finding, ...] = ()

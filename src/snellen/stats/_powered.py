@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 
 
 class PoweredMean(NamedTuple):
-    """The mean, and the weight of the scores in it. `alone` is the mean of the labels alone."""
+    """The mean of labels, improved by scores that exist for all samples."""
 
     estimate: Estimate
+    """The mean."""
     weight: float
+    """The weight of the scores in it, from 0 to 1."""
     alone: Estimate
+    """The mean of the labels alone."""
 
 
 def powered_mean(

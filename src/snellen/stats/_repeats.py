@@ -32,15 +32,17 @@ def pass_at(n: int, right: int, k: int) -> float:
 
 
 class Components(NamedTuple):
-    """The variance of single scores in two parts, and the standard errors that they give the mean
-    of all. `between` questions: some are harder than others (`stderr_questions`). `within` a
-    question: the model's replies differ (`stderr_again`: if the same questions were asked again).
-    """
+    """The variance of single scores in two parts, and the standard errors of the mean that
+    follow."""
 
     between: float
+    """The variance between questions: some are harder than others."""
     within: float
+    """The variance within a question: the model's replies differ."""
     stderr_questions: float
+    """The standard error if other questions were drawn."""
     stderr_again: float
+    """The standard error if the same questions were asked again."""
 
 
 def components(score: NDArray[np.float64], question: NDArray[np.integer[Any]]) -> Components | None:

@@ -38,42 +38,50 @@ Draw = Callable[[int], int]
 
 @dataclass(frozen=True, kw_only=True)
 class ShownLetter:
-    """A letter on the screen from frame `first` to the one before `end`.
-
-    `x`, `y` is its top left corner; they and `side` are in sixteenths of a pixel.
-    """
+    """A letter on the screen."""
 
     letter: str
+    """The letter."""
     first: int
+    """The first frame that shows it."""
     end: int
+    """The first frame that does not show it any more."""
     x: int
+    """Its left edge, in sixteenths of a pixel."""
     y: int
+    """Its top edge, in sixteenths of a pixel."""
     side: int
+    """Its width and height, in sixteenths of a pixel."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClipQuestion:
-    """A question at a `time` in seconds, halfway between two frames. Later frames do not count.
-
-    `choices` are empty if the answer is a number. The tag `flash` is how long the letter was on the
-    screen.
-    """
+    """A question about a clip."""
 
     time: float
+    """When it is asked, in seconds, halfway between two frames. Later frames do not count."""
     text: str
+    """The question."""
     choices: tuple[str, ...] = ()
+    """The choices; empty if the answer is a number."""
     target: str
+    """The right answer."""
     tags: Mapping[str, str] = field(default_factory=dict)
+    """`flash`: how long the letter was on the screen."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Script:
-    """A clip of `n_frames`: letters, one at a time, and questions, both in order of time."""
+    """The content of a clip."""
 
     kind: Kind
+    """The kind of question."""
     n_frames: int
+    """The number of frames."""
     shown: tuple[ShownLetter, ...]
+    """The letters, in order of time, one at a time."""
     questions: tuple[ClipQuestion, ...]
+    """The questions, in order of time."""
 
 
 def clip_script(kind: Kind, seed: str) -> Script:

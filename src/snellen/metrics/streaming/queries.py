@@ -21,35 +21,43 @@ MINUTE, HOUR = 60.0, 3600.0
 
 
 class Slot(msgspec.Struct, frozen=True):
-    """The window [w0, w1] in which something is to be said; `number` is what, None: anything."""
+    """A window in which the model should say something."""
 
     w0: float
+    """The start of the window, in seconds."""
     w1: float
+    """The end of the window, in seconds."""
     number: int | None = None
+    """What the model should say; None: anything."""
 
 
 class Point(msgspec.Struct, frozen=True):
-    """A time at which a polled model is asked, and what is right then: a count, or 1 or 0 for
-    whether it is time to have said `number`."""
+    """A time at which a polled model is asked."""
 
     time: float
+    """In seconds."""
     right: int
+    """The right reply: a count, or 1 if `number` should have been said by then, else 0."""
     number: int | None = None
+    """What should have been said; None: anything."""
 
 
 class Watch(msgspec.Struct, frozen=True, kw_only=True):
-    """A query and what is right: `slots` in the order of time, longer than nothing, and where there
-    are several each with a number of its own, so that no message speaks for two.
-
-    `counts`: the numbers are a running total, and the last of `points` is where it ends.
-    """
+    """A query, and the right behavior."""
 
     task: str
+    """The task."""
     asked: float
+    """When the query is asked, in seconds."""
     end: float
+    """When it ends, in seconds."""
     slots: tuple[Slot, ...]
+    """The windows, in order and longer than 0. Several have different numbers, so that a message
+    counts for one of them."""
     points: tuple[Point, ...] = ()
+    """The times of polls, in order."""
     counts: bool = False
+    """Whether the numbers are a running total, which ends at the last of `points`."""
 
 
 By = Literal["named", "only", "form", "guessed"]
@@ -58,28 +66,31 @@ one alone asks for, or (`guessed`) that was the last one asked of several."""
 
 
 class Utterance(msgspec.Struct, frozen=True):
-    """When a message began and was done, and the number it says, if any. `acknowledges`: it is an
-    answer to nothing but the query's being asked."""
+    """One message of the model."""
 
     onset: float
+    """When it began, in seconds."""
     done: float
+    """When it ended, in seconds."""
     number: int | None = None
+    """The number that it says; None if it says none."""
     by: By = "only"
+    """How its query was determined."""
     acknowledges: bool = False
+    """Whether it only acknowledges the query."""
 
 
 class SpeechLog(msgspec.Struct, frozen=True):
-    """What was said, in the order of onsets.
-
-    `until` is how far the video was watched, None: to the query's end and no further. Where that is
-    its own end, windows end there too, and one that would begin later is dropped; where the session
-    `failed` then, the slots that were not over are failed: they and what was said since the first
-    of them began are outside every mean.
-    """
+    """The messages of a session, in the order of their onsets."""
 
     messages: tuple[Utterance, ...] = ()
+    """The messages."""
     until: float | None = None
+    """The time up to which the video was watched, in seconds; None: the end of the query. Windows
+    end there too, and later ones are dropped."""
     failed: bool = False
+    """Whether the session failed at `until`. The unfinished slots, and messages since the first of
+    them began, are then in no mean."""
 
 
 def to_json(what: Watch | SpeechLog) -> str:
@@ -114,50 +125,67 @@ def columns_of(*queries: tuple[Watch, SpeechLog | None]) -> Columns:
 
 
 class SlotOutcome(NamedTuple):
-    """What became of a slot."""
+    """The outcome of a slot."""
 
     outcome: Literal["hit", "early", "late", "silent"]
+    """`hit`: the first message about it is in the window; `early` or `late`: it is before or after;
+    `silent`: there is none."""
     wider: tuple[bool, ...]
     """Whether it is a hit with its window widened by each of `WIDER`."""
     inside: int
     """How many messages lie in the window."""
     delay: float | None
+    """The seconds from the start of the window to the first message in it; None without one."""
     width: float
+    """The length of the window in seconds."""
     in_force: float
     """The share of the window in which the latest message is right."""
 
 
 class TotalOutcome(NamedTuple):
-    """How a running total was told; shares of the time up to the last point."""
+    """How well a running total was told, as shares of the time up to the last point."""
 
     error: float
+    """The mean absolute error."""
     silent: float
     """The error of saying nothing."""
     right: float
+    """The share of the time with the right total."""
     over: float
+    """The share of the time with too high a total."""
     final: bool | None
     """Whether the last total is right; None where the session failed before."""
 
 
 class QueryOutcome(NamedTuple):
-    """What became of a query."""
+    """The outcome of a query."""
 
     task: str
+    """The task."""
     slots: tuple[SlotOutcome, ...]
+    """The outcome of each slot."""
     dropped: int
+    """The slots after the end of the video that was watched."""
     failed: int
+    """The slots that a failed session left unfinished."""
     messages: int
+    """The messages while the query was open."""
     false_alarms: int
+    """Those of `messages` that are in no window."""
     minutes: float
     """While it was open, outside all windows."""
     guessed: int
+    """Those of `messages` whose query was guessed."""
     acknowledged: bool
+    """Whether a message acknowledges the query."""
     unsolicited: int
+    """The messages while the query was not open."""
     hours: float
     """While it was not open."""
     points: tuple[bool, ...]
     """Whether what had been said by then is right, for each point."""
     total: TotalOutcome | None
+    """How well the running total was told; None if there is none."""
 
 
 def share_of_hits(target: str, answer: str | None) -> float | None:

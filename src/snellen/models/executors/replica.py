@@ -36,9 +36,13 @@ class Hello:
     """A worker's process and its versions."""
 
     snellen: str
+    """The version of Snellen."""
     python: str
+    """The version of Python."""
     node: str
+    """The name of the machine."""
     pid: int
+    """The process id."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,22 +50,33 @@ class ReplicaInfo:
     """A description of a worker's model and its abilities."""
 
     revision: str | None
+    """The revision of the model."""
     concurrency: int | None
+    """The most concurrent requests; None: unknown."""
     generates: bool
+    """Whether it generates replies."""
     ranks: bool
+    """Whether it ranks choices."""
     decodes: bool
+    """Whether it decodes videos itself."""
     takes_tools: bool = False
+    """Whether it takes tools."""
     speed: tuple[str, ...] = ()
+    """The settings that do not change replies."""
     runs_on: Mapping[str, Any] = field(default_factory=dict)
+    """The software and the devices."""
     notes: tuple[str, ...] = ()
+    """Notes for the result."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaRequest:
-    """A request with its media as references, and the videos of related questions."""
+    """A request with its media as references."""
 
     request: Request
+    """The request."""
     companions: tuple[Video, ...] = ()
+    """The videos of related questions, which are decoded together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,18 +88,22 @@ class ReplicaAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class MediaMissing:
-    """A medium cannot be read where the worker is. `reason` says why."""
+    """A medium cannot be read where the worker is."""
 
     reason: str
+    """The reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaFailure:
-    """An error as the name of our class, its message, and its fields."""
+    """An error of a worker."""
 
     kind: str
+    """The name of our error class."""
     message: str
+    """The message."""
     fields: Mapping[str, Any] = field(default_factory=dict)
+    """The fields of the error."""
 
     @classmethod
     def of(cls, error: Exception, name: str) -> ReplicaFailure:

@@ -17,9 +17,11 @@ class JudgeRepeat:
     """One repeat of one judge."""
 
     model: str
+    """The judge model."""
     run: Run
     """The judge's own run."""
     repeat: int
+    """The number of the repeat, from 0."""
     started: str
     """When the judge's run last started, as ISO 8601."""
     verdicts: int = 0
@@ -28,10 +30,12 @@ class JudgeRepeat:
 
 @dataclass(frozen=True)
 class Jury:
-    """The slots whose verdicts make the score, and those with too few verdicts."""
+    """The judges of a scoring."""
 
     members: Sequence[JudgeRepeat]
+    """Those whose verdicts make the score."""
     absentees: Sequence[JudgeRepeat]
+    """Those with too few verdicts."""
 
 
 def select_jury(slots: Sequence[JudgeRepeat]) -> Jury:

@@ -45,12 +45,16 @@ VERDICT = "verdict"
 
 
 class JudgedReply(NamedTuple):
-    """A reply with what the judge's verdict on it made it worth; its row's place."""
+    """A reply that a judge has scored."""
 
     sample: Sample
+    """The sample."""
     reply: Reply
+    """The reply."""
     was: float
+    """The score by the judge's verdict."""
     row_index: int
+    """The position of the sample's row in the data set."""
 
 
 def drawn(seen: Sequence[JudgedReply], n: int, seed: int, best: float) -> list[JudgedReply]:

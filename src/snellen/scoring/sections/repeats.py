@@ -104,17 +104,22 @@ def _reports(draft: Draft, questions: NDArray[np.intp]) -> dict[str, RepeatsRepo
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """One scoring's rows, arrays of length n: the question (0, 1, ...) and the cluster of each, its
-    score and what was read in it, whether it is `in_mean`, and whether it is `unknown`, since it
-    failed, was refused or waits for a judge. `best` is the score of a right answer."""
+    """The rows of one scoring, (n,) each."""
 
     question: NDArray[np.intp]
+    """The number of the question."""
     cluster: NDArray[np.int32]
+    """The cluster."""
     score: NDArray[np.float64]
+    """The score."""
     answer: NDArray[Any]
+    """The parsed answer."""
     in_mean: NDArray[np.bool_]
+    """Whether the row is in the mean."""
     unknown: NDArray[np.bool_]
+    """Whether it failed, was refused, or has no verdict yet."""
     best: float
+    """The score of a right answer."""
 
 
 def repeats_report(rows: Rows, *, most: int, votes: bool) -> RepeatsReport:
