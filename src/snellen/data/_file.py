@@ -1,4 +1,4 @@
-"""What tables of one file have in common: an index, and rows that can be had by their number."""
+"""Shared parts of tables of one file: the index, and access to rows by their number."""
 
 import os
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from snellen.errors import DataError
 
 
 class FileTable:
-    """The rows of one file. `KIND` is what an index is told apart by: another way to read it."""
+    """The rows of one file. `KIND` distinguishes the indexes of different ways to read it."""
 
     KIND: str
 
@@ -23,19 +23,19 @@ class FileTable:
         self._index: RowIndex | None = None
 
     def __iter__(self) -> Iterator[Row]:
-        """The rows; raises DataError with the number of the first that cannot be read."""
+        """The rows. Raises DataError with the number of the first row that cannot be read."""
         raise NotImplementedError
 
     def _scan(self, path: Path, learnt: Learnt) -> Iterator[Fields]:
-        """An entry for each row, as cheaply as it can be had, and what there is to learn."""
+        """An index entry for each row, and the facts to learn while the file is read."""
         raise NotImplementedError
 
     def _row(self, raw: bytes, entry: RowEntry, position: int, path: Path, index: RowIndex) -> Row:
-        """The row that these bytes of the file are."""
+        """The row in these bytes of the file."""
         raise NotImplementedError
 
     def _bytes(self, descriptor: int, entry: RowEntry) -> bytes:
-        """Those bytes of the open file."""
+        """These bytes of the open file."""
         return os.pread(descriptor, entry.length, entry.offset)
 
     @property
@@ -43,7 +43,7 @@ class FileTable:
         return not packed(self._path)
 
     def facts(self) -> Facts:
-        """Number and digest of the rows; from the index, which is made if need be."""
+        """The number of rows and their digest, from the index, which is created if necessary."""
         return self.index().facts
 
     def at(self, position: int) -> Row:
@@ -64,7 +64,7 @@ class FileTable:
             return self._row(self._bytes(file.fileno(), entry), entry, position, path, index)
 
     def index(self) -> RowIndex:
-        """Of the file as it is now."""
+        """The index of the file as it is now."""
         path = self._path
         if (index := self._current(path)) is None:
             index = self._index = index_of(path, self.KIND, lambda learnt: self._scan(path, learnt))
@@ -75,11 +75,11 @@ class FileTable:
         return path_of(self._source)
 
     def _current(self, path: Path) -> RowIndex | None:
-        """The index, if this table has it already and it is of the file as it is now."""
+        """The index if this table has it already and the file has not changed; None otherwise."""
         held = self._index
         return held if held is not None and held.file == identity(path) else None
 
     def _digests(self, path: Path) -> Iterator[bytes]:
-        """The rows' digests as far as they are known, so that they need not be taken again."""
+        """The digests of the rows, as far as they are known."""
         held = self._current(path)
         return held.digests() if held is not None else iter(())

@@ -1,7 +1,7 @@
-"""Rows that are JSON objects: one a line, or all in one list.
+"""Rows that are JSON objects: one per line, or all in one list.
 
-By hand where rows are in a list, since orjson reads only the whole list, and ijson does not give an
-element's text, which its digest is made from.
+Lists are parsed here because orjson reads only the whole list, and ijson does not give the text of
+an element, from which its digest is computed.
 """
 
 import codecs
@@ -35,9 +35,10 @@ TORN = "If the file was still being written, or a download broke off, get it who
 
 
 def jsonl(path: Path | DataFile, where: str | None = None, revision: str | None = None) -> "Jsonl":
-    """A table of a JSONL file, gzipped or not: a JSON object a line; blank lines are no rows.
+    """A table of a JSONL file, gzipped or not: a JSON object per line, without blank lines.
 
-    Iterating raises DataError with the number of the first row that is no whole object in UTF-8.
+    Iterating raises DataError with the number of the first row that is not a complete object in
+    UTF-8.
     """
     return Jsonl(path, where, revision)
 
@@ -45,9 +46,9 @@ def jsonl(path: Path | DataFile, where: str | None = None, revision: str | None 
 def json_list(
     path: Path | DataFile, where: str | None = None, revision: str | None = None
 ) -> "JsonList":
-    """A table of a JSON file that is one list of objects, read a piece at a time.
+    """A table of a JSON file that is one list of objects. It is read in pieces.
 
-    Iterating raises DataError as `jsonl`'s does.
+    Iterating raises DataError like `jsonl`.
     """
     return JsonList(path, where, revision)
 
@@ -77,7 +78,7 @@ class Jsonl(FileTable):
 
 
 def _lines(path: Path) -> Iterator[tuple[bytes, int, int]]:
-    """The lines that are rows, without their ends, each with its first byte and its number."""
+    """The lines with rows, without their ends, each with its first byte and its number."""
     empty_so_far = True
     for raw, number, offset in lines(path):
         raw = raw.removesuffix(b"\r")
@@ -115,7 +116,7 @@ def _is_list(where: str, path: Path) -> DataError:
 
 
 class JsonList(FileTable):
-    """A JSON file that is one list of objects, as a table."""
+    """A JSON file with one list of objects, as a table."""
 
     KIND = "json"
     seeks = False  # it is read as text, in which a character is one byte or several
@@ -134,8 +135,8 @@ class JsonList(FileTable):
 
 
 def _elements(path: Path) -> Iterator[tuple[object, str, int]]:
-    """The elements of the list in a file, each with its text and the line that it begins in; one at
-    a time is held."""
+    """The elements of the list in a file, each with its text and the line in which it begins. One
+    element is in memory at a time."""
     with opened(path) as file:
         text = _Text(_decoded(file, path))
         start = text.peek()
@@ -176,7 +177,7 @@ def _elements(path: Path) -> Iterator[tuple[object, str, int]]:
 
 
 def _no_list(text: "_Text", path: Path) -> DataError:
-    """What is wrong with a file that does not begin as a list."""
+    """The error for a file that does not begin with a list."""
     begins = f"{path} is not a list of objects: it begins with {text.rest()!r}. "
     otherwise = DataError(f"{begins}Save its rows as one list, or one object a line (.jsonl).")
     try:
@@ -201,7 +202,7 @@ def _no_list(text: "_Text", path: Path) -> DataError:
 
 
 class _Text:
-    """A text, read as far as needed; `at` is where reading stands in the part that is held."""
+    """A text that is read as far as needed. `at` is the position in the part that is in memory."""
 
     def __init__(self, chunks: Iterator[str]) -> None:
         self.at = 0
@@ -212,7 +213,7 @@ class _Text:
         self._decoder = json.JSONDecoder(parse_constant=_no_constant)
 
     def peek(self) -> str:
-        """The next character that is not white; "" at the end."""
+        """The next character that is not white space; "" at the end."""
         while True:
             white = WHITESPACE.match(self._held, self.at)
             assert white is not None
@@ -223,17 +224,17 @@ class _Text:
                 return ""
 
     def rest(self) -> str:
-        """A little of what comes, to show it."""
+        """The beginning of the remaining text, for messages."""
         return self._held[self.at : self.at + 20]
 
     def line(self) -> int:
-        """The number of the line, from 1, in which reading stands."""
+        """The number of the current line, from 1."""
         self._lines += self._held.count("\n", self._counted, self.at)
         self._counted = self.at
         return self._lines
 
     def element(self) -> tuple[object, str]:
-        """The JSON value that stands here, and its text.
+        """The JSON value at this position, and its text.
 
         Raises:
             json.JSONDecodeError: it is no JSON, is not whole, is longer than a row may be, or is
@@ -261,7 +262,8 @@ class _Text:
                 return value, text
 
     def _more(self) -> bool:
-        """Hold twice as much, so that a long element is not tried again after every block."""
+        """Keep twice as much in memory, so that a long element is not tried again after every
+        block."""
         self.line()
         parts = [self._held[self.at :]]
         wanted = len(parts[0])

@@ -1,4 +1,4 @@
-"""Files that are there whole, or not at all."""
+"""Files that appear complete or not at all."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,8 @@ from snellen.errors import DataError
 
 @contextmanager
 def placed(path: Path) -> Iterator[Path]:
-    """A name to write under; the file takes its own when it is whole, and else is gone.
+    """A temporary path to write to. At the end the file gets its name, or is deleted after an
+    error.
 
     Raises:
         DataError: it cannot be written there.

@@ -1,4 +1,4 @@
-"""The table that a path's name asks for: a file of rows, or a folder with one or with images."""
+"""The table for a path: a file of rows, or a folder with a file of rows or with images."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -24,12 +24,12 @@ IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 def rows_of(
     source: Path | DataFile, where: str | None = None, revision: str | None = None
 ) -> Table:
-    """A table of a file by the end of its name, `.gz` behind it or not, or of a folder.
+    """A table of a file, by its suffix, also with `.gz`, or of a folder.
 
-    Files are JSONL, JSON, TSV, CSV and parquet. A folder with one such file in it, or the parts of
-    one, stands for that file. A folder with images, in folders or not, is a table of them: `id` and
-    `image` are an image's path in the folder, `category` is the folder it lies in, if there are
-    any.
+    Files are JSONL, JSON, TSV, CSV, and parquet. A folder with one such file, or with the parts of
+    one, stands for that file. A folder with images, in subfolders or not, is a table of them: `id`
+    and `image` are the path of an image in the folder, and `category` is its subfolder, if there
+    are any.
 
     Raises:
         DataError: the name ends otherwise, or the folder has neither, or several files.
@@ -84,7 +84,7 @@ def _image_rows(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _images(folder: Path) -> Iterator[Path]:
-    """Images in a folder and those below it, in the order of their names; hidden ones left out."""
+    """The images in a folder and in its subfolders, by name, without hidden ones."""
     for path in sorted(folder.rglob("*")):
         image = path.relative_to(folder)
         hidden = any(part.startswith(".") for part in image.parts)

@@ -1,4 +1,4 @@
-"""Rows of a TSV as VLMEvalKit publishes it: pictures in the rows, as references to their bytes."""
+"""Rows of a TSV in VLMEvalKit's form. Pictures in the rows are references to their bytes."""
 
 import os
 import re
@@ -19,12 +19,13 @@ from snellen.media import forms
 from snellen.media.content import Image, Slice
 
 PICTURE = 64
-"""Characters: a longer cell is a picture, a shorter one the index of a row that has it, as in
+"""The characters of the longest cell that is the index of another row. A longer cell is a picture,
+as in
 open-compass/VLMEvalKit@050726559997d4642f3ae483391be97d49868f8c:vlmeval/dataset/image_base.py,
 ImageBaseDataset.__init__."""
 SHARED = ("COCO", "CRPE", "MMBench", "MMMU", "MMNIAH", "OCRVQA", "QSpatial")
-"""Folders of pictures that data sets share whose names begin with theirs: the same file's
-img_root_map."""
+"""Folders of pictures that several data sets share, by the beginning of their names: img_root_map
+in the same file."""
 _STRING = r"""\s*+(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")\s*+"""
 _LIST = re.compile(rf"\[(?:{_STRING}(?:,{_STRING})*+)?,?\s*+\]", re.DOTALL)
 _ITEM = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""", re.DOTALL)
@@ -34,18 +35,17 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 def vlmevalkit_tsv(path: Path | DataFile, revision: str | None = None) -> "VlmEvalKitTsv":
     """A table of a TSV in VLMEvalKit's form.
 
-    All cells are text as they stand, but `image`, which is a tuple of references to pictures: to
-    the bytes of the file that are its base64, those of another row where the cell names its
-    `index`, or to the files of the column `image_path` where there is no column `image`. It is
-    empty where the row has no picture.
+    Cells are text, except `image`, which is a tuple of references to pictures: to the base64 in the
+    file, to that of another row if the cell is its `index`, or to the files in the column
+    `image_path` if there is no column `image`. It is empty if the row has no picture.
 
-    Iterating raises DataError as `tsv`'s does, and for a row that names another which is not there.
+    Iterating raises DataError like `tsv`, and for a row that names a missing row.
     """
     return VlmEvalKitTsv(path, None, revision)
 
 
 class VlmEvalKitTsv(Tsv):
-    """A TSV whose pictures are not read with its rows, but known by where they lie."""
+    """A TSV whose pictures are not read with the rows. Only their positions are known."""
 
     KIND = "vlmevalkit"
 
@@ -87,8 +87,8 @@ class VlmEvalKitTsv(Tsv):
     def _images(
         self, row: Row, raw: bytes, entry: RowEntry | None, path: Path
     ) -> tuple[Image, ...]:
-        """The images of a row that was read as a whole; in a packed file it has no entry, and its
-        pictures are held."""
+        """The images of a row that was read completely. In a packed file it has no entry, and its
+        pictures stay in memory."""
         where = _where(row.position, path)
         if "image" not in row:
             return _files(row.get("image_path", ""), where, path)
@@ -124,7 +124,7 @@ class VlmEvalKitTsv(Tsv):
 
 
 class _Pictures:
-    """Finds the pictures in a table's rows, and which rows lend theirs to others."""
+    """Finds the pictures in a table's rows, and the rows whose pictures other rows use."""
 
     def __init__(self, learnt: Learnt) -> None:
         self._learnt = learnt
@@ -133,13 +133,13 @@ class _Pictures:
 
     @cached_property
     def _columns(self) -> tuple[int | None, int | None]:
-        """Those of `index` and `image`; known once the header was read."""
+        """The columns of `index` and `image`, known after the header."""
         names = self._learnt.names
         index, image = (names.index(n) if n in names else None for n in ("index", "image"))
         return index, image
 
     def span(self, record: Record, cells: list[bytes], position: int) -> PictureSpan:
-        """Where the row's picture lies, if it is one of base64."""
+        """The position of the row's picture, if it is base64."""
         index, image = self._columns
         if image is None:
             return 0, 0
@@ -157,8 +157,8 @@ class _Pictures:
         return (0, 0) if doubled else (start, end - start)
 
     def lenders(self) -> dict[str, int]:
-        """The row that has the picture, for each name by which another row calls it. That row may
-        call another in turn."""
+        """The row with the picture, for each name that another row uses for it. That row may use
+        another row's picture in turn."""
         lenders = {}
         for name in set(self._borrows.values()):
             position = self._position_of.get(name)
@@ -187,7 +187,8 @@ def _slice(path: Path, offset: int, length: int) -> Slice:
 def _sources(
     texts: list[str], raw: bytes, entry: RowEntry | None, path: Path
 ) -> Iterator[Slice | bytes]:
-    """Where the row's bytes have the texts; the text itself where they lie there otherwise."""
+    """The positions of the texts in the row's bytes, or the text itself if it is not there
+    unchanged."""
     at = 0
     for text in texts:
         wanted = text.encode()
@@ -222,8 +223,8 @@ def strings(cell: str, where: str) -> list[str]:
 
 
 def _folder(path: Path) -> Path:
-    """The folder that names of files start from: the data set's in `images/` beside it, if there is
-    one, else the file's own."""
+    """The folder of relative file names: the data set's folder in `images/` next to the file, if it
+    exists, otherwise the file's own folder."""
     name = path.name.removesuffix(".gz").removesuffix(".tsv").removesuffix("_local")
     shared = next((folder for folder in SHARED if name.startswith(folder)), name)
     if re.fullmatch("MMBench_(DEV|TEST)_(EN|CN)_V11", name):

@@ -1,8 +1,8 @@
-"""Archives into a folder: zip and tar, in one file or in parts. Nothing leaves the folder.
+"""Unpacks zip and tar archives, in one file or in parts. Nothing leaves the folder.
 
-By hand, since `extractall` stops neither bombs nor, in Python before 3.11.13, links that lead out
-of the folder over very long paths (CVE-2025-4517). Only files and folders are made here, one member
-at a time, in a folder of their own, and moved to where they belong once all of them are whole.
+`extractall` is not used: it stops neither zip bombs nor, in Python before 3.11.13, links that lead
+out of the folder over very long paths (CVE-2025-4517). This module creates only files and folders,
+one member at a time, in a temporary folder, and moves them when all are complete.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from snellen.errors import DataError
 MOST_ENTRIES = 1_000_000
 MOST_DEPTH = 32
 MOST_TIMES, AND_BYTES = 20, 10**9
-"""What is unpacked may have so many times the archive's bytes, and so many more."""
+"""The unpacked size may be this many times the archive's size, plus this many bytes."""
 BLOCK = 1 << 20
 BROKEN = (
     zipfile.BadZipFile,
@@ -43,7 +43,7 @@ BROKEN = (
 
 @dataclass(frozen=True)
 class Member:
-    """A file that came out of an archive: bytes, and their SHA-256."""
+    """A file from an archive."""
 
     size: int
     sha256: str
@@ -51,7 +51,8 @@ class Member:
 
 @dataclass(frozen=True)
 class _Entry:
-    """What an archive says it has. `link`: the name it links to; `source`: None for a folder."""
+    """An entry of an archive. `link` is the name that it links to; `source` is None for a
+    folder."""
 
     name: str
     source: Callable[[], IO[bytes]] | None
@@ -65,10 +66,11 @@ def unpack(
     kept: Collection[str] = (),
     came: Callable[[int], None] = lambda size: None,
 ) -> dict[str, Member]:
-    """The members of the archive that `parts` are together, by their names in the folder.
+    """The members of the archive that `parts` form, by their names in the folder.
 
-    What lies there under a member's name is replaced, but not what is in `kept`. `came` is told of
-    every block's bytes. Links to another member become that file; other links are refused.
+    Existing files with a member's name are replaced, except those in `kept`. `came` is called with
+    the size of every block. Links to another member become a copy of that file; other links are
+    refused.
 
     Raises:
         DataError: it is no whole zip or tar archive, is encrypted, would leave the folder, or grows
@@ -146,7 +148,7 @@ def _moved_in(members: Collection[str], staging: Path, folder: Path) -> None:
 
 
 def inside_folder(entry: str, name: str) -> PurePosixPath:
-    """An entry's path, which must stay where it begins and fit any file system."""
+    """The path of an entry, which must stay inside the folder and be valid on every file system."""
     path = PurePosixPath(entry)
     shown = repr(entry if len(entry) <= 80 else f"{entry[:77]}...")
     if path.is_absolute() or ".." in path.parts or "\0" in entry:
@@ -173,7 +175,7 @@ def _bomb(name: str, limit: int) -> DataError:
 
 
 def _entries(archive: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
-    """By its first bytes: a tar may hold a zip, and end like one."""
+    """The kind of archive, by its first bytes: a tar may contain a zip, and end like one."""
     start = archive.read(2)
     archive.seek(0)
     return _zip(archive, name, limit) if start == b"PK" else _tar(archive, name, limit)
@@ -205,8 +207,8 @@ def _zip(file: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
 
 
 class _CompleteTar(tarfile.TarInfo):
-    """A member whose header is whole: `TarFile.next` takes one that is cut off or damaged, or that
-    is missing, for the end of the archive."""
+    """A member with an intact header. `TarFile.next` takes a damaged or missing header for the end
+    of the archive."""
 
     @classmethod
     def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
@@ -242,7 +244,8 @@ def _tar(file: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
 
 
 def _link_target(name: str, target: str) -> str:
-    """What a symbolic link means, from the archive's top: its target starts from its own folder."""
+    """The target of a symbolic link, from the top of the archive. Links are relative to their own
+    folder."""
     if target.startswith("/"):
         return target
     return os.path.normpath(PurePosixPath(name).parent / target)

@@ -1,9 +1,9 @@
-"""Rows and their pictures in one file, and back.
+"""Packs rows and their pictures into one file, and unpacks them.
 
-TSV and JSONL: the column `image` has a picture as base64, or a list of several; `image_path` their
-names, as VLMEvalKit has it. Parquet: `image` is Hugging Face's struct of bytes and path, `images` a
-list of them where a row has several; `image_path` as before. Pictures are packed as a model gets
-them: the bytes of the file, but PNG for what servers do not read (TIFF, BMP, moving GIF).
+In TSV and JSONL the column `image` has a picture as base64, or a list of several; `image_path` has
+their names, as in VLMEvalKit. In parquet, `image` is Hugging Face's struct of bytes and path, and
+`images` a list of them if a row has several. Pictures are packed as a model gets them: the bytes of
+the file, or PNG for formats that servers do not read (TIFF, BMP, animated GIF).
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from snellen.media import images as media
 from snellen.media.content import Image
 
 PICTURES = ("image", "images", "image_path")
-"""Columns that are written anew: what rows have in them is in the pictures."""
+"""Columns that are replaced, because their pictures are packed."""
 ENDINGS = {"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp", "image/gif": ".gif"}
 GROUP = 64
-"""Rows that are held at once for parquet."""
+"""The number of rows in memory while parquet is written."""
 
 Pairs = Callable[[], Iterable[tuple[Row, Sequence[Image]]]]
 Kind = Literal["text", "int", "float", "bool", "texts", "json"]
-"""What a column has: `texts` are lists of texts, `json` is anything else, or several kinds."""
+"""The kind of a column: `texts` are lists of texts, `json` is anything else, or a mixture."""
 KINDS: Mapping[type, Kind] = {str: "text", int: "int", float: "float", bool: "bool"}
 
 
@@ -61,7 +61,7 @@ class _Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class _Full:
-    """A row without its columns of pictures, and these."""
+    """A row without its picture columns, and its pictures."""
 
     fields: Mapping[str, Any]
     pictures: Sequence[_Picture]
@@ -71,10 +71,11 @@ class _Full:
 
 
 def pack(pairs: Pairs, to: Path) -> Packed:
-    """Write rows, each with its images, into a TSV, JSONL or parquet file, by its name's end.
+    """Write rows, each with its images, to a TSV, JSONL, or parquet file, by the suffix of its
+    name.
 
-    `pairs` is called twice, since a table has the columns of all its rows. A TSV's cells are text:
-    what is no text is JSON there, and what is missing is empty.
+    `pairs` is called twice, because a table has the columns of all its rows. The cells of a TSV are
+    text: other values are JSON, and missing values are empty.
 
     Raises:
         DataError: a row or a picture cannot be read, a column has bytes that are not packed, or the
@@ -102,7 +103,7 @@ def pack(pairs: Pairs, to: Path) -> Packed:
 
 
 def _fields(row: Row, but: Collection[str] = PICTURES) -> dict[str, Any]:
-    """A row's columns that are no pictures.
+    """The columns of a row without pictures.
 
     Raises:
         DataError: one of them has bytes, a picture's or others, which are no text.
@@ -126,7 +127,7 @@ def _has_bytes(value: Any) -> bool:
 
 
 def _names(row: Row) -> list[str | None]:
-    """What a row calls its pictures; None where that is no name of a file.
+    """The names of a row's pictures; None for a name that is not a file name.
 
     Raises:
         DataError: a list of them breaks off.
@@ -141,7 +142,8 @@ def _names(row: Row) -> list[str | None]:
 
 
 def _pictures(images: Sequence[Image], names: Sequence[str | None], ours: str) -> list[_Picture]:
-    """Images with their names, if there is one for each, else those of files, else `ours`."""
+    """Images with their names, if there is one for each, otherwise those of their files, otherwise
+    `ours`."""
     if len(names) != len(images):
         names = [None] * len(images)
     pictures = []
@@ -162,7 +164,7 @@ def _pictures(images: Sequence[Image], names: Sequence[str | None], ours: str) -
 
 
 def _kind(kind: Kind | None, value: Any) -> Kind | None:
-    """What a column has whose rows so far had `kind`, and now this value."""
+    """The kind of a column after another value, when it was `kind` before."""
     if value is None:
         return kind
     mine = KINDS.get(type(value), "json")
@@ -272,8 +274,8 @@ WRITERS: Mapping[str, Callable[[Path, Iterable[_Full], Kinds, int], None]] = {
 
 
 def unpack(file: Path, folder: Path) -> Packed:
-    """Write the rows of a packed file, or of one in VLMEvalKit's form, as `rows.jsonl` into a
-    folder, and their pictures, of whatever column, beside it in `images/`.
+    """Write the rows of a packed file, or of a file in VLMEvalKit's form, to `rows.jsonl` in a
+    folder, and the pictures of all columns to `images/`.
 
     Raises:
         DataError: a row or a picture cannot be read, or a picture's name leads out of the folder.
@@ -300,8 +302,8 @@ def unpack(file: Path, folder: Path) -> Packed:
 
 
 def _images(row: Row, file: Path) -> dict[str, list[Image]]:
-    """The columns of a row that have pictures, and these: bytes or base64 where their names say so,
-    and images of a table anywhere. `images` is called `image` where there is no such column."""
+    """The picture columns of a row with their pictures: bytes or base64 if the column's name says
+    so, and images in any column. `images` is called `image` if there is no such column."""
     by_column: dict[str, list[Image]] = {}
     for name, cell in row.items():
         cells = cell if isinstance(cell, list | tuple) else [cell]
@@ -320,8 +322,7 @@ def _image(cell: Any, where: str) -> Image:
 
 
 class _Written:
-    """Pictures as files in a folder. One that comes again under its name, or without one, is the
-    same file."""
+    """Pictures as files in a folder. The same picture is written once."""
 
     def __init__(self, folder: Path, file: Path) -> None:
         self._folder = folder
@@ -330,7 +331,7 @@ class _Written:
         self._places: dict[bytes, str] = {}
 
     def put(self, picture: _Picture, row: int) -> str:
-        """Write a picture of the row of this number; gives its place in the folder."""
+        """Write a picture of a row, and return its path in the folder."""
         digest = blake2b(picture.data, digest_size=16).digest()
         if not picture.has_own_name and digest in self._places:
             return self._places[digest]
@@ -353,7 +354,7 @@ class _Written:
 
 
 def _spellings(path: PurePosixPath, row: int) -> Iterator[PurePosixPath]:
-    """A picture's name, and others for it where another picture has that."""
+    """The possible names of a picture, if other pictures have the first ones."""
     yield path
     stem = f"{path.stem}_{row}"
     yield path.with_name(f"{stem}{path.suffix}")
@@ -363,7 +364,7 @@ def _spellings(path: PurePosixPath, row: int) -> Iterator[PurePosixPath]:
 
 @contextmanager
 def _new(path: Path) -> Iterator[Path]:
-    """A file to write, which gets its name when it is whole."""
+    """A new file, which gets its name when it is complete."""
     if path.exists():
         raise UsageError(f"{path} is there already: take it away, or name another place.")
     with placed(path) as part:

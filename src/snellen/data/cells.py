@@ -1,6 +1,6 @@
-"""The cells of a sheet's row as bytes, quoted as the csv module does where it is strict.
+"""Splits a row of a sheet into cells, as bytes, with the quoting of the csv module in strict mode.
 
-By hand, since csv and polars do not say at which byte of the file a cell begins.
+Neither csv nor polars gives the position of a cell in the file.
 """
 
 from collections.abc import Callable
@@ -10,11 +10,11 @@ LONE_RETURN = r"it has a carriage return (\r) outside of quotes"
 
 
 class NotSplit(ValueError):
-    """A row cannot be split into cells; the message says why."""
+    """A row cannot be split into cells. The message says why."""
 
 
 class Span(NamedTuple):
-    """The bytes of a row that are a cell's text; `doubled`: each two quotes in it are one."""
+    """The bytes of a cell's text in its row. `doubled`: two quotes in it stand for one."""
 
     start: int
     end: int
@@ -22,10 +22,10 @@ class Span(NamedTuple):
 
 
 def spans(raw: bytearray, delimiter: bytes, go_on: Callable[[], bool]) -> list[Span]:
-    """Where the cells of a row lie.
+    """The positions of the cells in a row.
 
-    Takes the row's line end off. While a quote is open, `go_on` makes the row longer by what
-    follows, or returns False where nothing does.
+    Removes the row's line end. While a quote is open, `go_on` appends the next line, or returns
+    False at the end of the file.
 
     Raises:
         NotSplit: a quote is never closed, a quoted cell goes on after its quote, or there is a
@@ -71,7 +71,7 @@ def spans(raw: bytearray, delimiter: bytes, go_on: Callable[[], bool]) -> list[S
 
 
 def unquoted(raw: bytes, delimiter: bytes) -> list[Span]:
-    """Where the cells of a row without quotes lie."""
+    """The positions of the cells in a row without quotes."""
     cells = []
     at = 0
     while (end := raw.find(delimiter, at)) >= 0:

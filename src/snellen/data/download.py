@@ -1,6 +1,6 @@
-"""One published file from its address into a folder: parts that go on, tries, digests, room.
+"""Downloads one published file into a folder: resuming, retries, digests, and disk space.
 
-By hand, since huggingface_hub fetches only from its own hub, and many files are elsewhere.
+huggingface_hub downloads only from its own hub, and many files are elsewhere.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 TRIES = 5
 LONGEST_PAUSE = 60.0
-"""Seconds; a server that asks for a longer one is asked again after this."""
+"""The longest wait between two tries in seconds, even if a server asks for more."""
 MOST_UNSAID = 100 << 30
-"""No file is longer whose length nobody says."""
+"""The most bytes of a file whose size nobody states."""
 SPARE = 64 << 20
-"""Bytes that are to stay free on the disk."""
+"""Bytes of disk space that must stay free."""
 BLOCK = 1 << 20
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 HUB = "https://huggingface.co"
@@ -76,7 +76,7 @@ class Digests:
 
 
 def address(file: File) -> str:
-    """Where a file is fetched from: on the hub, or on the mirror that `HF_ENDPOINT` names."""
+    """The URL of a file: on the hub, or on the mirror in `HF_ENDPOINT`."""
     hub = _hub(file)
     if hub is None:
         return file.url
@@ -86,8 +86,7 @@ def address(file: File) -> str:
 
 
 def in_hub_cache(file: File) -> Path | None:
-    """Where a file of the hub would lie in the cache of Hugging Face's own tools; None: not on the
-    hub."""
+    """The path of a hub's file in the cache of Hugging Face's own tools; None for other files."""
     hub = _hub(file)
     if hub is None:
         return None
@@ -105,7 +104,7 @@ def in_hub_cache(file: File) -> Path | None:
 
 
 def _hub(file: File) -> tuple[str, str, str] | None:
-    """The repository, revision and path that an `hf:` address names."""
+    """The repository, revision, and path in an `hf:` address."""
     if not file.url.startswith("hf:"):
         return None
     match = re.fullmatch(r"hf://datasets/([\w.-]+/[\w.-]+)@([0-9a-f]{40})/([^?#]+)", file.url)
@@ -121,14 +120,14 @@ def _hub(file: File) -> tuple[str, str, str] | None:
 
 
 def expected(file: File) -> str:
-    """What is published about a file's bytes, for a person who compares them."""
+    """The published digest or size of a file, for a person who compares them."""
     if file.sha256 is not None:
         return f"SHA-256 {file.sha256}"
     return "no digest is published" if file.md5 is None else f"MD5 {file.md5}"
 
 
 def by_hand(file: File, folder: Path, again: str) -> str:
-    """How to go on without our download."""
+    """How to get the file without this download."""
     return (
         f"By hand: save {address(file)} as {folder / file.name} ({expected(file)}), "
         f"then `{again}` again."
@@ -141,7 +140,8 @@ def by_hand(file: File, folder: Path, again: str) -> str:
 def digests(
     path: Path, *, with_md5: bool = False, came: Callable[[int], None] = lambda size: None
 ) -> Digests:
-    """Of a whole file, read in blocks; `came` is told of each block's bytes, and may raise.
+    """The digests of a file, read in blocks. `came` is called with the size of each block, and may
+    raise.
 
     Raises:
         DataError: it cannot be read.
@@ -163,7 +163,7 @@ def digests(
 
 
 def difference(file: File, digests: Digests) -> str | None:
-    """How a file's bytes differ from what is published about them; None: they do not."""
+    """How a file differs from its published digests and size; None if it does not."""
     pairs = (("SHA-256", file.sha256, digests.sha256), ("MD5", file.md5, digests.md5))
     for kind, published, ours in pairs:
         if published is not None and ours != published.lower():
@@ -175,7 +175,7 @@ def difference(file: File, digests: Digests) -> str | None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keeps every other process that gets files out of the folder, which is made if need be.
+    """Locks the folder against other downloads. The folder is created if necessary.
 
     Raises:
         DataError: another process is at it, or nothing can be written or locked there.
@@ -208,9 +208,9 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 class Fetching:
-    """Fetches files into one folder, one session for all. `say` gets what a person should hear;
-    `again` is the command that goes on; `pause` is the seconds before the second try, doubled from
-    try to try."""
+    """Downloads files into one folder, over one session. `say` gets messages for the user; `again`
+    is the command that resumes; `pause` is the wait before the second try in seconds, doubled for
+    each further try."""
 
     def __init__(
         self,
@@ -231,7 +231,7 @@ class Fetching:
         self._coming: dict[str, int] = {}
 
     async def fetch(self, file: File, progress: FileProgress) -> Path:
-        """The whole file, beside where it is to lie: nothing is known of its digest yet.
+        """The complete file under a temporary name. Its digest is not checked yet.
 
         Raises:
             DataError: it could not be had; says why, what is kept, and what to do.
@@ -309,7 +309,7 @@ class Fetching:
             )
 
     def _check_room(self, file: File, needed: int) -> None:
-        """Whether there is room for this file beside the others that are coming."""
+        """Check that there is room for this file and for the others in progress."""
         free = shutil.disk_usage(self._folder).free - sum(self._coming.values()) - SPARE
         if needed > free:
             raise Rejected(
@@ -329,8 +329,8 @@ class Fetching:
 
 
 class _PartialFile:
-    """What has come of a file, and beside it which version of which address that is: without it
-    nothing can be added to a part."""
+    """The part of a file that has arrived, with a note of its URL and version, without which it
+    cannot be resumed."""
 
     def __init__(self, path: Path, url: str) -> None:
         self.path = path
@@ -350,14 +350,14 @@ class _PartialFile:
         return self.path.stat().st_size if self.path.is_file() else 0
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Delete the part."""
         self.validator = self.full_size = None
         self.path.unlink(missing_ok=True)
         self._note.unlink(missing_ok=True)
 
     @contextmanager
     def writing(self, head: FileHead) -> Iterator[BinaryIO]:
-        """The part to write on; on the disk when this is left without an error."""
+        """The part, open for appending. It is on the disk when the block ends without an error."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if not head.start:
             self.forget()

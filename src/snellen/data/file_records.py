@@ -1,7 +1,7 @@
-"""What is written down of a benchmark's published files, beside them in `files.json`.
+"""The records of downloaded files in `files.json`, next to the files.
 
-Of a file that came: name, address, size, our SHA-256, the MD5 as published, when; and of an archive
-the same of every member. Archives may come in parts.
+A record has the name, the URL, the size, our SHA-256, the published MD5, and the time; for an
+archive also the members. Archives may come in parts.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ _ARCHIVE = re.compile(r".+\.(?:zip|tar|tgz|tbz2?|txz|tar\.(?:gz|bz2|xz))", re.AS
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A file that came, as it is written down. `members`: size and SHA-256 of what was in it.
-    `passing`: an archive that was fetched and is to go once it is unpacked, should the process be
-    killed before."""
+    """The record of a downloaded file. `members` has the size and SHA-256 of each file in an
+    archive. `passing` marks an archive that is deleted after it is unpacked."""
 
     name: str
     url: str
@@ -43,7 +42,7 @@ class _FileList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def known(folder: Path) -> dict[str, Known]:
-    """What is written down in a folder, by name; nothing where nothing is.
+    """The records in a folder by name; empty if there are none.
 
     Raises:
         DataError: the list is damaged or newer than this version.
@@ -67,8 +66,8 @@ def write_down(folder: Path, entries: Mapping[str, Known]) -> None:
 
 
 def members_of(group: Sequence[File], records: Mapping[str, Known]) -> dict[str, tuple[int, str]]:
-    """The members of an archive, which its first part's record has; none where it was not unpacked
-    to its end, or is not known to be what is published now."""
+    """The members of an archive, from the record of its first part; empty if it was not unpacked
+    completely, or if it is not the currently published one."""
     for file in group:
         record = records.get(file.name)
         if record is None or not is_same(file, record):
@@ -77,7 +76,7 @@ def members_of(group: Sequence[File], records: Mapping[str, Known]) -> dict[str,
 
 
 def is_same(file: File, record: Known) -> bool:
-    """Whether a record is of the file that is published now."""
+    """Whether a record is of the currently published file."""
     same_digests = file.md5 == record.md5 and file.sha256 in (None, record.sha256)
     return record.url == file.url and same_digests
 
@@ -90,8 +89,7 @@ def size_of(path: Path) -> int | None:
 
 
 def groups_of(files: Sequence[File]) -> dict[str, list[File]]:
-    """Files by what they are part of: the parts of one archive together and in order, any other
-    file alone."""
+    """Files by archive: the parts of an archive together and in order, and any other file alone."""
     groups: dict[str, list[File]] = {}
     for file in files:
         groups.setdefault(archive_name(file), []).append(file)
@@ -99,7 +97,7 @@ def groups_of(files: Sequence[File]) -> dict[str, list[File]]:
 
 
 def archive_name(file: File) -> str:
-    """`x.zip` for the parts of it that are to be unpacked."""
+    """The name of the archive of a part that is unpacked: `x.zip`."""
     part = _PART.fullmatch(file.name)
     if part and file.unpack and not _ARCHIVE.fullmatch(file.name) and _ARCHIVE.fullmatch(part[1]):
         return part[1]
@@ -107,7 +105,7 @@ def archive_name(file: File) -> str:
 
 
 def _part(file: File) -> tuple[int, str]:
-    """`part10` after `part9`, `ba` after `az`."""
+    """A sort key that puts `part10` after `part9`, and `ba` after `az`."""
     part = _PART.fullmatch(file.name)
     if part is None:
         return 0, file.name
@@ -115,7 +113,7 @@ def _part(file: File) -> tuple[int, str]:
 
 
 def only(files: Sequence[File], names: Sequence[str]) -> list[File]:
-    """The files of these names, an archive's parts all together; all of them where none is named.
+    """The files with these names, with all parts of an archive; all files if no name is given.
 
     Raises:
         DataError: there is no file of one of the names.

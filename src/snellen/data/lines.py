@@ -1,4 +1,4 @@
-"""Lines of a text file as bytes, one at a time, and what is wrong with them."""
+"""Reads text files line by line as bytes, and reports their errors."""
 
 import gzip
 import zlib
@@ -10,7 +10,7 @@ from snellen.errors import DataError, check_regular
 
 MAX_ROW_BYTES = 100_000_000
 MAX_FILE_BYTES = 2_000_000_000
-"""Of a file that is held whole, unpacked."""
+"""The most bytes of a file that is read into memory."""
 BLOCK = 1 << 18
 UNREADABLE = (OSError, EOFError, zlib.error)  # what reading a file, packed or not, raises
 
@@ -33,15 +33,15 @@ ZERO_BYTES: dict[tuple[bool, ...], str] = {
 
 
 Line = tuple[bytes, int, int]
-"""A line without its `\\n`, its number from 1, and the byte of the file where it starts. A `\\r`
-before the `\\n` is still there: in a quoted cell it is text.
+"""A line without its `\n`, its number from 1, and its first byte in the file. A `\r` before the
+`\n` is kept, because in a quoted cell it is text.
 
-A plain tuple: a named one takes as long to make as the line to read.
+A plain tuple: creating a named one takes as long as reading the line.
 """
 
 
 def lines(path: Path) -> Iterator[Line]:
-    """The lines of a file, `.gz` unpacked, without a UTF-8 byte-order mark.
+    """The lines of a file, unpacked if it is `.gz`, without the UTF-8 byte-order mark.
 
     Raises:
         DataError: it cannot be opened or read, is not UTF-8 by its mark, or has a line over 100 MB.
@@ -87,7 +87,7 @@ def read(file: BinaryIO, path: Path, size: int) -> bytes:
 
 
 def file_content(path: Path, most: int = MAX_FILE_BYTES) -> bytes:
-    """The bytes of a whole text file, `.gz` unpacked, without UTF-8's byte-order mark.
+    """The content of a text file, unpacked if it is `.gz`, without the UTF-8 byte-order mark.
 
     Raises:
         DataError: it cannot be opened or read, is not UTF-8, or has more than `most` bytes.
@@ -112,7 +112,7 @@ def unreadable(error: Exception, path: Path) -> DataError:
 
 
 def without_mark(start: bytes, path: Path) -> bytes:
-    """The first bytes of a file without UTF-8's byte-order mark.
+    """The first bytes of a file without the UTF-8 byte-order mark.
 
     Raises:
         DataError: the file is UTF-16 or UTF-32 text.
@@ -126,7 +126,7 @@ def without_mark(start: bytes, path: Path) -> bytes:
 
 
 def other_encoding(start: bytes) -> str | None:
-    """UTF-16 or UTF-32, if the first bytes of a text show that it is in one of these."""
+    """UTF-16 or UTF-32, if the first bytes show one of these; None otherwise."""
     for mark, encoding in OTHER_MARKS.items():
         if start.startswith(mark):
             return encoding
@@ -134,7 +134,7 @@ def other_encoding(start: bytes) -> str | None:
 
 
 def utf8(raw: bytes, path: Path) -> bytes:
-    """The bytes of a whole text file without UTF-8's byte-order mark.
+    """The content of a text file without the UTF-8 byte-order mark.
 
     Raises:
         DataError: the text is in another encoding.
@@ -148,7 +148,7 @@ def utf8(raw: bytes, path: Path) -> bytes:
 
 
 def not_utf8(error: UnicodeDecodeError, offset: int, where: str) -> DataError:
-    """The bytes of a file, read from `offset`, are not UTF-8; `where` is the row and the file."""
+    """The error for bytes from `offset` on that are not UTF-8; `where` is the row and the file."""
     byte = error.object[error.start]
     return DataError(
         f"{where} is not UTF-8 at byte {offset + error.start} (0x{byte:02x}): "

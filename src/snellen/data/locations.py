@@ -1,5 +1,4 @@
-"""Where a data set's files lie: where the user says, in the cache folder, or where VLMEvalKit puts
-them."""
+"""The folders of data sets: the user's path, the cache folder, or VLMEvalKit's."""
 
 import os
 from collections.abc import Sequence
@@ -37,12 +36,13 @@ class File:
 
 
 def data_folder(benchmark: str) -> Path:
-    """Where a benchmark's published files are put."""
+    """The folder for a benchmark's published files."""
     return home() / "data" / benchmark
 
 
 def lmu_data() -> Path:
-    """VLMEvalKit's folder: `LMUData` if that folder is there, else `~/LMUData`, as it has it."""
+    """VLMEvalKit's folder: `LMUData` in the environment if that folder exists, otherwise
+    `~/LMUData`."""
     folder = os.environ.get("LMUData")  # noqa: SIM112  # that is its name
     if folder and Path(folder).expanduser().is_dir():
         return Path(folder).expanduser()
@@ -50,11 +50,11 @@ def lmu_data() -> Path:
 
 
 def folders(data: Path | None, benchmark: str, names: Sequence[str]) -> tuple[Path, ...]:
-    """Where a benchmark's files of these names are looked for, in order: in `data` alone where the
-    user names it, since what lies elsewhere would not be what was meant.
+    """The folders in which a benchmark's files are searched, in order: only `data` if the user
+    passed it, because another file would not be the one that was meant.
 
-    In VLMEvalKit's, which all data sets share, only TSV files are looked for, since their names say
-    what they are: `test.jsonl` there could be anybody's.
+    In VLMEvalKit's folder, which all data sets share, only TSV files are searched, because their
+    names identify the data set: `test.jsonl` could belong to any.
     """
     if data is not None:
         return (data,)
@@ -63,8 +63,8 @@ def folders(data: Path | None, benchmark: str, names: Sequence[str]) -> tuple[Pa
 
 
 def looked_up(folders: Sequence[Path], names: Sequence[str]) -> Path | None:
-    """The first of the names in the first of a benchmark's `folders` that has one; in VLMEvalKit's
-    only of TSV files. (If it is the only one, it was named.)"""
+    """The first file with one of the names in the first folder that has one. In VLMEvalKit's folder
+    only TSV files count, unless it is the only folder."""
     for folder in folders:
         shared = folder == lmu_data() and len(folders) > 1
         for name in names:
@@ -75,7 +75,8 @@ def looked_up(folders: Sequence[Path], names: Sequence[str]) -> Path | None:
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file that is looked for when it is first needed, and the folder its rows' paths start from.
+    """A file that is searched when it is first needed, and the folder to which its rows' paths are
+    relative.
 
     Raises:
         DataError: (from `path`, and from all that use it) none of the names is there.
@@ -122,13 +123,13 @@ class DataFile:
 
     @cached_property
     def folder(self) -> Path:
-        """Where the names start: for `x/data/test.jsonl`, found as `data/test.jsonl`, in `x`."""
+        """The folder of the names: `x` for `x/data/test.jsonl`, found as `data/test.jsonl`."""
         parts = self.path.parts
         depths = [len(Path(name).parts) for name in self.names if _ends_with(parts, name)]
         return self.path.parents[max(depths, default=1) - 1]
 
     def image(self, name: str, label: str | None = None) -> Image:
-        """An image that a row names relative to the folder, which the name may not leave."""
+        """An image that a row names. The name is relative to the folder and must stay inside it."""
         return Image(self.folder / name, label=label or name, within=self.folder)
 
     @property
@@ -149,12 +150,12 @@ def find(
     published: Sequence[File] = (),
     spec: str = "",
 ) -> DataFile:
-    """The file `data`, or the first of `names` in the folder `data`; without it in the cache
+    """The file `data`, or the first of `names` in the folder `data`; without `data` in the cache
     folder, or (TSV files) in VLMEvalKit's.
 
-    Looked for when it is first needed: a benchmark can be built where its data is not. Where it is
-    nowhere and there are `published` files, the error says how to get them: by the benchmark's
-    name, or `spec`, where that alone would get others.
+    The file is searched when it is first needed, so that a benchmark can be built without its data.
+    If it is missing and there are `published` files, the error says how to download them: by the
+    benchmark's name, or by `spec` if the name alone would download others.
     """
     return DataFile(data, benchmark, tuple(names), tuple(published), spec)
 

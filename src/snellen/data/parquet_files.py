@@ -1,4 +1,4 @@
-"""Rows of parquet files: of one, or of the parts of one in a folder. Needs the extra `parquet`."""
+"""Rows of one parquet file, or of the parts of one in a folder. Needs the extra `parquet`."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,22 +26,22 @@ _PART = re.compile(r"(?P<name>.*)-(?P<number>\d{5})-of-(?P<parts>\d{5})\b.*")
 def parquet(
     path: Path | DataFile, where: str | None = None, revision: str | None = None
 ) -> "Parquet":
-    """A table of a parquet file, or of all parts of one in a folder, in their order
+    """A table of a parquet file, or of all parts of one in a folder, in order
     (`test-00000-of-00003.parquet`, ...).
 
-    Cells are Python's values. Pictures as Hugging Face's Image feature has them, `{"bytes",
-    "path"}`, are images, in lists too. A row's digest is that of its JSON, with bytes by their
-    digest. A few rows are held at a time.
+    Cells are Python values. Pictures in the form of Hugging Face's Image feature, `{"bytes",
+    "path"}`, are images, also in lists. The digest of a row is that of its JSON, with bytes
+    replaced by their digest. A few rows are in memory at a time.
 
-    Iterating raises DataError where the extra is not installed, there is no such file, a part is
-    missing or cannot be read, or the folder has several sets of parts.
+    Iterating raises DataError if the extra is not installed, the file or a part is missing or
+    cannot be read, or the folder has several sets of parts.
     """
     return Parquet(path, where, revision)
 
 
 class Parquet:
-    """One parquet file, or several that are one set of rows, as a table. Not one to seek in: a row
-    is found by decoding all of its group before it."""
+    """One parquet file, or several parts, as a table. It cannot seek: reading a row decodes its
+    whole group up to that row."""
 
     def __init__(self, path: Path | DataFile, where: str | None, revision: str | None) -> None:
         self.where = where or str(path)
@@ -65,7 +65,8 @@ class Parquet:
             raise empty(path_of(self._source))
 
     def facts(self) -> Facts:
-        """Number and digest of the rows; from the files' indexes, which are made if need be."""
+        """The number of rows and their digest, from the files' indexes, which are created if
+        necessary."""
         rows = 0
         common = blake2b(digest_size=16)
         for path in self._files():
@@ -80,7 +81,8 @@ class Parquet:
         return Facts(rows=rows, digest=common.hexdigest())
 
     def _known(self, path: Path) -> RowIndex | None:
-        """The file's index, if this table has it already and it is of the file as it is now."""
+        """The file's index if this table has it already and the file has not changed; None
+        otherwise."""
         index = self._indexes.get(path)
         return index if index is not None and index.file == identity(path) else None
 
@@ -90,7 +92,7 @@ class Parquet:
 
 
 def _parts(folder: Path) -> list[Path]:
-    """The parts of the one set of rows in a folder, in order, none missing."""
+    """The parts of the only set of rows in a folder, in order and complete."""
     sets: dict[str, dict[int, Path]] = {}
     wanted: dict[str, int] = {}
     for path in sorted(folder.glob("*.parquet")):
@@ -123,7 +125,7 @@ def _parts(folder: Path) -> list[Path]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator["ParquetFile"]:
-    """A parquet file; what cannot be read of it while it is open is a DataError."""
+    """A parquet file. Errors while it is open become DataErrors."""
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile

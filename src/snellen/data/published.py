@@ -1,6 +1,6 @@
-"""A benchmark's published files, fetched, and unpacked where they are archives.
+"""Downloads a benchmark's published files, and unpacks archives.
 
-An archive that was fetched goes once its members are there.
+A downloaded archive is deleted when its members are complete.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ async def get(
     report: Callable[[Sequence[FileProgress]], None] = lambda progress: None,
     pause: float = 1.0,
 ) -> list[Known]:
-    """The files, each whole and as published, in the folder; those that are there are not fetched.
+    """Download the files that are missing into the folder, each complete and as published.
 
-    Four come at once. `again` is the command that goes on, `token` the hub's. `say` gets what a
-    person should hear, `report` four times a second how far each file is. `pause` is the seconds
-    before a second try.
+    Four downloads run concurrently. `again` is the command that resumes, and `token` is the hub's
+    token. `say` gets messages for the user; `report` gets the progress of each file four times a
+    second. `pause` is the wait before a second try, in seconds.
 
     Raises:
         DataError: at least one could not be had; says of each why, and what to do. The others are
@@ -157,7 +157,8 @@ class _Getting:
             ) from error
 
     async def _there(self, file: File, path: Path) -> bool:
-        """Whether what lies there is the file; one that somebody put there has to be."""
+        """Whether the file is there. A file that somebody else put there must be the published
+        one."""
         if not path.is_file():
             return False
         record = self.known.get(file.name)
@@ -206,7 +207,7 @@ class _Getting:
         return await asyncio.get_running_loop().run_in_executor(self._threads, taken)
 
     def _go_on(self, size: int) -> None:
-        """Called in a thread with each block: nobody can stop it but itself."""
+        """Called in a thread with each block. Only this call can stop the thread."""
         if self.over:
             raise DataError("interrupted")
 
@@ -242,7 +243,7 @@ class _Getting:
     # -- archives
 
     def _unpacked(self, group: Sequence[File]) -> bool:
-        """Whether the members of an archive are all there, as long as they were."""
+        """Whether all members of an archive exist with their sizes."""
         members = members_of(group, self.known)
         return bool(members) and all(
             size_of(self._folder / name) == size for name, (size, _) in members.items()
@@ -282,7 +283,7 @@ class _Getting:
         self._say(f"{archive_name(first)}: {len(members):,} files unpacked into {self._folder}")
 
     def _drop(self, group: Sequence[File]) -> None:
-        """Take away an archive that is unpacked; what a person put there stays."""
+        """Delete an unpacked archive that was downloaded. A person's own file stays."""
         passing = [file.name for file in group if self.known[file.name].passing]
         for name in passing:
             (self._folder / name).unlink(missing_ok=True)
@@ -292,7 +293,7 @@ class _Getting:
 
 
 async def _together(tasks: Sequence[Coroutine[None, None, None]]) -> None:
-    """All of them to their end, and then the errors of all."""
+    """Wait for all of them, and then raise all their errors."""
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, BaseException) and not isinstance(outcome, DataError):

@@ -1,9 +1,9 @@
-"""Where each row of a file lies, and its digest: kept in the cache folder, `home()/index`, since to
-learn it the whole file must be read.
+"""The position and digest of each row of a file, kept in the cache folder, `home()/index`, because
+finding them requires reading the whole file.
 
-An index is a file of entries of 36 bytes, a row each, and behind them a JSON footer with all else.
-One that is torn, is of another version of us or of the rows, or is no index at all is made anew and
-nothing is said; where it cannot be written, it lives in memory for as long as its table.
+An index is a file with an entry of 36 bytes per row, and a JSON footer. A damaged or outdated index
+is created again without a message. If it cannot be written, it stays in memory as long as its
+table.
 """
 
 import os
@@ -29,15 +29,15 @@ from snellen.home import home
 
 FORMAT = 1
 KEPT_FROM = 1_000_000
-"""Bytes of a file from which on its index is kept: a smaller one is read in milliseconds."""
+"""The least bytes of a file whose index is kept. A smaller file is read in milliseconds."""
 SETTLED = 1_000_000_000
-"""Nanoseconds for which a file must not have changed: its time stamp does not tell apart two
-changes within a few milliseconds."""
+"""Nanoseconds for which a file must not have changed. Its time stamp does not distinguish changes
+within a few milliseconds."""
 LEFT = 24 * 3600
-"""Seconds after which an index that is still being made is one whose process was killed."""
+"""Seconds after which an unfinished index is taken for one of a killed process."""
 NEW = ".new"
 File = tuple[str, int, int, int]
-"""Absolute path, bytes, time of the last change in nanoseconds, inode."""
+"""Absolute path, bytes, time of the last change in nanoseconds, and inode."""
 ENTRY = Struct("<QIII16s")
 END = Struct("<Q8s")
 MARK = b"\nsnellen"
@@ -45,10 +45,10 @@ BLOCK = 1_000
 
 
 class RowEntry(NamedTuple):
-    """Where a row lies: its first byte in the file and its length without its line end. `skip`
-    bytes from its byte `at` on are a picture, which need not be read to know the rest (0: none).
+    """The position of a row: its first byte in the file, and its length without the line end.
+    `skip` bytes from its byte `at` on are a picture, which can be left out (0: none).
 
-    Offsets are 0 where a file cannot be sought in; the digest's are its 16 bytes.
+    Offsets are 0 if the file cannot seek. The digest is 16 bytes.
     """
 
     offset: int
@@ -59,14 +59,14 @@ class RowEntry(NamedTuple):
 
 
 class Learnt(msgspec.Struct):
-    """What else is learnt of a table while its rows are looked at."""
+    """Further facts that are learned while the rows are read."""
 
     names: list[str] = []
-    """Of columns, where a header names them."""
+    """The names of the columns, if there is a header."""
     missing: dict[str, dict[str, int]] = {}
-    """For a column: how often which cells occur that pandas would read as missing."""
+    """For each column, the cells that pandas would read as missing, and how often they occur."""
     lenders: dict[str, int] = {}
-    """Rows whose picture other rows show, by the name that those call them."""
+    """Rows whose picture other rows use, by the name that those rows use for it."""
 
 
 class _Footer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -81,15 +81,15 @@ class _Footer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 Fields = tuple[int, int, int, int, bytes]
-"""An entry's, as a plain tuple, which takes a fifth of the time: a million are made."""
+"""The values of an entry as a plain tuple, which takes a fifth of the time for a million rows."""
 Scan = Callable[[Learnt], Iterator[Fields]]
-"""Looks at all rows, and notes on the way what there is to learn."""
+"""Reads all rows, and notes further facts on the way."""
 Read = Callable[[int, int], bytes]
-"""So many bytes of an index, from that byte on."""
+"""Reads so many bytes of an index from a byte on."""
 
 
 class RowIndex:
-    """The entries of a file's rows, read when they are asked for, and the facts about them all."""
+    """The entries of a file's rows, read on demand, and the facts about all of them."""
 
     def __init__(self, footer: _Footer, read: Read) -> None:
         self.facts = Facts(rows=footer.rows, digest=footer.digest)
@@ -115,7 +115,7 @@ class RowIndex:
 
 
 def index_of(path: Path, kind: str, scan: Scan) -> RowIndex:
-    """The index of a file: from the cache folder if it is of the file as it is now, else made.
+    """The index of a file: from the cache folder if the file has not changed, otherwise a new one.
 
     Raises:
         DataError: the file cannot be opened, or what `scan` raises.
@@ -137,7 +137,7 @@ def index_of(path: Path, kind: str, scan: Scan) -> RowIndex:
 
 
 def identity(path: Path) -> File:
-    """What tells a file from all others, and from itself after a change.
+    """What identifies a file, and changes with it.
 
     Raises:
         DataError: it is not there.
@@ -151,7 +151,7 @@ def identity(path: Path) -> File:
 
 
 def _kept(path: Path, kind: str, file: File) -> RowIndex | None:
-    """The index that lies there, if it is whole and of this file."""
+    """The index at this path, if it is intact and of this file."""
     try:
         opened = os.open(path, os.O_RDONLY)
     except OSError:
@@ -165,7 +165,7 @@ def _kept(path: Path, kind: str, file: File) -> RowIndex | None:
 
 
 def _held(footer: _Footer, opened: int) -> RowIndex:
-    """An index that reads from a file for as long as it lives, whatever becomes of its name."""
+    """An index that reads from an open file, even if the file is deleted."""
     ours = os.dup(opened)
     index = RowIndex(footer, partial(os.pread, ours))
     weakref.finalize(index, os.close, ours)
@@ -173,7 +173,7 @@ def _held(footer: _Footer, opened: int) -> RowIndex:
 
 
 def _footer(read: Read, size: int) -> _Footer | None:
-    """The footer of an index, if all that is before it is as it was written."""
+    """The footer of an index, if the entries before it are intact."""
     if size < END.size:
         return None
     length, mark = END.unpack(read(END.size, size - END.size))
@@ -192,7 +192,7 @@ def _footer(read: Read, size: int) -> _Footer | None:
 
 
 def _write_index(path: Path, kind: str, file: File, scan: Scan) -> RowIndex:
-    """A new index, put there whole, unless the file is changing.
+    """Create an index and put it in place when it is complete, unless the file is changing.
 
     Raises:
         OSError: there is no room for it.
@@ -211,7 +211,7 @@ def _write_index(path: Path, kind: str, file: File, scan: Scan) -> RowIndex:
 
 
 def _clear(folder: Path) -> None:
-    """Take away what killed processes left: nobody else does."""
+    """Delete unfinished indexes of killed processes."""
     for path in folder.glob(f".*{NEW}"):
         with suppress(OSError):  # another process does it too, or it is not ours
             if time.time() - path.stat().st_mtime > LEFT:

@@ -1,7 +1,7 @@
-"""Rows of sheets: tab- or comma-separated text with a header, quoted as the csv module does.
+"""Rows of tab- or comma-separated text with a header, with the quoting of the csv module.
 
-By hand, since no reader of CSV gives a row's position in the file, or its own bytes, which its
-digest is made from.
+No CSV reader gives the position of a row in the file, or its bytes, from which its digest is
+computed.
 """
 
 import os
@@ -24,21 +24,21 @@ MISSING = frozenset(
     b"#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan"
     b"|null".split(b"|")
 )
-"""Cells that pandas' read_csv takes for missing, beside the empty one:
-pandas-dev/pandas@1285c95f802d7b89963ab7960fa2eae01cfb8c4e:pandas/_libs/parsers.pyx, STR_NA_VALUES.
-"""
+"""Cells that pandas' read_csv reads as missing, besides the empty one:
+pandas-dev/pandas@1285c95f802d7b89963ab7960fa2eae01cfb8c4e:pandas/_libs/parsers.pyx,
+STR_NA_VALUES."""
 LONGEST = max(map(len, MISSING))
 LONG_ROW = 4_096
-"""Bytes of a row from which on finding its cells takes less time than copying them."""
+"""Bytes of a row from which on finding its cells is faster than copying them."""
 HEAD = 100
-"""Bytes of a cell that are looked at in a long row."""
+"""Bytes of a cell that are examined in a long row."""
 THREADS = 2
-"""Long rows are hashed in threads, which is most of the work where pictures lie in them."""
+"""Long rows are hashed in threads, which is most of the work if they contain pictures."""
 HASHED_AT_ONCE = 1 << 19
 """Bytes of rows that a thread reads."""
 AHEAD = 256
-"""So many times as many are looked through before they are hashed: both at a time take longer,
-since each wants the interpreter from the other at every row."""
+"""How many such blocks are split into rows before they are hashed. Doing both at a time is slower,
+because both need the interpreter for every row."""
 WORDS = {b",": "comma", b"\t": "tab"}
 DELIMITERS = (
     (";", "semicolon", "Save it with commas between its cells (.csv) or with tabs (.tsv)."),
@@ -50,30 +50,31 @@ DELIMITERS = (
 def tsv(path: Path | DataFile, where: str | None = None, revision: str | None = None) -> "Sheet":
     """A table of a tab-separated file with a header, gzipped or not.
 
-    A cell is text as it stands, `None`, `NA` and `null` too. Quotes are the csv module's, strictly:
-    a quoted cell may hold tabs and line breaks, and two quotes in it are one. Iterating raises
-    DataError with the number of the first row that has not as many cells as the header, is not
-    UTF-8, or has a quote that is never closed.
+    A cell is unchanged text, also `None`, `NA`, and `null`. Quotes follow the csv module in strict
+    mode: a quoted cell may contain tabs and line breaks, and two quotes in it stand for one.
+    Iterating raises DataError with the number of the first row that has more or fewer cells than
+    the header, is not UTF-8, or has an unclosed quote.
     """
     return Tsv(path, where, revision)
 
 
 def csv(path: Path | DataFile, where: str | None = None, revision: str | None = None) -> "Sheet":
-    """A table of a comma-separated file with a header; all else as `tsv`."""
+    """A table of a comma-separated file with a header, otherwise like `tsv`."""
     return Csv(path, where, revision)
 
 
 def read_as_missing(table: Table) -> Mapping[str, int]:
-    """How many cells of each column are text here, as `None`, and missing for pandas' read_csv.
+    """For each column, the cells that are text here, such as `None`, and missing for pandas'
+    read_csv.
 
-    Empty cells are not counted, nor columns without any. Costs nothing once the table's facts are
-    known; {} where the rows are no sheet's.
+    Empty cells and columns without such cells are left out. Fast once the facts of the table are
+    known; {} if the rows are not from a sheet.
     """
     return {name: sum(words.values()) for name, words in _missing(table).items()}
 
 
 def missing_note(table: Table) -> str | None:
-    """The same in a sentence, to be shown beside a result; None where there are none."""
+    """The same in a sentence for a result; None if there are none."""
     columns = _missing(table)
     if not columns:
         return None
@@ -96,33 +97,33 @@ def _missing(table: Table) -> Mapping[str, Mapping[str, int]]:
 
 
 class Record(NamedTuple):
-    """A row's bytes without its line end, and where they start; where its cells lie if there are
-    quotes in it, else they are what the delimiters part."""
+    """A row's bytes without its line end, and their position; the positions of its cells if it has
+    quotes, otherwise the delimiters separate them."""
 
     raw: bytes
     offset: int
     position: int | None
-    """The row's number; None: it is the header."""
+    """The position of the row; None for the header."""
     line: int | None
-    """The number of its first line, where it is known."""
+    """The number of its first line, if it is known."""
     spans: list[Span] | None
 
     def where(self, path: Path) -> str:
-        """The row in words."""
+        """The name of the row in messages."""
         row = "the header" if self.position is None else f"row {self.position + 1}"
         return f"{row} of {path}" + (f" (line {self.line})" if self.line is not None else "")
 
 
 Hash = blake2b
 Unhashed = tuple[int, int, int, int, bytes]
-"""An entry's fields, but with the row's bytes, of which the digest is still to be taken."""
+"""The fields of an entry, with the row's bytes instead of their digest."""
 PictureSpan = tuple[int, int]
-"""The byte of a row at which a picture lies, and its length; 0, 0: the row is read as a whole."""
+"""The first byte of the picture in its row, and its length; 0, 0 if the row is read completely."""
 
 
 class Sheet(FileTable):
-    """A separated text file as a table. A row's digest is that of the header's names and its own
-    bytes, since a row means nothing without them."""
+    """A separated text file as a table. The digest of a row covers the header's names and the row's
+    bytes, because a row means nothing without them."""
 
     DELIMITER: bytes
 
@@ -152,7 +153,8 @@ class Sheet(FileTable):
     def _entries(
         self, path: Path, learnt: Learnt, picture: Callable[[Record, list[bytes], int], PictureSpan]
     ) -> Iterator[Fields]:
-        """The rows' entries; `picture` finds a picture, given the beginnings of a row's cells."""
+        """The entries of the rows; `picture` finds a picture from the beginnings of a row's
+        cells."""
         records = self._records(path)
         names = learnt.names = self._names(next(records), path)
         rows = self._rows(records, names, learnt, picture, path)
@@ -184,7 +186,7 @@ class Sheet(FileTable):
             yield record.offset, len(record.raw), at, skip, record.raw
 
     def _heads(self, record: Record) -> list[bytes]:
-        """The beginnings of a row's cells; whole cells where these do not lie in `spans`."""
+        """The beginnings of a row's cells; complete cells if they are not in `spans`."""
         if record.spans is None:
             return record.raw.split(self.DELIMITER)
         return [record.raw[start : min(end, start + HEAD)] for start, end, _ in record.spans]
@@ -201,7 +203,7 @@ class Sheet(FileTable):
         return names
 
     def _check_delimiter(self, header: str, path: Path) -> None:
-        """A header of one name that another delimiter would part was meant to be parted by it."""
+        """Refuse a header of one name that contains another delimiter."""
         for other, word, mend in DELIMITERS:
             if n := header.count(other):
                 raise DataError(
@@ -210,7 +212,7 @@ class Sheet(FileTable):
                 )
 
     def _records(self, path: Path) -> Iterator[Record]:
-        """The header's record, and each row's.
+        """The header's record, and the record of each row.
 
         Raises:
             DataError: one cannot be split, or there is no row.
@@ -234,11 +236,11 @@ class Sheet(FileTable):
     def _quoted(
         self, record: Record, begun: bytes, following: Iterator[Line], path: Path
     ) -> Record:
-        """The row that begins with this line and may go on over line breaks inside quotes."""
+        """The row that begins with this line and may continue over line breaks in quotes."""
         raw = bytearray(begun)
 
         def go_on() -> bool:
-            """Add the lines up to the next that has a quote; whether there is one."""
+            """Append the lines up to the next one with a quote, and return whether there is one."""
             for line, _, _ in following:
                 raw.extend(b"\n" + line)
                 if len(raw) > MAX_ROW_BYTES:
@@ -285,13 +287,13 @@ class Csv(Sheet):
 
 
 def _hashed(rows: Iterator[Unhashed], header: Hash) -> Iterator[Fields]:
-    """The rows' entries, each with the digest of the header and the row."""
+    """The entries of the rows, each with the digest of header and row."""
     for offset, length, at, skip, raw in rows:
         yield offset, length, at, skip, _digest(header, raw)
 
 
 def _hashed_in_threads(rows: Iterator[Unhashed], header: Hash, path: Path) -> Iterator[Fields]:
-    """The same; the threads read the rows once more, so that few have to be held."""
+    """The same with threads, which read the rows again, so that few are in memory."""
 
     def hashed(block: Sequence[Fields]) -> list[Fields]:
         start, end = block[0][0], block[-1][0] + block[-1][1]
@@ -312,7 +314,7 @@ def _hashed_in_threads(rows: Iterator[Unhashed], header: Hash, path: Path) -> It
 
 
 def _blocks(rows: Iterator[Unhashed]) -> Iterator[list[Fields]]:
-    """Entries without digests, those together that are hashed at once."""
+    """Entries without digests, in blocks that are hashed together."""
     block: list[Fields] = []
     for offset, length, at, skip, _ in rows:
         block.append((offset, length, at, skip, b""))

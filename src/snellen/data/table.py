@@ -1,4 +1,4 @@
-"""Rows of a data set, one at a time, each with its place and the digest of what was read."""
+"""Rows of a data set, one at a time, each with its position and digest."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -44,11 +44,10 @@ class Facts:
 
 
 class Table(Protocol):
-    """Rows of a data set, read anew on every iteration, never held as a list.
+    """The rows of a data set, read again on every iteration, and never held as a list.
 
-    `where` is what a person calls it in a message, `revision` the data set's published revision.
-    Nothing is opened
-    before the first iteration, so that a benchmark can be built where its data is not.
+    `where` is its name in messages, and `revision` the published revision of the data set. Nothing
+    is opened before the first iteration, so that a benchmark can be built without its data.
     """
 
     where: str
@@ -61,7 +60,7 @@ class Table(Protocol):
 
 @runtime_checkable
 class Seekable(Protocol):
-    """A table that gives a row without reading those before it, if `seeks` is true of its file."""
+    """A table that can read a row without those before it, if `seeks` is true of its file."""
 
     @property
     def seeks(self) -> bool: ...
@@ -70,8 +69,8 @@ class Seekable(Protocol):
 
 
 def rows_at(table: Table, places: Iterable[int]) -> Iterator[Row]:
-    """The table's rows at these places, in the table's order: sought where it can be done, else
-    found in one pass that ends at the last of them.
+    """The rows at these positions, in the order of the table: by seeking if possible, otherwise in
+    one pass that ends at the last of them.
 
     Raises:
         IndexError: there is no such row.
@@ -107,7 +106,7 @@ def facts_of(rows: Iterator[Row]) -> Facts:
 
 
 class Drawn:
-    """A table made by a function, for rows that the package draws or lists itself."""
+    """A table from a function, for rows that the package draws or lists itself."""
 
     def __init__(
         self,
@@ -128,7 +127,7 @@ class Drawn:
 
 
 class Filtered:
-    """The rows of another table that pass a test; each keeps its place among all rows."""
+    """The rows of another table that pass a test. Each keeps its position among all rows."""
 
     def __init__(self, table: Table, keep: Callable[[Row], bool]) -> None:
         self.where = table.where
@@ -154,7 +153,8 @@ class Filtered:
 
 
 def fields_digest(fields: Mapping[str, Any]) -> str:
-    """The digest of a row that is no text: of its JSON with sorted names, bytes by their digest."""
+    """The digest of a row that is not text: of its JSON with sorted names, and bytes replaced by
+    their digest."""
     return row_digest(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS, default=_as_json))
 
 

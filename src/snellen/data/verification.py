@@ -1,4 +1,4 @@
-"""Whether a benchmark's files are those that are published, or as they came."""
+"""Checks whether a benchmark's files are as published, or as downloaded."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from snellen.data.row_index import identity as identity_of
 from snellen.home import home
 
 MOST_COMPARED = 500_000_000
-"""Bytes of a file that is compared with what is published before its first question is asked."""
+"""The most bytes of a file that is compared with its published digest before the first question."""
 
 
 def mismatch(data_file: DataFile) -> str | None:
-    """In a sentence, that the file which rows are read from is not the one that is published under
-    its name; None where it is, where no digest is published, or where it is too large to be read
-    for that (`verify` reads it).
+    """A sentence that says that the file with the rows is not the published one of its name; None
+    if it is, if no digest is published, or if it is too large to be read for this check (`verify`
+    reads it).
 
     Raises:
         DataError: it is not there, or cannot be read.
@@ -53,7 +53,7 @@ def mismatch(data_file: DataFile) -> str | None:
 
 
 class _Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """The digests of a file as it was."""
+    """The digests of a file at an earlier check."""
 
     identity: list[str]
     digests: Digests
@@ -78,9 +78,8 @@ class FileCheck:
 
 
 def verify(files: Sequence[File], folders: Sequence[Path]) -> list[FileCheck]:
-    """Every published file in the first of the folders that has it, all that the first folder's
-    `files.json` lists, and members of archives, read whole; members that are as they came are one
-    line.
+    """The check of every published file in the first folder that has it, of all files in the first
+    folder's `files.json`, and of the members of archives. Intact members are one line.
 
     Raises:
         DataError: a file cannot be read, or `files.json` is damaged.
@@ -123,7 +122,7 @@ def _compared(
 
 
 def _fault(file: File | None, record: Known | None, actual: Digests, *, opened: bool) -> str | None:
-    """What is wrong with a file that is there; `opened`: what came out of it is there too."""
+    """The error of an existing file; `opened`: its members exist too."""
     if file is not None and (why := difference(file, actual)):
         return why
     if record is not None and actual.sha256 != record.sha256:
