@@ -1,7 +1,6 @@
-"""Other tools' files, in (`predictions`) and out; each module is one kind.
+"""Reads other tools' files (`predictions`) and writes them; each module handles one kind.
 
-May import core and data.
-Start with `predictions.py`.
+May import core and data. Start with `predictions.py`.
 """
 
 from snellen.interop._answered import EXPORTED, Answered

@@ -1,4 +1,4 @@
-"""One question of a run and what a model said, as other tools' files are made of them."""
+"""One question of a run and the model's reply, as other tools' files contain them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,8 @@ EXPORTED = ("id", "question", "choices", "target", "reply", "state")
 
 @dataclass(frozen=True, kw_only=True)
 class Answered:
-    """`place` is the row's place in the data set, from 0; a `reply` of None is a failed one."""
+    """A question with its reply. `position` is that of its row in the data set, from 0; a `reply`
+    of None is a failed one."""
 
     id: str
     position: int

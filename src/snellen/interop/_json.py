@@ -1,7 +1,7 @@
-"""Rows of other people's JSON: a list, an object a line, or one object with an entry a question.
+"""Reads rows from JSON: a list, an object per line, or one object with an entry per question.
 
-Python's writer and pandas leave `NaN` in what they call JSON: it is read as null. A comma may end a
-line, as in SEED-Bench's published files.
+`NaN`, which Python and pandas write, is read as null. A line may end with a comma, as in
+SEED-Bench's published files.
 """
 
 import json
@@ -16,16 +16,16 @@ from snellen.data import file_content
 from snellen.errors import DataError
 
 KEYS, VALUES = "(keys)", "(values)"
-"""What the keys and the values of `{id: reply}` and `{id: {...}}` are called as columns."""
+"""The names of the columns for the keys and values of `{id: reply}` and `{id: {...}}`."""
 TORN = "If the file is still being written, wait. If a download was cut off, download it again."
 
 
 class NotRows(DataError):
-    """A file is whole, and has other things in it than predictions."""
+    """The file is valid, but it does not contain predictions."""
 
 
 def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Rows, each with its place.
+    """The rows, each with a label for messages.
 
     Raises:
         NotRows: it is JSON of another shape.
@@ -54,7 +54,7 @@ def _lines(raw: bytes, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _object(line: bytes) -> Mapping[str, Any] | None:
-    """The object in a line; None where there is none, or not that alone."""
+    """The object in a line; None if the line is not exactly one object."""
     line = line.strip().removesuffix(b",")
     try:
         fields = orjson.loads(line)
@@ -115,7 +115,7 @@ def _numbered(rows: list[Any], path: Path, word: str) -> Iterator[tuple[str, Map
 
 
 def _loads(raw: bytes, as_object: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """As Python reads JSON, NaN and the infinities as None.
+    """JSON as Python reads it, with NaN and the infinities as None.
 
     Raises:
         ValueError: it is no JSON, is nested too deep, or has a number of thousands of digits.

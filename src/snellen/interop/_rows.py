@@ -1,4 +1,4 @@
-"""The rows of somebody's file, whatever its kind, each with the words by which to find it."""
+"""Reads the rows of a file of any kind, each with a label for messages."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,8 +12,8 @@ from snellen.interop._spreadsheet_cells import original
 
 KINDS = (".jsonl", ".json", ".csv", ".tsv", ".xlsx")
 LabeledRow = tuple[str, Mapping[str, Any]]
-"""Where a row stands ("row 3"), and its fields. A field that holds no text, number or truth value
-is a `NoText`, a list or an object."""
+"""The label of a row ("row 3"), and its fields. A field that is not text, a number, or a boolean is
+a `NoText`, a list, or an object."""
 
 INSTEAD = {
     ".xls": "That is the old spreadsheet format. Save it as .xlsx, .csv or .tsv.",
@@ -23,7 +23,7 @@ INSTEAD = {
 
 
 def rows_of(path: Path) -> Iterator[LabeledRow]:
-    """The rows of a JSONL, JSON, CSV, TSV (each with .gz or not) or XLSX file.
+    """The rows of a JSONL, JSON, CSV, or TSV file, each also with .gz, or of an XLSX file.
 
     Raises:
         DataError: the name ends otherwise, or the file is not what its name says.
@@ -41,8 +41,8 @@ def rows_of(path: Path) -> Iterator[LabeledRow]:
 
 
 def _as_stored(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A row of this package's own tables without the apostrophes that kept a spreadsheet program
-    from running its cells. In other tables an apostrophe is the reply's own."""
+    """A row of this package's own tables without the apostrophes that protect spreadsheet programs.
+    In other tables an apostrophe belongs to the reply."""
     if row.keys() != set(EXPORTED):
         return row
     return {
@@ -51,6 +51,6 @@ def _as_stored(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def kind_of(path: Path) -> str:
-    """The end of a name, in small letters and without .gz; that of `.xlsx.gz` is `.gz`."""
+    """The suffix of a name in lowercase, without .gz; for `.xlsx.gz` it is `.gz`."""
     inner = Path(path.name.removesuffix(".gz")).suffix.lower()
     return ".gz" if inner == ".xlsx" and path.suffix == ".gz" else inner

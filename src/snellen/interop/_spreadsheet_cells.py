@@ -1,4 +1,4 @@
-"""Cells of spreadsheets, as they are read and as they are written."""
+"""Reads and writes cells of spreadsheets."""
 
 import json
 import math
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from snellen.errors import DataError
 
 LONGEST = 32_767
-"""Characters of a cell, Excel's limit, in UTF-16: most programs cut what is longer there."""
+"""The longest text of a cell, Excel's limit, in UTF-16 units. Most programs cut longer text."""
 EXACT = 2**53
-"""Numbers of spreadsheets are floats: below this a whole one is what somebody meant."""
+"""Numbers in spreadsheets are floats. Below this limit, a whole number is exact."""
 # Also the wide signs, which a Japanese Excel takes for the same.
 FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -18,17 +18,17 @@ NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 @dataclass(frozen=True)
 class NoText:
-    """A cell whose text is lost, and what it holds instead: "a formula"."""
+    """A cell whose text is lost, and what the cell contains instead: "a formula"."""
 
     why: str
 
 
 def harmless(text: str) -> str:
-    """A cell of a text file, with an apostrophe before it where a spreadsheet program would take it
-    for a formula. A plain number such as -5 stays.
+    """A cell of a text file, with an apostrophe before text that a spreadsheet program would read
+    as a formula. A plain number such as -5 is unchanged.
 
-    A cell that has apostrophes before such a sign gets one more, so that no two cells become the
-    same and each can be had back.
+    Text that has apostrophes before such a sign gets another one, so that every cell can be
+    restored.
 
     >>> harmless("=1+1"), harmless("- a cat"), harmless("-5"), harmless("'=1")
     ("'=1+1", "'- a cat", '-5', "''=1")
@@ -47,7 +47,7 @@ def original(text: str) -> str:
 
 
 def cell(value: object, where: str) -> str | int | float | bool | None:
-    """A value as one cell; a list or an object is its JSON.
+    """A value as one cell; a list or an object becomes JSON.
 
     Raises:
         DataError: it is no finite number, or text with half a character.
@@ -67,7 +67,7 @@ def cell(value: object, where: str) -> str | int | float | bool | None:
 
 
 def encodable(text: str, where: str) -> str:
-    """The text, which UTF-8 can hold.
+    """The text, if UTF-8 can encode it.
 
     Raises:
         DataError: it has half a character (a lone surrogate).

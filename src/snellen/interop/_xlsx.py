@@ -1,9 +1,9 @@
-"""The rows of a spreadsheet (.xlsx), read with calamine after a look at what calamine does not say.
+"""Reads the rows of a spreadsheet (.xlsx) with calamine, after checks that calamine does not make.
 
-calamine keeps a rectangle from the first cell to the last in memory: a file of 5 kB with a cell in
-the last row and column ends the program. It gives a formula's stored value as if somebody had
-written it, 0 where xlsxwriter made the formula, and an error such as #N/A as nothing. So the parts
-are unpacked within limits and searched for such cells first.
+calamine keeps the rectangle from the first cell to the last in memory: a file of 5 kB with a cell
+in the last row and column ends the program. It returns the stored value of a formula as if it were
+text, 0 for formulas by xlsxwriter, and nothing for an error such as #N/A. So the parts are first
+unpacked within limits and searched for such cells.
 """
 
 import re
@@ -22,15 +22,16 @@ if TYPE_CHECKING:
     from python_calamine import CalamineSheet
 
 MOST_BYTES = 1_000_000_000
-"""Unpacked, all parts together."""
+"""The most unpacked bytes of all parts together."""
 MOST_RATIO = 100
-"""Unpacked to packed, from SMALL on; files of predictions have about 10, a bomb has 1,000."""
+"""The highest ratio of unpacked to packed bytes, from SMALL bytes on. Files of predictions have
+about 10, a zip bomb has 1,000."""
 SMALL = 50_000_000
 BLOCK = 1 << 20
 MOST_CELLS = 20_000_000
-"""Of the rectangle that calamine holds, at 60 bytes each."""
+"""The most cells of the rectangle that calamine keeps, at 60 bytes each."""
 OLD = bytes.fromhex("d0cf11e0a1b11ae1")
-"""How .xls begins, and an .xlsx with a password."""
+"""The first bytes of .xls, and of an .xlsx with a password."""
 
 # Elements of the parts, with or without a prefix; text has no bare "<".
 SHEET = re.compile(rb"<(?:\w+:)?sheetData[\s/>]")
@@ -41,8 +42,8 @@ ERROR = re.compile(rb"""\st\s*=\s*["']e["']""")
 
 @dataclass
 class _Sheet:
-    """What a part has: the last row and column, and cells whose text is lost, by (row, column) from
-    1."""
+    """The content of a part: the last row and column, and the cells whose text is lost, by (row,
+    column) from 1."""
 
     cells: int = 0
     rows: int = 0
@@ -51,10 +52,10 @@ class _Sheet:
 
 
 def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The rows under the first one that is not empty, which names the columns; wholly empty ones
-    and columns without a name are left out.
+    """The rows below the first row that is not empty, which names the columns. Empty rows, and
+    columns without a name, are left out.
 
-    A cell is text, a number, a truth value, "" where it is empty, or NoText.
+    A cell is text, a number, a boolean, "" if it is empty, or NoText.
 
     Raises:
         DataError: it is no .xlsx, is locked, damaged or too large, has several sheets, or no names.
@@ -99,7 +100,7 @@ def _rows(
 
 
 def _names(cells: Mapping[int, object], path: Path) -> dict[int, str]:
-    """The columns' names by column; those without one, pandas' own index, are left out."""
+    """The names of the columns. Columns without a name, such as pandas' index, are left out."""
     names = {column: str(_kept(value)) for column, value in cells.items() if value != ""}
     if twice := [name for name in names.values() if list(names.values()).count(name) > 1]:
         raise DataError(f"{path} has more than one column named {twice[0]!r}. Rename all but one.")
@@ -107,7 +108,7 @@ def _names(cells: Mapping[int, object], path: Path) -> dict[int, str]:
 
 
 def _kept(value: object) -> object:
-    """A cell as it is shown: a whole number without a point."""
+    """A cell as it is shown: a whole number has no decimal point."""
     match value:
         case float() if value.is_integer() and abs(value) < EXACT:
             return int(value)
@@ -117,7 +118,7 @@ def _kept(value: object) -> object:
 
 
 def _filled(path: Path, inspected: int) -> list["CalamineSheet"]:
-    """The sheets that have something in them, by calamine."""
+    """The sheets that contain something, read with calamine."""
     try:
         import python_calamine as calamine
     except ModuleNotFoundError as error:
@@ -192,7 +193,7 @@ def _parts(archive: zipfile.ZipFile, path: Path) -> list[_Sheet]:
 
 
 def _unpacked(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
-    """A part; in blocks, since only so no more is unpacked than was declared. Where that is not all
+    """A part, read in blocks, so that no more is unpacked than the file declares. If there is more,
     the checksum is wrong."""
     with archive.open(part) as file:
         return b"".join(iter(lambda: file.read(BLOCK), b""))

@@ -1,4 +1,4 @@
-"""JSON files, out: a line with an object for each row, a list of them, or one object by id."""
+"""Writes JSON files: an object per line, a list, or one object by id."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -10,8 +10,8 @@ from snellen.interop._spreadsheet_cells import encodable
 
 
 def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Write each row as a line with an object; values are written as they are, None as null. Gives
-    what a reader must know: nothing.
+    """Write each row as a line with an object. Values are unchanged; None is null. Returns notes
+    for the reader, of which there are none.
 
     Raises:
         DataError: a value is no finite number or has half a character, or the file cannot be
@@ -25,7 +25,7 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
 
 
 def write_list(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """As `write`, but as one list, which is what most test servers take."""
+    """Like `write`, but as one list, which most test servers take."""
     with placed(path) as part, open(part, "w", encoding="utf-8", newline="") as file:
         before = "[\n"
         for number, row in enumerate(rows, 1):
@@ -37,8 +37,8 @@ def write_list(path: Path, columns: Sequence[str], rows: Iterable[Sequence[objec
 
 
 def write_by_id(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """As `write_list`, but as one object of the second column's values by those of the first, as
-    text: 1 and "1" are one id.
+    """Like `write_list`, but as one object with the first column as keys and the second as values.
+    Keys are text: 1 and "1" are the same id.
 
     Raises:
         DataError: an id comes twice.

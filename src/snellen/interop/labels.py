@@ -1,5 +1,5 @@
-"""People's labels of replies: sheets with the columns id, label and, if there, repeat, scoring,
-rater and the seed of a drawn sheet."""
+"""Reads people's labels of replies: sheets with the columns id and label, and optionally repeat,
+scoring, rater, and the seed of a drawn sheet."""
 
 import math
 from collections.abc import Mapping
@@ -11,11 +11,12 @@ from snellen.interop._rows import rows_of
 from snellen.store import FORMAT, LabelRecord
 
 COLUMNS = ("id", "repeat", "scoring", "question", "right", "reply", "label", "seed")
-"""Those of the sheet that is written for people."""
+"""The columns of a sheet for people."""
 
 
 def read(path: Path) -> list[LabelRecord]:
-    """The rows of a sheet, blank labels too; several of one reply are several people's.
+    """The rows of a sheet, including blank labels. Several rows for one reply are labels of several
+    people.
 
     Raises:
         DataError: the file cannot be read, has no columns of ids and labels, a label is no number,
@@ -63,7 +64,8 @@ def _label(row: Mapping[str, Any], where: str) -> LabelRecord:
 
 
 def _text(value: object) -> str:
-    """A cell as text, a whole number without its point: programs make floats of ids."""
+    """A cell as text. A whole number loses its decimal point, because programs turn ids into
+    floats."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return "" if value is None else str(value).strip()

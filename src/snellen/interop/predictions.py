@@ -1,7 +1,7 @@
-"""Anybody's predictions: a file of rows with an id and a reply, or a folder of such files.
+"""Reads predictions: a file of rows with an id and a reply, or a folder of such files.
 
-Rows are read from JSONL, JSON (a list; `{id: reply}`; `{id: {...}}`), CSV, TSV, each gzipped or
-not, and XLSX: what VLMEvalKit, lmms-eval and LLaVA write, and what benchmarks' authors publish.
+Files are JSONL, JSON (a list; `{id: reply}`; `{id: {...}}`), CSV, TSV, each also gzipped, and XLSX,
+as VLMEvalKit, lmms-eval, LLaVA, and benchmarks' authors write them.
 """
 
 from __future__ import annotations
@@ -32,18 +32,19 @@ ALSO_DATA: Mapping[str, Collection[str]] = {
     "answer": (),
     "text": ("prompt", "answer_id", "model_id"),
 }
-"""Columns that data sets have too, for what is right and for the question: read as replies only
-where a row has nothing beside them but ids, or has one of these columns, as LLaVA's answers do."""
+"""Columns that data sets have too, for answers and questions. They are read as replies only if a
+row has nothing else but ids, or has one of these other columns, like LLaVA's answers."""
 QUESTIONS = ("question", "Question", "doc.question", "query", "prompt", "input", "text")
-"""Columns that may say what was asked, beside the replies; the first that is there does."""
+"""Columns that may contain the question; the first that exists is used."""
 MOST_QUESTIONS = 2_000
-"""Of a file's, spread over its rows: as many as tell whether they are the data set's."""
+"""How many questions of a file are kept, spread over its rows, to check whether they are the data
+set's."""
 LMMS_REPLIES = ("filtered_resps", "resps")
 LMMS_ID = "doc_id"
 FAILED = ("Failed to obtain answer", "[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]")
-"""How VLMEvalKit and lmms-eval write down that a model gave no reply."""
+"""The texts that VLMEvalKit and lmms-eval write if there is no reply."""
 LOOKED_AT = 100
-"""Rows whose fields tell the columns: a row that failed may lack the reply's."""
+"""How many rows are examined to find the columns: a failed row may lack the reply's column."""
 LMMS_NAME = re.compile(r"\d{8}_\d{6}_samples_(?P<task>.+)")
 INTEGRAL_FLOAT = re.compile(r"-?\d+\.0")
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")
@@ -51,14 +52,14 @@ HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class Predictions:
-    """Replies by sample id, and what had to be said while reading them.
+    """Replies by sample id, and notes on how they were read.
 
-    `named` is what the file's name may mean, as (model, data set), the longest data set's name
-    first: a hint, which `{model}_{dataset}.xlsx` alone cannot decide. `row_numbers` says that the
-    ids are places of rows in lmms-eval's copy of the data, from 0; `targets` is what it took for
-    right, by these, by which the order of the rows can be checked. `questions` are some of those
-    that stand beside the replies, by id: whether these are the data set's can be told by them.
-    `other_ids` are columns that may hold the ids too.
+    `possible_names` are the (model, data set) pairs that the file's name may mean, with the longest
+    data set's name first; `{model}_{dataset}.xlsx` alone is ambiguous. `row_numbers` says that the
+    ids are positions of rows in lmms-eval's copy of the data, from 0; `targets` are its right
+    answers, which show whether the rows have the same order. `questions` are some of the file's
+    questions by id, which show whether they are the data set's. `other_ids` are further columns
+    that may contain the ids.
     """
 
     replies: Mapping[str, str]
@@ -74,10 +75,10 @@ class Predictions:
 def read(
     path: Path, *, ids: str | None = None, replies: str | None = None, only: str | None = None
 ) -> Predictions:
-    """The predictions of a file, or of a folder of files that each have a part of them.
+    """The predictions of a file, or of a folder whose files have a part of them each.
 
-    `ids` and `replies` name the columns, where they are not what is usual or there are several;
-    `a.b` is the field b of the object a. `only` takes the files of a folder that match it
+    `ids` and `replies` name the columns, if they have unusual names or there are several; `a.b` is
+    the field b of the object a. `only` selects the files of a folder that match a pattern
     (`*/output.json`).
 
     Raises:
@@ -92,8 +93,8 @@ def read(
 
 
 def names_in(folder: Path, only: str | None = None) -> list[str]:
-    """The files of a folder, and of those in it, that may have predictions: relative names, in
-    order; with `only` those that match it."""
+    """The files of a folder and of its subfolders that may contain predictions: relative names, in
+    order; with `only`, those that match it."""
     names = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*"))]
     return [
         name
@@ -107,7 +108,7 @@ def names_in(folder: Path, only: str | None = None) -> list[str]:
 
 @dataclass
 class _FilePredictions:
-    """What one file says: for each row its id, its reply and its place."""
+    """The content of one file: for each row its id, its reply, and its label."""
 
     name: str
     columns: tuple[str, str]
@@ -194,7 +195,7 @@ def _read_rows(part: _FilePredictions, rows: Iterable[LabeledRow], question_colu
 
 
 def _reply_text(text: str, counted: Counter[str]) -> str | None:
-    """A reply that can be written down; None where it says that there is none."""
+    """A reply as text; None if it says that there is none."""
     if not text.isascii() and HALF_CHARACTER.search(text):
         text = HALF_CHARACTER.sub("\ufffd", text)
         counted["half"] += 1
@@ -246,7 +247,7 @@ def _id(value: object, file: str, label: str, column: str) -> str:
 
 
 def _single_response(value: object, file: str, label: str) -> object:
-    """lmms-eval's lists of one response, one or two deep."""
+    """The response in lmms-eval's lists of one response, one or two levels deep."""
     while isinstance(value, list):
         if len(value) != 1:
             raise DataError(
@@ -303,7 +304,8 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _at(row: Mapping[str, Any], column: str) -> Any:
-    """A field, or for a name such as `a.b` the field b of the object a; None where it is not."""
+    """The value of a field, or for a name such as `a.b` of the field b of the object a; None if it
+    is absent."""
     if column in row or "." not in column:
         return row.get(column)
     outer, _, inner = column.partition(".")
@@ -401,7 +403,7 @@ def _merged(
 
 
 def _possible_names(path: Path) -> Sequence[tuple[str, str]]:
-    """(model, data set) as the names of VLMEvalKit's and lmms-eval's files may mean them."""
+    """The (model, data set) pairs that the name of a file of VLMEvalKit or lmms-eval may mean."""
     stem = path.name.removesuffix(".gz").removesuffix(path.suffix)
     folders = [parent.name for parent in path.absolute().parents[:2]]
     if match := LMMS_NAME.fullmatch(stem):

@@ -1,4 +1,4 @@
-"""Comma- and tab-separated files, out."""
+"""Writes comma- and tab-separated files."""
 
 import csv
 from collections.abc import Iterable, Sequence
@@ -18,11 +18,11 @@ def write(
     *,
     formulas: Literal["harmless", "kept"] = "harmless",
 ) -> list[str]:
-    """Write rows under a header, in UTF-8, every cell in quotes, separated as the name's end says
-    (.csv, .tsv); gives what a reader must know.
+    """Write rows under a header, in UTF-8 and with every cell in quotes. The suffix (.csv, .tsv)
+    determines the separator. Returns notes for the reader.
 
-    Text that a spreadsheet program would run gets an apostrophe before it. `formulas="kept"` is for
-    a file that another program reads: its cells stay as they are. A note counts such cells.
+    Text that a spreadsheet program would run gets an apostrophe. `formulas="kept"` is for a file
+    that another program reads: its cells are unchanged. A note counts such cells.
 
     Raises:
         DataError: a cell is no finite number or has half a character, or the file cannot be

@@ -1,5 +1,5 @@
-"""Prediction files as VLMEvalKit keeps them: `{model}_{dataset}.xlsx` or .tsv, with the data set's
-columns and `prediction`.
+"""Writes prediction files in VLMEvalKit's form: `{model}_{dataset}.xlsx` or .tsv, with the columns
+of the data set and `prediction`.
 
 Source: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/inference.py, in
 `infer_data_job`; vlmeval/smp/file.py, in `get_pred_file_path`.
@@ -13,21 +13,21 @@ from snellen.interop._answered import Answered
 from snellen.store import STEM, safe_name
 
 NO_REPLY = "Failed to obtain answer via API."
-"""What it writes where a model failed, and asks again: `fail_msg` in vlmeval/api/base.py."""
+"""The text that it writes if a model failed, and asks again: `fail_msg` in vlmeval/api/base.py."""
 
 
 def file_name(model: str, dataset: str, kind: str = ".xlsx") -> str:
-    """The name of the file: `dataset` is what VLMEvalKit calls it, such as MMBench_DEV_EN."""
+    """The name of the file. `dataset` is VLMEvalKit's name, such as MMBench_DEV_EN."""
     theirs = safe_name(dataset, room=STEM // 2)
     return f"{safe_name(model, room=STEM - 1 - len(theirs))}_{theirs}{kind}"
 
 
 def table(answered: Sequence[Answered]) -> tuple[list[str], list[list[object]]]:
-    """Columns and rows: index, question, A, B, ..., answer, the tags, prediction, and thinking
-    where a model reasoned.
+    """Columns and rows: index, question, A, B, ..., answer, the tags, prediction, and thinking if a
+    model reasoned.
 
-    Ids that are all whole numbers are numbers, since VLMEvalKit looks them up among those of its
-    own file. Written as .tsv this needs `formulas="kept"`: it reads cells as they stand.
+    If all ids are whole numbers they are written as numbers, because VLMEvalKit looks them up in
+    its own file. A .tsv needs `formulas="kept"`, because VLMEvalKit reads cells unchanged.
 
     Raises:
         DataError: a question has over 26 choices, or a tag has the name of another column.

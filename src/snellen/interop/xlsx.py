@@ -1,4 +1,4 @@
-"""Spreadsheets, out."""
+"""Writes spreadsheets."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,9 +14,8 @@ NOT_XML = re.compile("[\ufffe\uffff]")
 
 
 def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Write rows under a header in one sheet. Text is text, whatever it begins with: no formula,
-    no link, no number is made of it, not by somebody who edits the cell either. Gives what a reader
-    must know: nothing.
+    """Write rows under a header in one sheet. All text stays text: it becomes no formula, link, or
+    number, even if somebody edits the cell. Returns notes for the reader, of which there are none.
 
     Raises:
         DataError: a cell or the sheet is longer than a spreadsheet allows, a cell has what none can

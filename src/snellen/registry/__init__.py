@@ -1,8 +1,8 @@
-"""Names to objects: benchmarks, models, metrics, suites, keys.
+"""Finds objects by name: benchmarks, models, metrics, suites, and keys.
 
-May import what it names; alone reads keys. What is below is imported when it is first used, so that
-listing what there is imports none of it.
-Start with `benchmarks.py` and `models.py`; `index.py` has what is listed.
+May import everything that it names, and is the only room that reads keys. The other files are
+imported on first use, so that listing names imports none of the objects. Start with `benchmarks.py`
+and `models.py`; `index.py` has the lists.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ _FILES = (
     "metrics",
     "sources",
 )
-"""From what costs least to import to what costs most."""
+"""The files of this room, the cheapest to import first."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Adapters: how a model that does not watch streams is shown them."""
+"""Adapters show streams to models that cannot watch them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ DEFAULT = "window:4"
 
 
 def watching(opened: Opened, adapter: str | None) -> tuple[Opened, str | None]:
-    """The model as one that watches streams, and the adapter's name in its one form.
+    """The model as one that watches streams, and the canonical name of the adapter.
 
-    Without an adapter a model that watches streams is itself; any other gets `DEFAULT`. `window:N`
-    and `window:all` show the newest frames, `reask:POLICY` those that a frame policy picks of all
-    so far. The one form makes `window:04` the same run as `window:4`.
+    Without an adapter, a model that watches streams is returned unchanged; any other gets
+    `DEFAULT`. `window:N` and `window:all` show the newest frames; `reask:POLICY` shows the frames
+    that a frame policy picks from all frames so far. With canonical names, `window:04` is the same
+    run as `window:4`.
 
     Raises:
         UsageError: there is no such adapter, or the model does not answer in text.

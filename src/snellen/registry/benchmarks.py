@@ -1,4 +1,4 @@
-"""Benchmarks: made from a name, a file, a plug-in, or what a run's manifest says."""
+"""Makes benchmarks from a name, a file, a plug-in, or a run's manifest."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from snellen.transforms.probes import again
 from snellen.transforms.shots import with_shots
 
 OF_CLASS = "vlmevalkit-class:"
-"""Before `FILE:CLASS`, a data set class written for VLMEvalKit."""
+"""The prefix of `FILE:CLASS`, a data set class written for VLMEvalKit."""
 
 
 def benchmark(
@@ -38,11 +38,11 @@ def benchmark(
     columns: Mapping[str, str] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Benchmark:
-    """The benchmark that a spec means: a name with options (`mathvision:split=testmini`), a file of
+    """The benchmark that a spec names: a name with options (`mathvision:split=testmini`), a file of
     rows, or a benchmark of the caller's in a file (`FILE.py:NAME`) or a module (`module:NAME`).
 
-    `data` is the folder or file with its rows, `synthetic` the few that are bundled. `task` and
-    `columns` are for files of rows alone.
+    `data` is the folder or file with its rows, or `synthetic` for the few bundled rows. `task` and
+    `columns` are only for files of rows.
 
     Raises:
         CatalogError: no benchmark of that name. UsageError: it has no such option, or its file
@@ -75,12 +75,11 @@ def few_shot(
     columns: Mapping[str, str] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Benchmark:
-    """A benchmark (`plain`, of a spec and of what else `benchmark` got) with n examples before each
-    question.
+    """A benchmark with n examples before each question. `plain` is the benchmark without them.
 
-    `source` is where they come from: a file of rows in the same form, or for a benchmark its other
-    options (`split=dev`, or `dev` alone). For a file of rows it may be None: the examples are rows
-    of it that are then not asked.
+    `source` is the origin of the examples: a file of rows in the same form, or for a benchmark
+    other options (`split=dev`, or `dev` alone). For a file of rows it may be None: the examples are
+    then some of its rows, which are not asked.
 
     Raises:
         UsageError: there must be a source, or no examples can be had.
@@ -110,10 +109,10 @@ def few_shot(
 def of_run(
     manifest: Mapping[str, Any], spec: str | None = None, *, data: Path | None = None
 ) -> Benchmark:
-    """The benchmark of a run, as it was asked, by its manifest; its data need not be there.
+    """The benchmark of a run, from its manifest. The data need not exist.
 
-    A file or module that a manifest names is never run for that: the user names it again with
-    `spec`, and the options are those of the run.
+    A file or module that a manifest names is never run: the user names it again with `spec`. The
+    options are those of the run.
 
     Raises:
         CatalogError: it is none of ours, no plug-in that is installed, nor a file of rows, or it
@@ -127,9 +126,10 @@ def of_run(
 def supplied(
     specs: Sequence[str | Benchmark], manifest: Mapping[str, Any], *, data: Path | None = None
 ) -> Benchmark | None:
-    """The user's own benchmark for a run, among those that were passed: the one of the run's name.
+    """The user's own benchmark for a run, among those that were passed, by the name of the run's
+    benchmark.
 
-    It is made with the run's options, which are also the ones that its name is looked up by.
+    It is made with the run's options.
 
     Raises:
         CatalogError: no benchmark has a name that was passed. UsageError: a file or a module cannot
@@ -162,7 +162,7 @@ def supplied(
 
 
 def _name_by_itself(spec: str) -> str | None:
-    """What a benchmark calls itself without a run's options; None if it cannot be made so."""
+    """The name of a benchmark without a run's options; None if it cannot be made without them."""
     try:
         return benchmark(spec).name
     except SnellenError:
@@ -180,7 +180,7 @@ def is_rows(spec: str) -> bool:
 
 
 def entry_of(spec: str) -> Entry | None:
-    """What the file of a benchmark says of it; None for rows, and where there is no such file.
+    """The entry of a benchmark; None for rows, and for a benchmark without a file.
 
     Raises:
         CatalogError: no benchmark of that name.
@@ -200,7 +200,7 @@ def entry_of(spec: str) -> Entry | None:
 
 
 def options_of(spec: str) -> dict[str, dict[str, Any]]:
-    """Each option's default, and what it may be where that is a list.
+    """The default of each option, and its possible values if they are a list.
 
     Raises:
         CatalogError: no benchmark of that name.
@@ -210,7 +210,7 @@ def options_of(spec: str) -> dict[str, dict[str, Any]]:
 
 
 def listed_options(name: str) -> dict[str, dict[str, Any]]:
-    """The same of a name that may come from a stranger's file: no file or module is run for it.
+    """Like `options_of`, for a name that may come from a stranger's file: no file or module is run.
 
     Raises:
         CatalogError: no benchmark that is listed has that name.
@@ -220,7 +220,7 @@ def listed_options(name: str) -> dict[str, dict[str, Any]]:
 
 
 def reads_data(spec: str) -> bool:
-    """Whether `data` means anything to what is named: a file of rows, or a benchmark of files.
+    """Whether `data` applies: to a file of rows, or to a benchmark that reads files.
 
     Raises:
         CatalogError: no benchmark of that name.
@@ -234,8 +234,8 @@ def reads_data(spec: str) -> bool:
 
 
 def is_mistakable(benchmark: Benchmark) -> bool:
-    """Whether somebody's own benchmark has the name, or the options, of one that the catalog makes,
-    so that a run's identity must tell the two apart."""
+    """Whether somebody's own benchmark has the name or the options of one in the catalog, so that a
+    run's identity must distinguish them."""
     if benchmark.provenance.from_catalog:
         return False
     options = benchmark.provenance.options
@@ -243,13 +243,13 @@ def is_mistakable(benchmark: Benchmark) -> bool:
 
 
 def runs_a_program(manifest: Mapping[str, Any]) -> bool:
-    """Whether `of_run` would run a program that the manifest names, a class for VLMEvalKit."""
+    """Whether `of_run` would run a program that the manifest names: a class for VLMEvalKit."""
     options = manifest.get("identity", {}).get("options", {})
     return "class" in options and not is_object_run(manifest)
 
 
 def check_names(benchmarks: Sequence[Benchmark]) -> None:
-    """Benchmarks of different sources must have different names.
+    """Check that benchmarks of different sources have different names.
 
     Raises:
         CatalogError: two have one name.
@@ -267,7 +267,7 @@ def own(
     columns: Mapping[str, str] | None,
     options: Mapping[str, Any],
 ) -> Benchmark:
-    """The benchmark that a file of rows is; `data` is the folder of what the rows name.
+    """The benchmark of a file of rows. `data` is the folder of the files that its rows name.
 
     Raises:
         CatalogError: there is no such file. UsageError: it is given what only benchmarks have.
@@ -344,7 +344,7 @@ def _unknown(name: str, source: Mapping[str, Any]) -> str:
 def _built_again(
     definition: BenchmarkDefinition, options: Mapping[str, Any], data: Path | None
 ) -> Benchmark:
-    """As a run asked it; a benchmark that reads no data is not given the run's."""
+    """The benchmark as a run asked it. A benchmark that reads no data does not get the run's."""
     reads = definition.reads_data and not isinstance(definition.value, Benchmark)
     return build(definition, options, data if reads else None)
 

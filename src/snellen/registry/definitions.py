@@ -1,4 +1,5 @@
-"""What makes a benchmark, by its name or in a file or module, and the benchmark that it makes."""
+"""The definition of a benchmark, by name or in a file or module, and the benchmark that it
+makes."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ def is_bundled(notes: Collection[str]) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkDefinition:
-    """What makes a benchmark."""
+    """The definition of a benchmark."""
 
     name: str
     """For messages: its name, or how it was written with `-b`."""
@@ -162,7 +163,7 @@ def _called(definition: BenchmarkDefinition, values: Mapping[str, Any]) -> Bench
 
 
 def _check_parameters(definition: BenchmarkDefinition, values: Mapping[str, Any]) -> None:
-    """That a function can be called with what is set.
+    """Check that a function can be called with these options.
 
     Raises:
         UsageError: it needs more, or has no parameter `data`.
@@ -188,7 +189,7 @@ def _check_parameters(definition: BenchmarkDefinition, values: Mapping[str, Any]
 
 
 def _makers_in(file: Path | None) -> str:
-    """A hint at the functions of a file that make benchmarks."""
+    """A hint that names the functions of a file that make benchmarks."""
     known = {} if file is None else outline(file).definitions
     names = [name for name, value in known.items() if value.returns.endswith("Benchmark")]
     if not names:

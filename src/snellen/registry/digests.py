@@ -1,10 +1,10 @@
-"""Digests of the code that strangers bring, which tell one version of it from the next.
+"""Digests of strangers' code, which distinguish its versions.
 
 A digest covers a benchmark's file and the modules of its author that it imports, directly or
-through each other, anywhere in a file. Once the benchmark is built, the files of its functions and
-classes are added: its metrics may come from another package.
+indirectly, anywhere in a file. Once the benchmark is built, the files of its functions and classes
+are added, because its metrics may come from another package.
 
-`snellen.models.code_files` says which imports are followed.
+`snellen.models.code_files` decides which imports are followed.
 """
 
 from __future__ import annotations
@@ -33,23 +33,25 @@ from snellen.registry.plugins import Plugin
 
 
 def digest_of_plugin(plugin: Plugin) -> str:
-    """Of the package's name and version, and of the files of the plug-in's module."""
+    """The digest of a plug-in: of the package's name and version, and of the files of its
+    module."""
     files = files_of_module(sys.modules[plugin.module])
     parts = (plugin.distribution, plugin.version, digest_of_files(files) or "")
     return digest_of("\0".join(parts).encode())
 
 
 def digest_of_benchmark(benchmark: Benchmark) -> str | None:
-    """Of the files of its functions and classes, and of what these import. Of code without a file,
-    such as a notebook's, it is the functions' source. None where no source can be read."""
+    """The digest of the files of an object's functions and classes, and of their imports. For code
+    without a file, such as a notebook's, it covers the functions' source. None if no source can be
+    read."""
     digests = {*_code_files(benchmark).values()}
     # A single one is digested once more, as several are.
     return digest_of("".join(sorted(digests)).encode()) if digests else None
 
 
 def with_benchmark(digest: str | None, files: Files, benchmark: Benchmark) -> str | None:
-    """The digest of the files that a benchmark was made from, with that of any other file that its
-    functions are in: its metrics may come from another package."""
+    """The digest of a benchmark's files, including other files of its functions: its metrics may
+    come from another package."""
     others = {other for file, other in _code_files(benchmark).items() if file not in files}
     return digest_of_all([*([digest] if digest else []), *others])
 
@@ -58,8 +60,8 @@ def with_benchmark(digest: str | None, files: Files, benchmark: Benchmark) -> st
 
 
 def _code_files(benchmark: Benchmark) -> Mapping[Path | bytes, str]:
-    """The files that a benchmark's functions and classes are in and what these import, and the
-    source of functions without a file. An installed package's file is taken alone."""
+    """The files of a benchmark's functions and classes with their imports, and the source of
+    functions without a file. Of an installed package only the file itself counts."""
     files: dict[Path | bytes, str] = {}
     for code in _code_in(benchmark, set()):
         file = _source_file(code)
@@ -76,7 +78,7 @@ def _code_files(benchmark: Benchmark) -> Mapping[Path | bytes, str]:
 
 
 def _code_in(value: Any, seen: set[int]) -> Iterator[Any]:
-    """The functions and classes that a benchmark uses; its rows are not looked through."""
+    """The functions and classes that a benchmark uses. Its rows are not searched."""
     if id(value) in seen:
         return
     seen.add(id(value))
@@ -113,7 +115,7 @@ def _is_set(cell: Any) -> bool:
 
 
 def _source_file(code: Any) -> Path | None:
-    """The file that a function or class is in; None if there is none."""
+    """The file of a function or class; None if there is none."""
     try:
         file = inspect.getsourcefile(code)
     except (OSError, TypeError):  # built in

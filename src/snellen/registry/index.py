@@ -1,4 +1,4 @@
-"""What there is, by name, without importing any of it."""
+"""Lists everything by name, without importing any of it."""
 
 from __future__ import annotations
 
