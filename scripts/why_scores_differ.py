@@ -20,7 +20,7 @@ from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.core.scoring import total_score
 from tests.golden_data import golden
-from tests.truth.labelled import said
+from tests.truth.labelled import replies_of
 from tests.truth.readings import filled, of_tools
 
 PAGE = Path(__file__).parents[1] / "docs/why-scores-differ.md"
@@ -181,7 +181,7 @@ def mmmu_pro() -> Iterator[Case]:
         ),
     ):
         samples = asked(spec, "mmmu_pro")
-        replies = said(f"mmmu_pro/{file}", "letter")
+        replies = replies_of(f"mmmu_pro/{file}", "letter")
         yield Case(
             benchmark="MMMU-Pro",
             model=model,
@@ -214,7 +214,7 @@ def mathvision() -> Iterator[Case]:
         ("ShareGPT4V-7B", "open-source/ShereGPT4V/ShareGPT4V-7B"),
         ("SPHINX-MoE", "open-source/Sphinx/SPHINX-MoE"),
     ):
-        replies = said(f"mathvision/{file}", "letter")
+        replies = replies_of(f"mathvision/{file}", "letter")
         yield Case(
             benchmark="MathVision, with choices",
             model=model,
@@ -262,7 +262,7 @@ def ovobench() -> Iterator[Case]:
 def pope() -> Case:
     spec = "pope:release=e3e3926"
     samples = asked(spec, "pope")
-    replies = said("pope/llava-v1.5-13b", "yes/no")
+    replies = replies_of("pope/llava-v1.5-13b", "yes/no")
     themselves = of_tools_themselves(spec, "pope")
     # LLaVA numbers the questions of a set on; the pack's ids are those.
     return Case(

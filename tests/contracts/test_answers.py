@@ -104,10 +104,10 @@ def right(reading: Reading, sample: Sample) -> float:
 
 def benchmark(metric: Any = mean) -> Benchmark:
     """Questions of which each has another kind of answer."""
-    made = tiny.benchmark(len(ANSWERS), break_down_by=())
+    base = tiny.benchmark(len(ANSWERS), break_down_by=())
     scoring = Scoring(version=1, source="ours", parse=parse, score=right, metrics={"m": metric})
     return replace(
-        made,
+        base,
         scorings={"official": scoring},
         sample=lambda index, row: replace(tiny.sample_of(index, row), target=WORDS[index]),
     )
@@ -144,15 +144,16 @@ def test_scores_hold_each_kind_in_json_and_give_it_back(tmp_path: Path) -> None:
 def test_metrics_get_each_kind_as_it_is() -> None:
     columns: list[Columns] = []
 
-    def metric(given: Columns) -> Estimate:
-        columns.append(given)
-        return mean(given)
+    def metric(rows: Columns) -> Estimate:
+        columns.append(rows)
+        return mean(rows)
 
-    made = benchmark(metric)
-    tally = Tally(made)
-    samples = [made.read(row) for row in made.data]
+    typed_benchmark = benchmark(metric)
+    tally = Tally(typed_benchmark)
+    samples = [typed_benchmark.read(row) for row in typed_benchmark.data]
     tally.add(
-        Scored(one, 0, "ok", Reply(text=word)) for one, word in zip(samples, WORDS, strict=True)
+        Scored(sample, 0, "ok", Reply(text=word))
+        for sample, word in zip(samples, WORDS, strict=True)
     )
     tally.report(model="m", identity={})
     answers = [answer for answer, _, _ in ANSWERS.values()]
@@ -181,8 +182,8 @@ def test_the_viewer_shows_them_in_words(tmp_path: Path) -> None:
 def test_the_story_of_a_sample_tells_them_in_words(tmp_path: Path) -> None:
     path = run(tmp_path)
     for number, (answer, _, words) in enumerate(ANSWERS.values()):
-        (told,) = snellen.api.explain(path, f"s{number}", benchmark())
-        text = story(told)
+        (explanation,) = snellen.api.explain(path, f"s{number}", benchmark())
+        text = story(explanation)
         plain = [*answer] if isinstance(answer, tuple) else answer
         expected = repr(plain) if isinstance(answer, str | float | tuple) else words
         assert f"answer {expected}," in text
@@ -191,7 +192,9 @@ def test_the_story_of_a_sample_tells_them_in_words(tmp_path: Path) -> None:
 def test_runs_with_such_answers_are_compared(tmp_path: Path) -> None:
     def boxes(columns: Columns) -> Estimate:
         """The share of answers that are the box; not `mean`, for which answers aren't kept."""
-        return mean(replace(columns, score=np.array([float(one == BOX) for one in columns.answer])))
+        return mean(
+            replace(columns, score=np.array([float(answer == BOX) for answer in columns.answer]))
+        )
 
     sides = [run(tmp_path, "good"), run(tmp_path, "poor", says="box")]
     document = compare(*sides, benchmark=benchmark(boxes)).comparisons

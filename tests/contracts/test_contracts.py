@@ -51,9 +51,9 @@ def test_another_toolkits_name_asks_in_that_toolkits_words(entry: registry.Entry
             registry.benchmark(alias, data=Path("synthetic"), options={"prompt": theirs})
         except UsageError:
             continue
-        found = registry.benchmark(alias, data=Path("synthetic")).provenance.options["prompt"]
-        if found != theirs:
-            others[alias] = found
+        prompt_name = registry.benchmark(alias, data=Path("synthetic")).provenance.options["prompt"]
+        if prompt_name != theirs:
+            others[alias] = prompt_name
     assert not others
 
 

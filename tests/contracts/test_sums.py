@@ -38,28 +38,28 @@ class Seen:
             if moved.unscored is not None:
                 other = moved.unscored
                 moved = replace(moved, unscored=replace(other, cluster=3 * other.cluster + 7))
-            found = metric(moved)
-            if found.value is None:
-                return found
-            if found.sums is None:
+            estimate = metric(moved)
+            if estimate.value is None:
+                return estimate
+            if estimate.sums is None:
                 self.without.add(name)
-                return found
-            self.check(metric, moved, found, alone=name not in HELD_FIXED)
-            return found
+                return estimate
+            self.check(metric, moved, estimate, alone=name not in HELD_FIXED)
+            return estimate
 
         return watched
 
-    def check(self, metric: Compute, columns: Columns, found: Estimate, *, alone: bool) -> None:
+    def check(self, metric: Compute, columns: Columns, estimate: Estimate, *, alone: bool) -> None:
         """The sums of all clusters give the value, and those of all but one what the metric is of
         the other clusters' rows, if it is a function of its sums `alone`."""
-        assert found.sums is not None and found.value is not None
-        sums, labels = found.sums.sums, found.sums.cluster
+        assert estimate.sums is not None and estimate.value is not None
+        sums, labels = estimate.sums.sums, estimate.sums.cluster
         assert len({*labels.tolist()}) == len(labels) == len(sums)
         assert {*labels.tolist()} <= {*columns.cluster.tolist()}
-        aggregate = found.sums.aggregate
+        aggregate = estimate.sums.aggregate
         total = sums.sum(axis=0, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
-            assert math.isclose(float(aggregate(total)[0]), found.value, abs_tol=1e-9)
+            assert math.isclose(float(aggregate(total)[0]), estimate.value, abs_tol=1e-9)
             left = aggregate(total - sums)
         for label, value in zip(labels[:FEW].tolist(), left[:FEW].tolist(), strict=True):
             rest = metric(columns.where(columns.cluster != label)).value
@@ -73,13 +73,14 @@ def test_a_metric_is_the_aggregate_of_its_clusters_sums(name: str, tmp_path: Pat
     assert benchmark.check is not None
     right, wrong = dummies.oracle(benchmark.check), dummies.wrong(benchmark.check)
     count = itertools.count()
-    some = dummies.table(benchmark, lambda one: (right if next(count) % 3 else wrong)(one))
+    some = dummies.table(benchmark, lambda sample: (right if next(count) % 3 else wrong)(sample))
     seen = Seen()
     scorings = {
-        scoring: replace(
-            one, metrics={key: seen.watch(key, metric) for key, metric in one.metrics.items()}
+        scoring_name: replace(
+            scoring,
+            metrics={key: seen.watch(key, metric) for key, metric in scoring.metrics.items()},
         )
-        for scoring, one in benchmark.scorings.items()
+        for scoring_name, scoring in benchmark.scorings.items()
     }
     opened = registry.Opened(
         model=Recorded("some", some), name="some", server="some", concurrency=None

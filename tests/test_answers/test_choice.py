@@ -77,9 +77,9 @@ CHOICES = ["a cat", "a dog", "a hot dog", "none"]
     ],
 )
 def test_a_reply_that_commits_to_a_choice_is_read(reply: str, answer: str, rule: str) -> None:
-    found = option_letter(reply, CHOICES)
+    letter = option_letter(reply, CHOICES)
 
-    assert (found.answer, found.rule) == (answer, rule)
+    assert (letter.answer, letter.rule) == (answer, rule)
 
 
 @pytest.mark.parametrize(
@@ -277,12 +277,12 @@ def test_two_choices_of_the_same_text_are_not_told_apart_by_it() -> None:
 
 
 def test_made_replies_that_say_one_letter_in_plain_words_are_read() -> None:
-    said = re.compile(r"(?:The (?:correct )?answer is |Option |\(|\[|答案是)([A-G])[).\]]{0,2}")
+    pattern = re.compile(r"(?:The (?:correct )?answer is |Option |\(|\[|答案是)([A-G])[).\]]{0,2}")
     rows = [
         json.loads(line)
         for line in (golden("mcq_parsing") / "differential.jsonl").read_text().splitlines()
     ]
-    plain = [(row, match) for row in rows if (match := said.fullmatch(row["prediction"]))]
+    plain = [(row, match) for row in rows if (match := pattern.fullmatch(row["prediction"]))]
 
     assert len(plain) == 154
     for row, match in plain:

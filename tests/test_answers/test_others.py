@@ -23,49 +23,53 @@ CHOICES = ["cat", "dog", "red car", "blue sky"]
 
 def rows() -> list[dict[str, Any]]:
     lines = (golden("mcq_parsing") / "differential.jsonl").read_text().splitlines()
-    found = [json.loads(line) for line in lines]
-    assert all(list(row["options"]) == [*ascii_uppercase[: len(row["options"])]] for row in found)
-    return found
+    records = [json.loads(line) for line in lines]
+    assert all(list(row["options"]) == [*ascii_uppercase[: len(row["options"])]] for row in records)
+    return records
 
 
-def right(found: list[Letter], every: list[dict[str, Any]]) -> list[int]:
-    return [int(one.answer == row["answer"]) for one, row in zip(found, every, strict=True)]
+def right(letters: list[Letter], every: list[dict[str, Any]]) -> list[int]:
+    return [int(letter.answer == row["answer"]) for letter, row in zip(letters, every, strict=True)]
 
 
 def test_vlmevalkits_letter_is_that_of_its_code_on_every_made_reply() -> None:
     every = rows()
-    found = [vlmevalkit_letter(row["prediction"], [*row["options"].values()]) for row in every]
+    letters = [vlmevalkit_letter(row["prediction"], [*row["options"].values()]) for row in every]
 
     assert len(every) == 1_500
-    assert [one.answer or False for one in found] == [row["vlmevalkit_can_infer"] for row in every]
-    assert right(found, every) == [row["vlmevalkit_correct"] for row in every]
+    assert [letter.answer or False for letter in letters] == [
+        row["vlmevalkit_can_infer"] for row in every
+    ]
+    assert right(letters, every) == [row["vlmevalkit_correct"] for row in every]
 
 
 def test_vlmevalkits_letter_of_2024_is_that_of_its_code_on_every_made_reply() -> None:
     every = rows()
-    found = [vlmevalkit_2024_letter(row["prediction"], [*row["options"].values()]) for row in every]
+    letters = [
+        vlmevalkit_2024_letter(row["prediction"], [*row["options"].values()]) for row in every
+    ]
 
-    assert [one.answer or False for one in found] == [
+    assert [letter.answer or False for letter in letters] == [
         row["vlmeval_2024_can_infer"] for row in every
     ]
-    assert right(found, every) == [row["vlmeval_2024_correct"] for row in every]
+    assert right(letters, every) == [row["vlmeval_2024_correct"] for row in every]
 
 
 def test_lmms_evals_letter_is_that_of_its_code_on_every_made_reply() -> None:
     # By id: "-" where the code finds no letter, "." where it was not run (draw_lmms_eval.py).
     theirs = LETTERS.read_text().replace("\n", "")
     every = [row for row in rows() if theirs[row["id"]] != "."]
-    found = [lmms_eval_letter(row["prediction"], [*row["options"].values()]) for row in every]
+    letters = [lmms_eval_letter(row["prediction"], [*row["options"].values()]) for row in every]
 
     assert len(every) == 1_500
-    assert [one.answer or "-" for one in found] == [theirs[row["id"]] for row in every]
+    assert [letter.answer or "-" for letter in letters] == [theirs[row["id"]] for row in every]
 
 
 def test_mmstars_letter_is_right_where_its_code_says_so_on_every_made_reply() -> None:
     every = rows()
-    found = [mmstar_letter(row["prediction"], [*row["options"].values()]) for row in every]
+    letters = [mmstar_letter(row["prediction"], [*row["options"].values()]) for row in every]
 
-    assert right(found, every) == [row["mmstar_correct"] for row in every]
+    assert right(letters, every) == [row["mmstar_correct"] for row in every]
 
 
 @pytest.mark.parametrize(
@@ -87,10 +91,10 @@ def test_mmstars_letter_is_right_where_its_code_says_so_on_every_made_reply() ->
     ],
 )
 def test_vlmevalkits_rules(reply: str, answer: str | None, rule: str) -> None:
-    found = vlmevalkit_letter(reply, CHOICES)
+    letter = vlmevalkit_letter(reply, CHOICES)
 
-    assert found.answer == answer
-    assert found.rule.startswith(rule)
+    assert letter.answer == answer
+    assert letter.rule.startswith(rule)
 
 
 @pytest.mark.parametrize(
@@ -109,9 +113,9 @@ def test_vlmevalkits_rules(reply: str, answer: str | None, rule: str) -> None:
     ],
 )
 def test_vlmevalkits_rules_of_2024(reply: str, answer: str | None, rule: str) -> None:
-    found = vlmevalkit_2024_letter(reply, CHOICES)
+    letter = vlmevalkit_2024_letter(reply, CHOICES)
 
-    assert (found.answer, found.rule) == (answer, rule)
+    assert (letter.answer, letter.rule) == (answer, rule)
 
 
 @pytest.mark.parametrize(
@@ -141,9 +145,9 @@ def test_vlmevalkits_rules_of_2024(reply: str, answer: str | None, rule: str) ->
     ],
 )
 def test_lmms_evals_rules(reply: str, answer: str | None, rule: str) -> None:
-    found = lmms_eval_letter(reply, CHOICES)
+    letter = lmms_eval_letter(reply, CHOICES)
 
-    assert (found.answer, found.rule) == (answer, rule)
+    assert (letter.answer, letter.rule) == (answer, rule)
 
 
 @pytest.mark.parametrize(
@@ -168,9 +172,9 @@ def test_lmms_evals_rules(reply: str, answer: str | None, rule: str) -> None:
     ],
 )
 def test_mmstars_rules(reply: str, answer: str | None, rule: str) -> None:
-    found = mmstar_letter(reply, CHOICES)
+    letter = mmstar_letter(reply, CHOICES)
 
-    assert (found.answer, found.rule) == (answer, rule)
+    assert (letter.answer, letter.rule) == (answer, rule)
 
 
 @pytest.mark.parametrize(

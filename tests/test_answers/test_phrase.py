@@ -27,5 +27,5 @@ from snellen.answers.phrase import final_phrase
     ],
 )
 def test_a_reply_settles_on_a_phrase_or_on_none(reply: str, answer: str | None, rule: str) -> None:
-    found = final_phrase(reply)
-    assert (found.answer, found.rule) == (answer, rule)
+    phrase = final_phrase(reply)
+    assert (phrase.answer, phrase.rule) == (answer, rule)

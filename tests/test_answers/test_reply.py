@@ -26,9 +26,9 @@ def test_thinking_and_marks_of_the_end_are_left_out(reply: str, kept: str) -> No
 
 
 def test_a_reply_of_the_allowed_length_is_read_whole() -> None:
-    whole = "a" * ENDS + "b" * ENDS
+    text = "a" * ENDS + "b" * ENDS
 
-    assert final_text(whole) == whole
+    assert final_text(text) == text
 
 
 def test_of_a_longer_reply_the_two_ends_are_read() -> None:

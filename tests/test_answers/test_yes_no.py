@@ -52,8 +52,8 @@ DOG = "Is there a dog in the image?"
     ],
 )
 def test_a_reply_that_says_yes_or_no_is_read(reply: str, answer: str, rule: str) -> None:
-    found = yes_or_no(reply, DOG)
-    assert (found.answer, found.rule, found.candidates) == (answer, rule, (answer,))
+    reading = yes_or_no(reply, DOG)
+    assert (reading.answer, reading.rule, reading.candidates) == (answer, rule, (answer,))
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_a_reply_that_says_yes_or_no_is_read(reply: str, answer: str, rule: str)
     ],
 )
 def test_a_reply_that_says_both_or_neither_is_left_unread(reply: str, rule: str) -> None:
-    found = yes_or_no(reply, DOG)
-    assert (found.answer, found.rule) == (None, rule)
+    reading = yes_or_no(reply, DOG)
+    assert (reading.answer, reading.rule) == (None, rule)
 
 
 @pytest.mark.parametrize(
@@ -107,5 +107,5 @@ def test_a_statement_that_is_not_the_question_is_left_unread(question: str, repl
 
 
 def test_a_statement_of_what_is_asked_means_yes() -> None:
-    found = yes_or_no("The man opens the door.", "Look. Does the man open the door?")
-    assert found.answer == "yes"
+    reading = yes_or_no("The man opens the door.", "Look. Does the man open the door?")
+    assert reading.answer == "yes"

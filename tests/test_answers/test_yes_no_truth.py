@@ -18,38 +18,38 @@ from tests.truth.labelled import Labelled, labelled, packs
 Rule = Callable[[Labelled], str | None]
 
 
-class Measured(NamedTuple):
+class ReplyCounts(NamedTuple):
     """Replies that a rule reads, those of them read as their readers do, and those that say yes or
     no."""
 
     read: int
     right: int
-    said: int
+    with_answer: int
 
 
 @cache
 def replies() -> tuple[Labelled, ...]:
-    every = (one for pack in packs() for one in labelled(pack))
-    return tuple(one for one in every if one.kind == "yes/no")
+    every = (reply for pack in packs() for reply in labelled(pack))
+    return tuple(reply for reply in every if reply.kind == "yes/no")
 
 
-def measured(rule: Rule) -> Measured:
-    pairs = [(rule(one), one.answer) for one in replies()]
-    return Measured(
-        read=sum(found is not None for found, _ in pairs),
-        right=sum(found is not None and found == answer for found, answer in pairs),
-        said=sum(answer is not None for _, answer in pairs),
+def count_replies(rule: Rule) -> ReplyCounts:
+    pairs = [(rule(reply), reply.answer) for reply in replies()]
+    return ReplyCounts(
+        read=sum(reading is not None for reading, _ in pairs),
+        right=sum(reading is not None and reading == answer for reading, answer in pairs),
+        with_answer=sum(answer is not None for _, answer in pairs),
     )
 
 
-def ours(one: Labelled) -> str | None:
-    return yes_or_no(one.text, one.sample.question).answer
+def ours(reply: Labelled) -> str | None:
+    return yes_or_no(reply.text, reply.sample.question).answer
 
 
 def by(parse: Callable[..., object]) -> Rule:
-    def rule(one: Labelled) -> str | None:
-        found: str | None = getattr(parse(Reply(text=one.text), one.sample), "answer")  # noqa: B009
-        return found
+    def rule(reply: Labelled) -> str | None:
+        answer: str | None = getattr(parse(Reply(text=reply.text), reply.sample), "answer")  # noqa: B009
+        return answer
 
     return rule
 
@@ -68,20 +68,20 @@ def by(parse: Callable[..., object]) -> Rule:
 def test_a_rule_reads_at_least_as_many_replies_as_it_did(
     rule: Rule, precision: float, recall: float
 ) -> None:
-    found = measured(rule)
-    assert found.said == 109
-    assert found.right / found.read >= precision - 1e-9, found
-    assert found.right / found.said >= recall - 1e-9, found
+    counts = count_replies(rule)
+    assert counts.with_answer == 109
+    assert counts.right / counts.read >= precision - 1e-9, counts
+    assert counts.right / counts.with_answer >= recall - 1e-9, counts
 
 
 def test_each_rule_of_ours_that_fires_is_right() -> None:
-    found: dict[str, list[bool]] = {}
-    for one in replies():
-        reading = yes_or_no(one.text, one.sample.question)
+    by_rule: dict[str, list[bool]] = {}
+    for reply in replies():
+        reading = yes_or_no(reply.text, reply.sample.question)
         if reading.answer is not None:
-            found.setdefault(reading.rule, []).append(reading.answer == one.answer)
-    assert all(all(right) for right in found.values())
-    assert {rule: len(right) for rule, right in found.items()} == {
+            by_rule.setdefault(reading.rule, []).append(reading.answer == reply.answer)
+    assert all(all(right) for right in by_rule.values())
+    assert {rule: len(right) for rule, right in by_rule.items()} == {
         "alone": 20,
         "begins with": 86,
         "called out": 1,

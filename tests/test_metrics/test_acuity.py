@@ -43,9 +43,9 @@ def measured(read: dict[int, float], rows: int = 6, **options: object) -> Estima
 
 def test_acuity_is_where_the_curve_crosses_half_way() -> None:
     # Symmetric in log size about 8 px and 55 %: every symmetric curve that fits crosses there.
-    found = measured({4: 0.2, 8: 0.55, 16: 0.9})
-    assert found.value == pytest.approx(8, rel=0.02)
-    assert (found.unit, found.n) == ("pixels", 18)
+    estimate = measured({4: 0.2, 8: 0.55, 16: 0.9})
+    assert estimate.value == pytest.approx(8, rel=0.02)
+    assert (estimate.unit, estimate.n) == ("pixels", 18)
 
 
 def test_with_another_chance_to_guess_half_way_is_elsewhere() -> None:
@@ -73,26 +73,26 @@ def test_where_higher_levels_are_harder_the_curve_falls() -> None:
 
 
 def test_on_a_linear_scale_levels_may_be_zero_and_distances_are_differences() -> None:
-    found = measured({0: 0.9, 30: 0.55, 60: 0.2}, harder="higher", scale="linear")
-    assert found.value == pytest.approx(30, abs=0.6)
-    assert found.ci95 is not None
-    assert 30 - found.ci95[0] == pytest.approx(found.ci95[1] - 30, abs=1.5)
+    estimate = measured({0: 0.9, 30: 0.55, 60: 0.2}, harder="higher", scale="linear")
+    assert estimate.value == pytest.approx(30, abs=0.6)
+    assert estimate.ci95 is not None
+    assert 30 - estimate.ci95[0] == pytest.approx(estimate.ci95[1] - 30, abs=1.5)
 
 
 def test_a_sudden_end_of_reading_has_an_interval_of_the_gap_s_width() -> None:
-    found = measured({3: 0.0, 4: 0.0, 5: 1.0, 6: 1.0})
-    assert found.value is not None and found.ci95 is not None
-    assert 4 < found.ci95[0] < found.value < found.ci95[1] < 5
-    assert found.ci95[1] / found.ci95[0] > 1.05
+    estimate = measured({3: 0.0, 4: 0.0, 5: 1.0, 6: 1.0})
+    assert estimate.value is not None and estimate.ci95 is not None
+    assert 4 < estimate.ci95[0] < estimate.value < estimate.ci95[1] < 5
+    assert estimate.ci95[1] / estimate.ci95[0] > 1.05
 
 
 def test_letters_missed_at_every_size_do_not_move_it() -> None:
     missed = dict.fromkeys((10, 13, 16, 20, 25, 32), 0.8)
-    found = measured({4: 0.1, 6: 0.1, 8: 0.5, **missed})
+    estimate = measured({4: 0.1, 6: 0.1, 8: 0.5, **missed})
     # 55 % lie between 8 px (50 %) and 10 px (80 %), nearer to the first; a curve that must
     # reach 100 % crosses at 10.2 px.
-    assert found.value is not None
-    assert 8 < found.value < 8.6
+    assert estimate.value is not None
+    assert 8 < estimate.value < 8.6
 
 
 def expected(curve: str, at: float) -> dict[int, float]:
@@ -134,26 +134,26 @@ def test_acuity_is_found_whatever_shape_the_curve_has(curve: str, at: float) -> 
 def test_what_is_read_everywhere_or_nowhere_has_a_reason_for_a_value(
     read: dict[int, float], reason: str
 ) -> None:
-    found = measured(read)
-    assert (found.value, found.ci95, found.reason) == (None, None, reason)
-    assert found.n == 18
+    estimate = measured(read)
+    assert (estimate.value, estimate.ci95, estimate.reason) == (None, None, reason)
+    assert estimate.n == 18
 
 
 def test_where_the_levels_do_not_differ_there_is_no_value() -> None:
-    found = measured(dict.fromkeys(SIZES, 0.55))
-    assert (found.value, found.ci95) == (None, None)
-    assert found.reason == "nothing shows that the levels of letters differ"
+    estimate = measured(dict.fromkeys(SIZES, 0.55))
+    assert (estimate.value, estimate.ci95) == (None, None)
+    assert estimate.reason == "nothing shows that the levels of letters differ"
 
 
 def test_where_harder_levels_are_read_better_there_is_no_value() -> None:
-    found = measured({2: 0.9, 4: 0.8, 8: 0.5, 16: 0.2, 32: 0.1})
-    assert (found.value, found.ci95) == (None, None)
+    estimate = measured({2: 0.9, 4: 0.8, 8: 0.5, 16: 0.2, 32: 0.1})
+    assert (estimate.value, estimate.ci95) == (None, None)
 
 
 def test_an_interval_with_an_open_end_is_none() -> None:
-    found = measured({2: 0.5, 4: 0.5, 8: 0.6, 16: 0.6, 32: 0.7}, rows=3)
-    assert found.ci95 is None
-    assert found.reason in (
+    estimate = measured({2: 0.5, 4: 0.5, 8: 0.6, 16: 0.6, 32: 0.7}, rows=3)
+    assert estimate.ci95 is None
+    assert estimate.reason in (
         "nothing shows that the levels of letters differ",
         "the interval reaches far beyond the levels of letters",
     )
@@ -161,8 +161,12 @@ def test_an_interval_with_an_open_end_is_none() -> None:
 
 @pytest.mark.parametrize("levels", [{}, {8: 0.6}])
 def test_rows_of_fewer_than_two_levels_have_no_threshold(levels: dict[int, float]) -> None:
-    found = measured(levels)
-    assert (found.value, found.n, found.reason) == (None, 0, "fewer than two levels of letters")
+    estimate = measured(levels)
+    assert (estimate.value, estimate.n, estimate.reason) == (
+        None,
+        0,
+        "fewer than two levels of letters",
+    )
 
 
 def test_rows_without_a_level_are_left_out() -> None:
@@ -180,9 +184,9 @@ def test_rows_without_a_level_are_left_out() -> None:
 
 
 def test_below_ten_rows_there_is_no_interval_but_the_reason() -> None:
-    found = measured({4: 0.0, 8: 0.6, 16: 1.0}, rows=3)
-    assert found.value is not None
-    assert (found.ci95, found.reason) == (None, "9 clusters: an interval needs at least 10")
+    estimate = measured({4: 0.0, 8: 0.6, 16: 1.0}, rows=3)
+    assert estimate.value is not None
+    assert (estimate.ci95, estimate.reason) == (None, "9 clusters: an interval needs at least 10")
 
 
 def test_without_scores_of_single_samples_there_is_no_threshold() -> None:
@@ -217,9 +221,9 @@ def test_rows_that_stand_for_one_picture_do_not_narrow_the_interval() -> None:
 def test_four_times_the_rows_halve_the_interval() -> None:
     widths = []
     for rows in (6, 24):
-        found = measured({4: 0.2, 6: 0.4, 8: 0.6, 12: 0.8}, rows=rows)
-        assert found.ci95 is not None
-        widths.append(math.log(found.ci95[1] / found.ci95[0]))
+        estimate = measured({4: 0.2, 6: 0.4, 8: 0.6, 12: 0.8}, rows=rows)
+        assert estimate.ci95 is not None
+        widths.append(math.log(estimate.ci95[1] / estimate.ci95[0]))
     assert widths[0] / widths[1] == pytest.approx(2, rel=0.1)
 
 
@@ -231,8 +235,8 @@ def test_the_interval_covers_the_true_acuity(slope: float, spread: float) -> Non
     covered = 0
     for _ in range(150):
         at = math.exp(rng.uniform(math.log(4), math.log(20)))
-        found = ACUITY(simulated(rng, at, slope, spread))
-        assert found.ci95 is not None
-        covered += found.ci95[0] <= at <= found.ci95[1]
+        estimate = ACUITY(simulated(rng, at, slope, spread))
+        assert estimate.ci95 is not None
+        covered += estimate.ci95[0] <= at <= estimate.ci95[1]
     # 95 %, and 2.6 standard errors of 150 to either side; `perf/acuity.py` tells it finer.
     assert 136 <= covered <= 149

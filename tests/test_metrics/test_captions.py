@@ -29,11 +29,11 @@ WANTED = (3.3654989381990896, 2.9991883847133316, 1.2327588959298954)
 
 def columns(answers: Sequence[str | None], references: Sequence[tuple[str, ...]]) -> Columns:
     n = len(answers)
-    said, right = np.empty(n, dtype=object), np.empty(n, dtype=object)
-    said[:], right[:] = answers, references
+    predictions, right = np.empty(n, dtype=object), np.empty(n, dtype=object)
+    predictions[:], right[:] = answers, references
     return Columns(
         score=None,
-        answer=said,
+        answer=predictions,
         target=np.empty(n, dtype=object),
         references=right,
         state=Category(codes=np.zeros(n, dtype=np.int32), names=("answered",)),
@@ -67,17 +67,17 @@ def test_a_gram_is_right_as_often_as_one_reference_has_it() -> None:
 
 
 def test_bleu_of_a_set_is_that_of_its_sums() -> None:
-    found = bleu(np.array([[9.0, 10, 9, 6, 4, 2, 8, 5, 3, 1]]))[0]
+    scores = bleu(np.array([[9.0, 10, 9, 6, 4, 2, 8, 5, 3, 1]]))[0]
     penalty = math.exp(1 - 10 / 9)
     precisions = (8 / 9, 5 / 6, 3 / 4, 1 / 2)
     wanted = [penalty * math.prod(precisions[:n]) ** (1 / n) for n in range(1, len(precisions) + 1)]
-    assert found == pytest.approx(wanted, abs=1e-9)
+    assert scores == pytest.approx(wanted, abs=1e-9)
 
 
 def test_nothing_right_is_nearly_nothing() -> None:
     # 1e-15 and 1e-9 are in it, so that nothing is divided by nothing.
-    found = bleu(np.array([[1.0, 1, 1, 0, 0, 0, 1, 0, 0, 0]]))[0]
-    assert found == pytest.approx([1, math.sqrt(1e-6), 1e-12 ** (1 / 3), 1e-18 ** (1 / 4)])
+    scores = bleu(np.array([[1.0, 1, 1, 0, 0, 0, 1, 0, 0, 0]]))[0]
+    assert scores == pytest.approx([1, math.sqrt(1e-6), 1e-12 ** (1 / 3), 1e-18 ** (1 / 4)])
 
 
 # -- ROUGE-L
@@ -85,15 +85,15 @@ def test_nothing_right_is_nearly_nothing() -> None:
 
 def test_rouge_takes_the_best_precision_and_the_best_recall_each_by_itself() -> None:
     # Of the first reference 3 of 3 said and 3 of 6; of the last 1 of 3 said and 1 of 1.
-    found = rouge_l_scores(captions(["the cat sat"], [REFERENCES[1]]))
-    assert found == pytest.approx([1.0])
+    scores = rouge_l_scores(captions(["the cat sat"], [REFERENCES[1]]))
+    assert scores == pytest.approx([1.0])
 
 
 def test_rouge_weighs_recall_by_beta() -> None:
     # "a b c" of "a x b": two in order, of three either way.
-    found = rouge_l_scores(captions(["a b c d"], [["a x b"]]))
+    scores = rouge_l_scores(captions(["a b c d"], [["a x b"]]))
     p, r, b = 2 / 4, 2 / 3, 1.44
-    assert found == pytest.approx([(1 + b) * p * r / (r + b * p)])
+    assert scores == pytest.approx([(1 + b) * p * r / (r + b * p)])
 
 
 def test_rouge_finds_an_empty_caption_right_where_a_reference_is_empty() -> None:
@@ -101,17 +101,17 @@ def test_rouge_finds_an_empty_caption_right_where_a_reference_is_empty() -> None
 
 
 def test_rouge_alone_takes_a_blank_that_does_not_break_for_part_of_a_word() -> None:
-    found = captions(["3\u00a01/2"], [["3 1/2"]])
-    assert rouge_l_scores(found).tolist() == [0.0]
-    assert bleu_counts(found)[0, 6] == 2
+    pairs = captions(["3\u00a01/2"], [["3 1/2"]])
+    assert rouge_l_scores(pairs).tolist() == [0.0]
+    assert bleu_counts(pairs)[0, 6] == 2
 
 
 # -- CIDEr
 
 
 def test_cider_is_as_coco_caption_gives_it() -> None:
-    found = cider_scores(captions(CANDIDATES, REFERENCES))
-    assert found == pytest.approx(WANTED, abs=1e-12)
+    scores = cider_scores(captions(CANDIDATES, REFERENCES))
+    assert scores == pytest.approx(WANTED, abs=1e-12)
 
 
 def test_cider_by_hand() -> None:
@@ -132,40 +132,40 @@ def test_one_image_has_no_cider() -> None:
 
 
 def test_a_caption_that_is_longer_or_shorter_is_worth_less() -> None:
-    found = cider_scores(captions(["a", "x"], [["a b"], ["c"]]))[0]
-    assert found == pytest.approx(10 / 4 * math.exp(-1 / 72) / math.sqrt(2))
+    score = cider_scores(captions(["a", "x"], [["a b"], ["c"]]))[0]
+    assert score == pytest.approx(10 / 4 * math.exp(-1 / 72) / math.sqrt(2))
 
 
 def test_counts_are_clipped() -> None:
     # Once in the reference, twice said: 1·1 of 2·1, not 2·1. One token more.
-    found = cider_scores(captions(["a a", "x"], [["a"], ["c"]]))[0]
-    assert found == pytest.approx(10 / 4 * (1 / 2) * math.exp(-1 / 72))
+    score = cider_scores(captions(["a a", "x"], [["a"], ["c"]]))[0]
+    assert score == pytest.approx(10 / 4 * (1 / 2) * math.exp(-1 / 72))
 
 
 # -- metrics
 
 
 def test_the_metrics_of_a_set() -> None:
-    given = columns([*CANDIDATES], [tuple(many) for many in REFERENCES])
-    found = {name: metric(given) for name, metric in caption_metrics(str).items()}
-    assert list(found) == ["cider", "bleu_4", "bleu_3", "bleu_2", "bleu_1", "rouge_l"]
-    assert found["cider"].value == pytest.approx(sum(WANTED) / 3)
+    rows = columns([*CANDIDATES], [tuple(many) for many in REFERENCES])
+    estimates = {name: metric(rows) for name, metric in caption_metrics(str).items()}
+    assert list(estimates) == ["cider", "bleu_4", "bleu_3", "bleu_2", "bleu_1", "rouge_l"]
+    assert estimates["cider"].value == pytest.approx(sum(WANTED) / 3)
     counts = bleu_counts(captions(CANDIDATES, REFERENCES)).sum(axis=0, keepdims=True)
-    assert [found[f"bleu_{n}"].value for n in (1, 2, 3, 4)] == pytest.approx(
+    assert [estimates[f"bleu_{n}"].value for n in (1, 2, 3, 4)] == pytest.approx(
         bleu(counts)[0].tolist()
     )
-    assert {one.unit for one in found.values()} == {"CIDEr", "BLEU", "ROUGE-L"}
-    assert all(one.ci95 is None and one.reason for one in found.values())
+    assert {estimate.unit for estimate in estimates.values()} == {"CIDEr", "BLEU", "ROUGE-L"}
+    assert all(estimate.ci95 is None and estimate.reason for estimate in estimates.values())
 
 
 def test_a_subset_has_document_frequencies_of_its_own() -> None:
     metric = caption_metrics(str)["cider"]
-    given = columns([*CANDIDATES], [tuple(many) for many in REFERENCES])
-    whole = metric(given)
-    part = metric(given.where(np.array([0, 2])))
+    rows = columns([*CANDIDATES], [tuple(many) for many in REFERENCES])
+    full = metric(rows)
+    part = metric(rows.where(np.array([0, 2])))
     alone = metric(columns(CANDIDATES[::2], [tuple(REFERENCES[0]), tuple(REFERENCES[2])]))
-    assert part.value == alone.value != whole.value
-    assert (part.n, whole.n) == (2, 3)
+    assert part.value == alone.value != full.value
+    assert (part.n, full.n) == (2, 3)
 
 
 def test_intervals_hold_the_value_and_the_order_of_images_does_not_matter() -> None:
@@ -177,26 +177,26 @@ def test_intervals_hold_the_value_and_the_order_of_images_does_not_matter() -> N
     ]
     order = rng.permutation(60)
     for name, metric in caption_metrics(str).items():
-        found = metric(columns(answers, references))
-        assert found.value is not None
-        assert found.ci95 is not None, name
-        assert found.ci95[0] < found.value < found.ci95[1], name
+        estimate = metric(columns(answers, references))
+        assert estimate.value is not None
+        assert estimate.ci95 is not None, name
+        assert estimate.ci95[0] < estimate.value < estimate.ci95[1], name
         other = metric(columns(answers, references).where(order))
-        assert other.value == pytest.approx(found.value, abs=1e-12), name
-        assert other.ci95 == pytest.approx(found.ci95, abs=1e-12), name
+        assert other.value == pytest.approx(estimate.value, abs=1e-12), name
+        assert other.ci95 == pytest.approx(estimate.ci95, abs=1e-12), name
 
 
 def test_a_caption_without_tokens_counts_as_one() -> None:
-    given = columns([None, "a b"], [("a b",), ("a b", "c")])
-    found = caption_metrics(str)["bleu_1"](given)
-    assert found.n == 2
-    assert found.value == pytest.approx(math.exp(1 - 4 / 2) * 1)
+    rows = columns([None, "a b"], [("a b",), ("a b", "c")])
+    estimate = caption_metrics(str)["bleu_1"](rows)
+    assert estimate.n == 2
+    assert estimate.value == pytest.approx(math.exp(1 - 4 / 2) * 1)
 
 
 def test_no_captions_have_no_metrics() -> None:
     for metric in caption_metrics(str).values():
-        found = metric(columns([], []))
-        assert (found.value, found.reason) == (None, "no captions")
+        estimate = metric(columns([], []))
+        assert (estimate.value, estimate.reason) == (None, "no captions")
 
 
 @pytest.mark.parametrize("references", [[], [[]], [["a"], ["b"]]])

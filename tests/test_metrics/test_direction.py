@@ -111,9 +111,11 @@ def test_a_metric_states_the_unit_of_its_estimates(spec: str) -> None:
     assert benchmark.check is not None
     says = benchmark.check.says
     samples = [benchmark.read(row) for row in benchmark.data]
-    answered = [(one, says(one, one.target)) for one in samples if one.target is not None]
+    answered = [
+        (sample, says(sample, sample.target)) for sample in samples if sample.target is not None
+    ]
     tally = Tally(benchmark)
-    tally.add(Scored(one, 0, "ok", Reply(text=text, stop="stop")) for one, text in answered)
+    tally.add(Scored(sample, 0, "ok", Reply(text=text, stop="stop")) for sample, text in answered)
     report = tally.report(model="", identity={})
 
     for name, scoring in report.scorings.items():

@@ -48,9 +48,9 @@ def columns(scores: list[float], order: list[int] | None = None) -> Columns:
 def test_a_share_of_groups_in_any_order_of_rows(
     share: Share, by_figure: float, by_question: float, order: list[int] | None
 ) -> None:
-    found = columns([1, 1, 1, 0, 0, 0], order)
-    figures = share_of_groups("figure", "question", share)(found)
-    questions = share_of_groups("question", "figure", share)(found)
+    rows = columns([1, 1, 1, 0, 0, 0], order)
+    figures = share_of_groups("figure", "question", share)(rows)
+    questions = share_of_groups("question", "figure", share)(rows)
     assert figures.value == pytest.approx(by_figure)
     assert questions.value == pytest.approx(by_question)
     assert (figures.n, questions.n) == (3, 4)
@@ -63,19 +63,19 @@ def test_rows_can_be_left_out_by_their_tags() -> None:
 
 def test_with_repeats_a_group_is_right_as_often_as_its_combinations_are() -> None:
     """Both questions asked twice and right once: one of four combinations has both right."""
-    found = columns([1, 0, 0, 1, 1, 1], [0, 0, 1, 1])
-    found = Columns(
+    rows = columns([1, 0, 0, 1, 1, 1], [0, 0, 1, 1])
+    rows = Columns(
         score=np.array([1.0, 0.0, 0.0, 1.0]),
-        answer=found.answer,
-        target=found.target,
-        references=found.references,
-        state=found.state,
-        tags=found.tags,
-        cluster=found.cluster,
+        answer=rows.answer,
+        target=rows.target,
+        references=rows.references,
+        state=rows.state,
+        tags=rows.tags,
+        cluster=rows.cluster,
     )
     (right,), (none,) = (
-        groups(found, "figure", "question").all_right,
-        groups(found, "figure", "question").none_right,
+        groups(rows, "figure", "question").all_right,
+        groups(rows, "figure", "question").none_right,
     )
     assert (right, none) == (0.25, 0.25)
 
@@ -90,11 +90,11 @@ def test_a_group_that_lacks_a_score_is_left_out_and_never_all_right() -> None:
     every = columns([1, 1, 1, 0, 0, 0])
     some = replace(every.where(np.array([1, 2, 3, 4, 5])), unscored=every.where(np.array([0])))
 
-    found = share_of_groups("figure", "question")(some)
-    assert (found.value, found.n) == (0.0, 2)
-    one_figure = share_of_groups("figure", "question", where={"figure": ("figure 0",)})(some)
-    assert (one_figure.value, one_figure.n) == (None, 0)
-    assert one_figure.reason == "no group has a score for each of its questions"
+    estimate = share_of_groups("figure", "question")(some)
+    assert (estimate.value, estimate.n) == (0.0, 2)
+    first_figure = share_of_groups("figure", "question", where={"figure": ("figure 0",)})(some)
+    assert (first_figure.value, first_figure.n) == (None, 0)
+    assert first_figure.reason == "no group has a score for each of its questions"
     # Of the groups by question it is the first of set 7 that lacks one.
     assert share_of_groups("question", "figure")(some).n == 3
 

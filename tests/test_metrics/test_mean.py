@@ -41,9 +41,9 @@ def test_the_mean_weighs_rows_by_their_weight() -> None:
 
 def test_each_category_counts_the_same() -> None:
     # by hand: a 3/4, b 1/2, c 0: their mean is 5/12
-    found = macro_average("kind")(columns([1, 1, 1, 0, 1, 0, 0], [*"aaaa", *"bb", "c"]))
-    assert found.value == pytest.approx(5 / 12, abs=1e-12)
-    assert found.n == 7
+    estimate = macro_average("kind")(columns([1, 1, 1, 0, 1, 0, 0], [*"aaaa", *"bb", "c"]))
+    assert estimate.value == pytest.approx(5 / 12, abs=1e-12)
+    assert estimate.n == 7
 
 
 def test_weights_count_within_a_category() -> None:
@@ -52,8 +52,8 @@ def test_weights_count_within_a_category() -> None:
 
 
 def test_rows_without_a_category_are_left_out() -> None:
-    found = macro_average("kind")(columns([1, 0, 0], ["a", "", "a"]))
-    assert (found.value, found.n) == (0.5, 2)
+    estimate = macro_average("kind")(columns([1, 0, 0], ["a", "", "a"]))
+    assert (estimate.value, estimate.n) == (0.5, 2)
 
 
 def test_a_category_without_scores_is_not_averaged() -> None:
@@ -64,11 +64,11 @@ def test_a_category_without_scores_is_not_averaged() -> None:
 def test_the_macro_average_s_error_is_that_of_its_categories_together() -> None:
     # By hand: two categories of 50 and 150 rows of their own clusters, shares 0.5 and 0.8:
     # stderr² = (0.5 · 0.5 / 49 + 0.8 · 0.2 / 149) / 4 = 0.0392803²
-    found = macro_average("kind")(
+    estimate = macro_average("kind")(
         columns([1, 0] * 25 + [1, 1, 1, 1, 0] * 30, ["a"] * 50 + ["b"] * 150)
     )
-    assert found.value == pytest.approx(0.65, abs=1e-12)
-    assert found.stderr == pytest.approx(0.03928, rel=0.02)
+    assert estimate.value == pytest.approx(0.65, abs=1e-12)
+    assert estimate.stderr == pytest.approx(0.03928, rel=0.02)
 
 
 def test_clusters_across_categories_widen_the_interval_of_the_macro_average() -> None:

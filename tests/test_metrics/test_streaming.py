@@ -45,7 +45,7 @@ def at(*times: float) -> SpeechLog:
     return SpeechLog(tuple(Utterance(time, time) for time in times))
 
 
-def told(*totals: tuple[float, int | None]) -> SpeechLog:
+def with_totals(*totals: tuple[float, int | None]) -> SpeechLog:
     return SpeechLog(tuple(Utterance(time, time, number) for time, number in totals))
 
 
@@ -67,7 +67,7 @@ def value(name: str, watch: Watch, heard: SpeechLog | None) -> float | None:
 
 def outcomes(watch: Watch, heard: SpeechLog) -> dict[str, float | None]:
     names = ("answered_in_span", "early", "late", "silent")
-    return {name: found for name in names if (found := value(name, watch, heard))}
+    return {name: share for name in names if (share := value(name, watch, heard))}
 
 
 # -- outcomes
@@ -96,26 +96,26 @@ def test_the_first_message_while_the_query_is_open_decides_a_slot(
 
 
 def test_a_slot_with_a_number_hears_messages_with_that_number_alone() -> None:
-    heard = told((1, 2), (3, 1), (25, 2), (30, None))
+    heard = with_totals((1, 2), (3, 1), (25, 2), (30, None))
     assert outcomes(STEPS, heard) == {"answered_in_span": 0.5, "early": 0.5}
 
 
 def test_one_message_speaks_for_one_of_two_windows_that_overlap() -> None:
     watch = Watch(task="REC", asked=0, end=12, slots=(Slot(10, 12, 1), Slot(10, 12, 2)))
-    assert outcomes(watch, told((11, 2))) == {"answered_in_span": 0.5, "silent": 0.5}
-    assert value("repeats", watch, told((11, 2))) == 0
+    assert outcomes(watch, with_totals((11, 2))) == {"answered_in_span": 0.5, "silent": 0.5}
+    assert value("repeats", watch, with_totals((11, 2))) == 0
 
 
 def test_a_number_after_its_window_is_late() -> None:
-    assert outcomes(STEPS, told((9, 1))) == {"late": 0.5, "silent": 0.5}
+    assert outcomes(STEPS, with_totals((9, 1))) == {"late": 0.5, "silent": 0.5}
 
 
 def test_never_speaking_has_no_delay_and_no_skill() -> None:
     assert value("delay_median", CLUE, at()) is None
     assert of("delay_mean", CLUE, at()).reason == "no message lies in a window"
     assert value("delay_censored", CLUE, at()) == 30
-    assert value("count_skill", TOTAL, told()) == 0
-    assert value("final_count", TOTAL, told()) == 0
+    assert value("count_skill", TOTAL, with_totals()) == 0
+    assert value("final_count", TOTAL, with_totals()) == 0
     assert of("precision", CLUE, at()).reason == "nothing was said"
     assert value("f1", CLUE, at()) == 0
 
@@ -158,13 +158,13 @@ def test_of_two_early_messages_a_wider_window_hears_the_first() -> None:
 @pytest.mark.parametrize(
     ("heard", "share"),
     [
-        (told(), 0),
-        (told((1, 2)), 0.5),  # early and right counts from w0
-        (told((25, 2)), 0.5 * 15 / 20),
-        (told((25, 2), (30, 7)), 0.5 * 5 / 20),  # a change of mind
-        (told((1, 7), (30, 2)), 0.5 * 10 / 20),
-        (told((25, 2), (30, None)), 0.5 * 15 / 20),  # no number changes nothing
-        (told((45, 2)), 0),
+        (with_totals(), 0),
+        (with_totals((1, 2)), 0.5),  # early and right counts from w0
+        (with_totals((25, 2)), 0.5 * 15 / 20),
+        (with_totals((25, 2), (30, 7)), 0.5 * 5 / 20),  # a change of mind
+        (with_totals((1, 7), (30, 2)), 0.5 * 10 / 20),
+        (with_totals((25, 2), (30, None)), 0.5 * 15 / 20),  # no number changes nothing
+        (with_totals((45, 2)), 0),
     ],
 )
 def test_the_latest_message_is_in_force_until_the_next(heard: SpeechLog, share: float) -> None:
@@ -188,15 +188,15 @@ def test_minutes_outside_windows_that_overlap_are_counted_once(other: Slot) -> N
 
 
 def test_a_wrong_number_in_a_window_costs_precision_and_is_no_false_alarm() -> None:
-    assert value("false_alarms_per_min", STEPS, told((25, 7))) == 0
-    assert value("precision", STEPS, told((25, 7))) == 0
+    assert value("false_alarms_per_min", STEPS, with_totals((25, 7))) == 0
+    assert value("precision", STEPS, with_totals((25, 7))) == 0
 
 
 def test_false_alarms_have_no_rate_where_windows_are_always_open() -> None:
     watch = with_slots(STEPS, Slot(0, 40))
-    found = of("false_alarms_per_min", watch, at(3))
-    assert (found.value, found.unit) == (None, "1/min")
-    assert found.reason == "windows are open all the time"
+    estimate = of("false_alarms_per_min", watch, at(3))
+    assert (estimate.value, estimate.unit) == (None, "1/min")
+    assert estimate.reason == "windows are open all the time"
 
 
 def test_messages_before_the_question_and_after_its_end_are_unsolicited() -> None:
@@ -207,7 +207,7 @@ def test_messages_before_the_question_and_after_its_end_are_unsolicited() -> Non
     assert outcomes(CLUE, heard) == {"answered_in_span": 1}
     # Without word of how far it was watched, to the last message: 10 + 5 s.
     assert value("unsolicited_per_hour", CLUE, at(25, 55)) == pytest.approx(3600 / 15)
-    assert of("unsolicited_per_hour", STEPS, told()).reason == "a query is open all the time"
+    assert of("unsolicited_per_hour", STEPS, with_totals()).reason == "a query is open all the time"
 
 
 def test_guesses_and_acknowledgements_are_shares() -> None:
@@ -223,7 +223,7 @@ def test_guesses_and_acknowledgements_are_shares() -> None:
 def test_windows_end_with_the_video_and_those_after_it_are_dropped() -> None:
     assert outcomes(CLUE, until(SpeechLog((Utterance(29, 31),)), 30)) == {"late": 1}
     assert value("delay_censored", CLUE, until(at(), 30)) == 10
-    ended = until(told((3, 1)), 20)
+    ended = until(with_totals((3, 1)), 20)
     assert outcomes(STEPS, ended) == {"answered_in_span": 1}
     assert value("slots_dropped", STEPS, ended) == 0.5
     assert of("answered_in_span", CLUE, until(at(), 20)).reason == "no scores"
@@ -283,13 +283,13 @@ def test_a_failed_session_counts_points_and_time_up_to_its_end() -> None:
 @pytest.mark.parametrize(
     ("heard", "error", "right", "over", "final"),
     [
-        (told(), 10 + 2 * 20, 10, 0, 0),
-        (told((10, 1), (20, 2)), 0, 40, 0, 1),
-        (told((11, 1), (21, 2)), 2, 38, 0, 1),
-        (told((10, 1), (20, 2), (30, 5)), 3 * 10, 30, 10, 0),
-        (told((0, 9)), 9 * 10 + 8 * 10 + 7 * 20, 0, 40, 0),
-        (told((10, 1), (15, None), (20, 2)), 0, 40, 0, 1),
-        (told((10, 1), (20, 3), (20, 2)), 0, 40, 0, 1),
+        (with_totals(), 10 + 2 * 20, 10, 0, 0),
+        (with_totals((10, 1), (20, 2)), 0, 40, 0, 1),
+        (with_totals((11, 1), (21, 2)), 2, 38, 0, 1),
+        (with_totals((10, 1), (20, 2), (30, 5)), 3 * 10, 30, 10, 0),
+        (with_totals((0, 9)), 9 * 10 + 8 * 10 + 7 * 20, 0, 40, 0),
+        (with_totals((10, 1), (15, None), (20, 2)), 0, 40, 0, 1),
+        (with_totals((10, 1), (20, 3), (20, 2)), 0, 40, 0, 1),
     ],
 )
 def test_a_total_is_what_was_last_said(
@@ -305,13 +305,13 @@ def test_a_total_is_what_was_last_said(
 def test_skill_is_not_known_where_saying_nothing_has_no_error() -> None:
     slots, points = (Slot(40, 42, 1),), (Point(40, 1),)
     at_the_end = Watch(task="REC", asked=0, end=42, slots=slots, points=points, counts=True)
-    assert value("count_mae", at_the_end, told()) == 0
-    assert value("count_skill", at_the_end, told()) is None
-    assert value("final_count", at_the_end, told((40, 1))) == 1
+    assert value("count_mae", at_the_end, with_totals()) == 0
+    assert value("count_skill", at_the_end, with_totals()) is None
+    assert value("final_count", at_the_end, with_totals((40, 1))) == 1
 
 
 def test_totals_are_of_queries_that_ask_for_one() -> None:
-    both = columns_of((CLUE, at(25)), (TOTAL, told()))
+    both = columns_of((CLUE, at(25)), (TOTAL, with_totals()))
     assert METRICS["count_right_time"](both).n == 1
     assert (of("count_mae", CLUE, at(25)).value, of("count_mae", CLUE, at(25)).n) == (None, 0)
 
@@ -324,11 +324,11 @@ def test_a_point_asks_whether_it_was_said_by_then() -> None:
     assert projection(CLUE, SpeechLog((Utterance(14, 15),))) == (0, 1, 1, 1, 1)
     assert projection(CLUE, SpeechLog((Utterance(14, 15.1),))) == (0, 0, 1, 1, 1)
     assert projection(CLUE, at(5)) == (0, 0, 0, 0, 0)  # said before it was asked
-    assert projection(TOTAL, told((10, 1), (21, 2), (22, 3))) == (1, 1, 3, 3)
+    assert projection(TOTAL, with_totals((10, 1), (21, 2), (22, 3))) == (1, 1, 3, 3)
 
 
 def test_projected_is_the_mean_over_tasks() -> None:
-    both = columns_of((CLUE, at()), (TOTAL, told((10, 1), (20, 2))))
+    both = columns_of((CLUE, at()), (TOTAL, with_totals((10, 1), (20, 2))))
     assert METRICS["projected"](both).value == pytest.approx((2 / 5 + 1) / 2)
     assert METRICS["projected"](both).n == 9
 
@@ -354,8 +354,8 @@ def test_a_row_without_an_answer_is_what_its_score_says() -> None:
 
 
 def test_few_videos_have_a_reason_instead_of_an_interval() -> None:
-    nine = columns_of(*[(CLUE, at(25) if place else at()) for place in range(9)])
-    ten = columns_of(*[(CLUE, at(25) if place else at()) for place in range(10)])
+    nine = columns_of(*[(CLUE, at(25) if index else at()) for index in range(9)])
+    ten = columns_of(*[(CLUE, at(25) if index else at()) for index in range(10)])
     for name in ("answered_in_span", "f1", "delay_censored", "projected"):
         few, enough = METRICS[name](nine), METRICS[name](ten)
         assert few.reason == "9 independent clusters: an interval needs at least 10"
@@ -364,7 +364,7 @@ def test_few_videos_have_a_reason_instead_of_an_interval() -> None:
 
 
 def test_slots_of_one_video_widen_the_interval() -> None:
-    every = columns_of(*[(CLUE, at(25) if place % 3 else at()) for place in range(60)])
+    every = columns_of(*[(CLUE, at(25) if index % 3 else at()) for index in range(60)])
     shared = replace(every, cluster=np.repeat(np.arange(20, dtype=np.int32), 3))
     in_threes = replace(every.where(np.argsort(np.arange(60) % 3)), cluster=shared.cluster)
 
@@ -385,20 +385,23 @@ def thirty() -> Columns:
 
     return columns_of(
         *((CLUE, at(*times())) for _ in range(15)),
-        *((TOTAL, told(*((time, drawing.randrange(3)) for time in times()))) for _ in range(15)),
+        *(
+            (TOTAL, with_totals(*((time, drawing.randrange(3)) for time in times())))
+            for _ in range(15)
+        ),
     )
 
 
 @pytest.mark.parametrize("name", sorted({*METRICS} - {"delay_median"}))
 def test_a_metric_is_the_aggregate_of_its_clusters_sums(name: str) -> None:
     every = replace(thirty(), cluster=5 + np.arange(30, dtype=np.int32) % 10 * 2)
-    found = METRICS[name](every).sums
-    assert found is not None
-    total = found.sums.sum(axis=0)
-    assert found.aggregate(total[np.newaxis])[0] == pytest.approx(METRICS[name](every).value)
-    first = int(found.cluster[0])
+    sums = METRICS[name](every).sums
+    assert sums is not None
+    total = sums.sums.sum(axis=0)
+    assert sums.aggregate(total[np.newaxis])[0] == pytest.approx(METRICS[name](every).value)
+    first = int(sums.cluster[0])
     rest = METRICS[name](every.where(every.cluster != first))
-    assert found.aggregate((total - found.sums[0])[np.newaxis])[0] == pytest.approx(rest.value)
+    assert sums.aggregate((total - sums.sums[0])[np.newaxis])[0] == pytest.approx(rest.value)
 
 
 def test_a_median_is_no_aggregate_of_sums() -> None:
@@ -407,10 +410,10 @@ def test_a_median_is_no_aggregate_of_sums() -> None:
 
 @pytest.mark.parametrize("name", METRICS)
 def test_the_order_of_rows_does_not_matter(name: str) -> None:
-    drawing, one = Random(4), thirty()
-    other = one.where(np.array(drawing.sample(range(30), 30)))
-    assert METRICS[name](one).value == pytest.approx(METRICS[name](other).value, rel=1e-12)
-    nothing = METRICS[name](one.where(np.zeros(30, dtype=bool)))
+    drawing, ordered = Random(4), thirty()
+    other = ordered.where(np.array(drawing.sample(range(30), 30)))
+    assert METRICS[name](ordered).value == pytest.approx(METRICS[name](other).value, rel=1e-12)
+    nothing = METRICS[name](ordered.where(np.zeros(30, dtype=bool)))
     assert nothing.value is None and nothing.reason
 
 
@@ -419,10 +422,10 @@ def test_where_all_sessions_failed_at_once_the_failed_share_alone_is_known(name:
     failed = columns_of(
         (CLUE, SpeechLog(until=0, failed=True)), (TOTAL, SpeechLog(until=0, failed=True))
     )
-    found = METRICS[name](replace(failed, score=None))
+    estimate = METRICS[name](replace(failed, score=None))
     known = {"slots_failed": 1.0, "slots_dropped": 0.0, "acknowledgements": 0.0}
-    assert found.value == known.get(name)
-    assert found.value is not None or found.reason
+    assert estimate.value == known.get(name)
+    assert estimate.value is not None or estimate.reason
 
 
 def test_without_scores_a_row_without_an_answer_is_not_taken_for_right() -> None:

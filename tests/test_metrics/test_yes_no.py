@@ -6,13 +6,18 @@ import pytest
 from snellen.metrics import Category, Columns, Metric
 from snellen.metrics.yes_no import f1, mean_over, precision, recall, yes_ratio
 
-SAID = ["yes", "yes", "no", None, "yes", "no", "no", "yes"]
+ANSWERS = ["yes", "yes", "no", None, "yes", "no", "no", "yes"]
 RIGHT = ["yes", "no", "yes", "yes", "yes", "no", "yes", "no"]
 
 
-def columns(said: list[str | None] = SAID, right: list[str] = RIGHT, repeat: int = 1) -> Columns:
-    n = len(said) * repeat
-    answer, target = np.array(said * repeat, dtype=object), np.array(right * repeat, dtype=object)
+def columns(
+    answers: list[str | None] = ANSWERS, right: list[str] = RIGHT, repeat: int = 1
+) -> Columns:
+    n = len(answers) * repeat
+    answer, target = (
+        np.array(answers * repeat, dtype=object),
+        np.array(right * repeat, dtype=object),
+    )
     codes = (np.arange(n) % 2).astype(np.int32)
     return Columns(
         score=(answer == target).astype(float),
@@ -51,7 +56,7 @@ def test_a_metric_counts_what_was_said_and_what_is_right(metric: Metric, value: 
 def test_an_interval_is_wider_where_rows_share_a_cluster() -> None:
     def width(cluster: list[int]) -> float:
         base = columns(repeat=20)
-        found = f1(
+        estimate = f1(
             Columns(
                 score=base.score,
                 answer=base.answer,
@@ -62,11 +67,11 @@ def test_an_interval_is_wider_where_rows_share_a_cluster() -> None:
                 cluster=np.array(cluster, dtype=np.int32),
             )
         )
-        assert found.ci95 is not None
-        return found.ci95[1] - found.ci95[0]
+        assert estimate.ci95 is not None
+        return estimate.ci95[1] - estimate.ci95[0]
 
     # Rows of the same place in their eight are alike: four clusters' worth in each forty.
-    alike = [8 * (place // 32) + place % 8 for place in range(160)]
+    alike = [8 * (index // 32) + index % 8 for index in range(160)]
     assert width(alike) > 1.5 * width(list(range(160)))
 
 
@@ -84,9 +89,9 @@ def test_where_nothing_is_rightly_found_f1_is_zero() -> None:
 
 def test_the_mean_over_sets_says_nothing_of_one_of_them() -> None:
     every = columns()
-    one = every.where(every.tags["set"].codes == 0)
-    assert mean_over("set", "f1")(one).n == 0
-    assert f1(one).n == 4
+    first_set = every.where(every.tags["set"].codes == 0)
+    assert mean_over("set", "f1")(first_set).n == 0
+    assert f1(first_set).n == 4
 
 
 def test_a_failed_row_counts_as_right_where_its_bound_is_asked_for() -> None:

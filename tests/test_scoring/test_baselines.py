@@ -19,8 +19,8 @@ from tests.test_scoring.test_judge import scoring
 
 def half(columns: Columns) -> Estimate:
     """A metric that is no mean."""
-    found = mean(columns)
-    return replace(found, value=None if found.value is None else found.value / 2)
+    estimate = mean(columns)
+    return replace(estimate, value=None if estimate.value is None else estimate.value / 2)
 
 
 @pytest.fixture
@@ -44,8 +44,8 @@ def judged(tmp_path: Path) -> Benchmark:
     )
 
 
-def blind(made: Benchmark) -> Baselines | None:
-    return score_predictions(made, {"1": "A", "2": "It is A"}, where="here").baselines
+def blind(bench: Benchmark) -> Baselines | None:
+    return score_predictions(bench, {"1": "A", "2": "It is A"}, where="here").baselines
 
 
 def test_what_waits_for_a_judge_has_no_baselines(judged: Benchmark) -> None:
@@ -53,41 +53,41 @@ def test_what_waits_for_a_judge_has_no_baselines(judged: Benchmark) -> None:
 
 
 def test_no_baselines_are_not_spoken_of(judged: Benchmark) -> None:
-    told = score_predictions(judged, {"1": "A", "2": "It is A"}, where="here")
+    result = score_predictions(judged, {"1": "A", "2": "It is A"}, where="here")
 
-    assert "blind" not in report.as_text([Result(told)])
+    assert "blind" not in report.as_text([Result(result)])
 
 
 def test_what_rules_read_alone_is_drawn_and_the_draws_are_counted(judged: Benchmark) -> None:
     assert judged.check is not None
     readable = replace(judged.check, says=lambda sample, answer: answer)
 
-    found = blind(replace(judged, check=readable))
+    baselines = blind(replace(judged, check=readable))
 
-    assert found is not None
-    assert found.constant == 0.5
-    assert found.chance == pytest.approx(0.25, abs=0.06), "120 draws of A or B, halved"
-    assert found.draws == 3
+    assert baselines is not None
+    assert baselines.constant == 0.5
+    assert baselines.chance == pytest.approx(0.25, abs=0.06), "120 draws of A or B, halved"
+    assert baselines.draws == 3
 
 
 def test_chance_of_a_mean_is_computed_where_every_question_has_choices() -> None:
     # Of eight colours, four quarters and four sides: (1/8 + 1/4 + 1/4) / 3, though replies to other
     # questions of the benchmark may be right in part.
-    made = registry.benchmark("eyechart:tasks=colours+positions+relations,n=30")
-    replies = {made.read(row).id: "red" for row in made.data}
-    found = score_predictions(made, replies, where="here").baselines
-    assert found is not None and found.draws is None
-    assert found.chance == pytest.approx(5 / 24)
+    bench = registry.benchmark("eyechart:tasks=colours+positions+relations,n=30")
+    replies = {bench.read(row).id: "red" for row in bench.data}
+    baselines = score_predictions(bench, replies, where="here").baselines
+    assert baselines is not None and baselines.draws is None
+    assert baselines.chance == pytest.approx(5 / 24)
     letters = registry.benchmark("eyechart:n=30")
     replies = {letters.read(row).id: "red" for row in letters.data}
-    found = score_predictions(letters, replies, where="here").baselines
-    assert found is None or found.chance is None
+    baselines = score_predictions(letters, replies, where="here").baselines
+    assert baselines is None or baselines.chance is None
 
 
-def in_parts(made: Benchmark) -> Benchmark:
+def in_parts(bench: Benchmark) -> Benchmark:
     """With a mean of scores that may be parts, which no formula of choices gives."""
     official = replace(scoring(), metrics={"accuracy": mean}, partial=True)
-    return replace(made, scorings={"official": official})
+    return replace(bench, scorings={"official": official})
 
 
 def test_chance_of_a_mean_is_not_that_of_what_rules_read_before_the_judge(
@@ -98,15 +98,15 @@ def test_chance_of_a_mean_is_not_that_of_what_rules_read_before_the_judge(
 
 def test_questions_whose_answer_is_hidden_are_in_no_chance(judged: Benchmark) -> None:
     assert judged.check is not None
-    made = replace(
+    bench = replace(
         in_parts(judged),
         check=replace(judged.check, says=lambda _, answer: answer),
-        sample=lambda place, row: Sample(
-            id=row["id"], question="?", choices=("x", "y"), target="A" if place % 4 else None
+        sample=lambda index, row: Sample(
+            id=row["id"], question="?", choices=("x", "y"), target="A" if index % 4 else None
         ),
     )
 
-    found = blind(made)
+    baselines = blind(bench)
 
-    assert found is not None and found.draws is None
-    assert found.chance == 0.5
+    assert baselines is not None and baselines.draws is None
+    assert baselines.chance == 0.5

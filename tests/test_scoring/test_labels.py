@@ -18,7 +18,7 @@ BY_JUDGE = [1.0] * 15 + [0.0] * 5
 def measured(labels: dict[int, float]) -> JudgeReport:
     """By row: four that rules decided, then the judge's twenty."""
     score = np.array([*BY_RULES, *BY_JUDGE])
-    place = np.arange(len(score))
+    positions = np.arange(len(score))
     return against(
         [
             LabelRecord(format=0, sample=str(row), label=label, seed="0")
@@ -27,9 +27,9 @@ def measured(labels: dict[int, float]) -> JudgeReport:
         metric=None,
         rows={(str(row), 0): row for row in labels},
         score=score,
-        cluster=place,
+        cluster=positions,
         in_mean=np.ones(len(score), dtype=bool),
-        judged=place >= len(BY_RULES),
+        judged=positions >= len(BY_RULES),
     )
 
 
@@ -37,17 +37,17 @@ PEOPLE = {4 + row: 0.0 if row < 5 else score for row, score in enumerate(BY_JUDG
 
 
 def test_what_rules_decided_counts_as_it_stands() -> None:
-    found = measured(PEOPLE)
-    assert found.judged.value == pytest.approx((2 + 15) / 24)
-    assert found.corrected.value == pytest.approx((2 + 10) / 24)
+    agreement = measured(PEOPLE)
+    assert agreement.judged.value == pytest.approx((2 + 15) / 24)
+    assert agreement.corrected.value == pytest.approx((2 + 10) / 24)
     # All are labelled: 15 of 20 are right by the judge, sensitivity 1, specificity 1/2.
-    assert found.rogan_gladen == pytest.approx((2 + 20 * (0.75 + 0.5 - 1) / 0.5) / 24)
+    assert agreement.rogan_gladen == pytest.approx((2 + 20 * (0.75 + 0.5 - 1) / 0.5) / 24)
 
 
 def test_labels_of_what_rules_decided_say_nothing_of_the_judge() -> None:
-    found = measured({0: 0.0, 1: 0.0, **PEOPLE})
-    assert found == replace(measured(PEOPLE), notes=found.notes)
-    assert found.notes == ["2 rows are of replies that rules decided, and no judge"]
+    agreement = measured({0: 0.0, 1: 0.0, **PEOPLE})
+    assert agreement == replace(measured(PEOPLE), notes=agreement.notes)
+    assert agreement.notes == ["2 rows are of replies that rules decided, and no judge"]
 
 
 def test_a_bias_is_no_share_whatever_values_it_has() -> None:
@@ -62,5 +62,5 @@ def test_grades_that_are_equal_share_the_mean_of_their_ranks() -> None:
     """By hand. The judge gave 1, 1, 1, 0, of which the ranks are 2, 2, 2, 0; the people gave 0.5,
     0.5, 0.9, 0, of which they are 1.5, 1.5, 3, 0. Both have the mean 1.5; products and squares of
     what is off it sum up to 3, 3, and 4.5."""
-    found = measured({4: 0.5, 5: 0.5, 6: 0.9, 23: 0.0})
-    assert found.spearman == pytest.approx(3 / math.sqrt(3 * 4.5))
+    agreement = measured({4: 0.5, 5: 0.5, 6: 0.9, 23: 0.0})
+    assert agreement.spearman == pytest.approx(3 / math.sqrt(3 * 4.5))

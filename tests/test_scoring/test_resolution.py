@@ -38,7 +38,7 @@ def benchmark(tables: list[ReplyTable]) -> Benchmark:
         name="points",
         asks=1,
         data=Drawn("points", lambda: iter(())),
-        sample=lambda place, row: SAMPLE,
+        sample=lambda index, row: SAMPLE,
         prompt=lambda sample, _: (user(*sample.media, sample.question),),
         scorings={
             "official": Scoring(

@@ -24,24 +24,24 @@ def published(path: Path, names: list[str]) -> Path:
 
 
 def scored(path: Path, **options: Any) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(
+    report: dict[str, Any] = json.loads(
         snellen.score(path, "mathvista", data="synthetic", **options).json()
     )
-    return found
+    return report
 
 
-def values(found: dict[str, Any]) -> Any:
-    return found["replies"], found["scorings"]
+def values(report: dict[str, Any]) -> Any:
+    return report["replies"], report["scorings"]
 
 
 def test_a_folder_is_read_as_its_one_file_in_the_authors_form(tmp_path: Path) -> None:
     file = published(tmp_path / "model" / "output.json", IDS)
     (tmp_path / "model" / "scores.json").write_text('{"1": {"id": "1", "response": "A"}}')
 
-    found = scored(tmp_path)
+    report = scored(tmp_path)
 
-    assert values(found) == values(scored(file))
-    assert "read are 1 of 2 files, in that form: model/output.json" in found["notes"]
+    assert values(report) == values(scored(file))
+    assert "read are 1 of 2 files, in that form: model/output.json" in report["notes"]
 
 
 def test_a_pattern_chooses_among_files_in_the_authors_form(tmp_path: Path) -> None:
@@ -62,9 +62,9 @@ def test_files_of_two_models_in_the_authors_form_are_not_mixed(tmp_path: Path) -
 def test_parts_in_the_authors_form_are_read_together(tmp_path: Path) -> None:
     published(tmp_path / "parts" / "a.json", IDS[:5])
     published(tmp_path / "parts" / "b.json", IDS[5:])
-    whole = published(tmp_path / "whole.json", IDS)
+    complete = published(tmp_path / "whole.json", IDS)
 
-    assert values(scored(tmp_path / "parts")) == values(scored(whole))
+    assert values(scored(tmp_path / "parts")) == values(scored(complete))
 
 
 def test_a_folder_without_the_authors_form_is_read_as_rows(tmp_path: Path) -> None:
@@ -115,16 +115,16 @@ def test_published_files_ask_what_the_data_ask(file: str, spec: str) -> None:
 
 def test_ids_are_read_from_the_column_that_has_the_benchmarks(tmp_path: Path) -> None:
     """As VLMEvalKit writes MMMU: `index` numbers the sheet's rows, `id` is the authors'."""
-    made = registry.benchmark("mmmu", data=Path(registry.SYNTHETIC))
-    names = [made.read(row).id for row in made.data]
+    bench = registry.benchmark("mmmu", data=Path(registry.SYNTHETIC))
+    names = [bench.read(row).id for row in bench.data]
     file = tmp_path / "model_MMMU_DEV_VAL.tsv"
     rows = (f"{number}\t{name}\tA" for number, name in enumerate(names, 1))
     file.write_text("\n".join(["index\tid\tprediction", *rows]))
 
-    found = json.loads(snellen.score(file, data="synthetic").json())
+    report = json.loads(snellen.score(file, data="synthetic").json())
 
-    assert found["replies"] == {"ok": len(names)}
-    assert any("ids read from 'id', replies from 'prediction'" in note for note in found["notes"])
+    assert report["replies"] == {"ok": len(names)}
+    assert any("ids read from 'id', replies from 'prediction'" in note for note in report["notes"])
     with pytest.raises(DataError, match="none of its"):
         snellen.score(file, "mmmu", data="synthetic", ids="index")
     file.write_text("index\tid\tprediction\n1\tno\tA\n2\tnone\tB\n")

@@ -31,7 +31,7 @@ def benchmark(**fields: Any) -> Benchmark:
     def rows() -> Iterator[dict[str, Any]]:
         return iter(())
 
-    def sample(place: int, row: Row) -> Sample:
+    def sample(index: int, row: Row) -> Sample:
         return Sample(id=row["id"], question="?")
 
     return Benchmark(
@@ -55,7 +55,7 @@ def benchmark(**fields: Any) -> Benchmark:
 
 def report(samples: Sequence[Sample], says: str = "A") -> Report:
     tally = Tally(benchmark())
-    tally.add(Scored(one, 0, "ok", Reply(text=says)) for one in samples)
+    tally.add(Scored(sample, 0, "ok", Reply(text=says)) for sample in samples)
     return tally.report(model="m", identity={})
 
 
@@ -67,16 +67,16 @@ def lettered(n: int, choices: tuple[str, ...] = ("w", "x", "y", "z")) -> list[Sa
 
 
 def test_a_model_that_always_says_a_is_right_where_the_answer_is_a() -> None:
-    found = report(lettered(400)).slices
-    place = found["answer_place"]
-    assert {name: (mean.value, mean.n) for name, mean in place.bins.items()} == {
+    slices = report(lettered(400)).slices
+    answer_place = slices["answer_place"]
+    assert {name: (mean.value, mean.n) for name, mean in answer_place.bins.items()} == {
         "A": (1.0, 100),
         "B": (0.0, 100),
         "C": (0.0, 100),
         "D": (0.0, 100),
     }
-    assert place.differs
-    assert list(found) == ["answer_place"]  # they are alike in all else
+    assert answer_place.differs
+    assert list(slices) == ["answer_place"]  # they are alike in all else
 
 
 def test_the_report_says_that_the_score_depends_on_the_place() -> None:
@@ -96,14 +96,14 @@ def test_a_place_of_one_question_asked_often_is_not_said_to_be_the_worst() -> No
     tally = Tally(benchmark())
     for target, every in rights.items():
         for i, is_right in enumerate(every):
-            asked = Sample(id=f"{target}{i}", question="?", choices=("w", "x", "y"), target=target)
-            tally.add([Scored(asked, 0, "ok", Reply(text=target if is_right else "no"))])
+            sample = Sample(id=f"{target}{i}", question="?", choices=("w", "x", "y"), target=target)
+            tally.add([Scored(sample, 0, "ok", Reply(text=target if is_right else "no"))])
     once = Sample(id="C", question="?", choices=("w", "x", "y"), target="C")
     tally.add(Scored(once, again, "ok", Reply(text="no")) for again in range(12))
-    found = tally.report(model="m", identity={})
-    values = {name: bin.value for name, bin in found.slices["answer_place"].bins.items()}
+    result = tally.report(model="m", identity={})
+    values = {name: bin.value for name, bin in result.slices["answer_place"].bins.items()}
     assert values == {"A": 0.5, "B": 0.8, "C": 0.0}
-    [note] = [note for note in found.notes if "place" in note]
+    [note] = [note for note in result.notes if "place" in note]
     assert "80.0 % where it is B, 50.0 % where it is A" in note
 
 
@@ -112,14 +112,14 @@ def test_a_score_that_does_not_depend_on_the_place_is_not_said_to() -> None:
     tally = Tally(benchmark())
     samples = lettered(400)
     tally.add(
-        Scored(one, 0, "ok", Reply(text=one.target if (i // 4) % 2 else "no"))
-        for i, one in enumerate(samples)
-        if one.target is not None
+        Scored(sample, 0, "ok", Reply(text=sample.target if (i // 4) % 2 else "no"))
+        for i, sample in enumerate(samples)
+        if sample.target is not None
     )
-    found = tally.report(model="m", identity={})
-    assert found.slices["answer_place"].p == pytest.approx(1.0)
-    assert not found.notes
-    text = as_text([Result(found)])
+    result = tally.report(model="m", identity={})
+    assert result.slices["answer_place"].p == pytest.approx(1.0)
+    assert not result.notes
+    text = as_text([Result(result)])
     assert "no significant difference by position of the right answer" in text
     assert "100.00 %" not in text
 
@@ -151,7 +151,7 @@ def test_pictures_and_questions_are_in_bins_by_size_number_and_words() -> None:
         Sample(id="3", question="有几只猫", media=(picture(10, 10), picture(4000, 3000))),
         Sample(id="4", question="word " * 200, media=()),
     ]
-    assert {name: list(one.bins) for name, one in report(samples).slices.items()} == {
+    assert {name: list(entry.bins) for name, entry in report(samples).slices.items()} == {
         "picture_size": ["up to 0.1 MP", "0.3-1 MP", "over 10 MP"],
         "question_words": ["1-4 words", "5-8 words", "over 128 words"],
         "pictures": ["no picture", "1 picture", "2 pictures"],
@@ -169,8 +169,8 @@ def test_two_bins_of_one_size_of_independent_samples_are_pearsons_chi_square() -
     # 200·(30·55 - 45·70)² / (100·100·75·125) = 4.8, whose p with one degree is 0.0284597.
     score = np.array([1.0] * 30 + [0.0] * 70 + [1.0] * 45 + [0.0] * 55)
     codes = np.repeat([1, 2], 100).astype(np.uint8)
-    found = difference_p(score, np.arange(200, dtype=np.int32), codes)
-    assert found == pytest.approx(0.0284597, abs=1e-6)
+    p_value = difference_p(score, np.arange(200, dtype=np.int32), codes)
+    assert p_value == pytest.approx(0.0284597, abs=1e-6)
 
 
 def test_copies_of_a_sample_in_a_cluster_prove_nothing_more() -> None:
@@ -202,12 +202,12 @@ def test_scores_are_shares_of_the_best_and_may_be_parts() -> None:
         return 1.0 + (sample.target == "A")
 
     tally = Tally(benchmark(score=points, best=5.0))
-    tally.add(Scored(one, 0, "ok", Reply(text="A")) for one in lettered(120))
-    found = tally.report(model="m", identity={})
-    assert [mean.value for mean in found.slices["answer_place"].bins.values()] == [
+    tally.add(Scored(sample, 0, "ok", Reply(text="A")) for sample in lettered(120))
+    result = tally.report(model="m", identity={})
+    assert [mean.value for mean in result.slices["answer_place"].bins.values()] == [
         pytest.approx(share) for share in (0.4, 0.2, 0.2, 0.2)
     ]
-    [note] = found.notes
+    [note] = result.notes
     assert "40.0 % where it is A, 20.0 % where it is B" in note
 
 
@@ -220,8 +220,8 @@ def test_a_run_knows_the_sizes_of_its_pictures(tmp_path: Path) -> None:
         rows.append(json.dumps({**row, "A": "x", "B": "y", "answer": "AB"[number // 2 % 2]}))
     path = tmp_path / "mine.jsonl"
     path.write_text("\n".join(rows))
-    found = snellen.evaluate(str(path), "baseline/first", out=tmp_path / "runs").report
-    size_of = found.slices["picture_size"]
+    result = snellen.evaluate(str(path), "baseline/first", out=tmp_path / "runs").report
+    size_of = result.slices["picture_size"]
     assert {name: (mean.value, mean.n) for name, mean in size_of.bins.items()} == {
         "up to 0.1 MP": (0.5, 12),
         "0.3-1 MP": (0.5, 12),

@@ -37,22 +37,22 @@ def test_time_is_from_the_start_of_each_call_to_its_last_record(tmp_path: Path) 
     run.append_reply(reply_record(("c", 0, 0), "", DAY + "11:01:00.000Z", error=failure))
     run.close()
 
-    found = cost_of([run])
-    assert found is not None
-    assert (found.seconds, found.replies) == (62.5, 2)
+    costs = cost_of([run])
+    assert costs is not None
+    assert (costs.seconds, costs.replies) == (62.5, 2)
 
 
 def test_quantiles_are_values_that_were_measured(tmp_path: Path) -> None:
     run = stored(tmp_path / "run", [])
     for number in range(1, 11):
-        one = reply(number, number / 10 if number < 5 else None)
-        run.append_reply(reply_record((str(number), 0, 0), "", DAY + "10:00:00Z", reply=one))
+        record = reply(number, number / 10 if number < 5 else None)
+        run.append_reply(reply_record((str(number), 0, 0), "", DAY + "10:00:00Z", reply=record))
     run.close()
 
-    found = cost_of([run])
-    assert found is not None
-    assert found.total == Seconds(mean=5.5, p50=5, p90=9)
-    assert found.first == Seconds(mean=0.25, p50=0.2, p90=0.4)
+    costs = cost_of([run])
+    assert costs is not None
+    assert costs.total == Seconds(mean=5.5, p50=5, p90=9)
+    assert costs.first == Seconds(mean=0.25, p50=0.2, p90=0.4)
 
 
 def test_a_run_without_a_reply_took_nothing_to_speak_of(tmp_path: Path) -> None:
@@ -68,9 +68,9 @@ def test_amounts_in_two_currencies_have_no_sum(tmp_path: Path) -> None:
         runs[-1].append_reply(reply_record(("a", 0, 0), "", DAY + "10:00:01Z", reply=reply(1)))
         runs[-1].close()
 
-    found = cost_of(runs)
-    assert found is not None
-    assert (found.tokens, found.cost) == ({"input": 20, "output": 2}, None)
+    costs = cost_of(runs)
+    assert costs is not None
+    assert (costs.tokens, costs.cost) == ({"input": 20, "output": 2}, None)
     only = cost_of(runs[1:])
     assert only is not None
     assert only.cost == pytest.approx(11e-6)
@@ -79,21 +79,21 @@ def test_amounts_in_two_currencies_have_no_sum(tmp_path: Path) -> None:
 
 def test_what_a_judge_took_stands_apart(tmp_path: Path) -> None:
     """20 of 40 replies are left open: each verdict took 30 tokens at 1 and 2 at 10."""
-    made = benchmark(tmp_path)
-    run = replied(tmp_path, made)
-    said = Reply(text="A", stop="stop", usage=Usage(input=30, output=2))
+    bench = benchmark(tmp_path)
+    run = replied(tmp_path, bench)
+    judge_reply = Reply(text="A", stop="stop", usage=Usage(input=30, output=2))
 
     def judge(request: Request) -> Reply:
-        return said
+        return judge_reply
 
     model = registry.Opened(model=Says(judge), name="judge", server="judge", concurrency=4)
     prices = Prices(input=1, output=10)
     plan = api.Plan(benchmarks=[], models=[model], profile=Profile(prices=prices))
-    result, _ = api.judge_run(run, plan, benchmark=made)
+    result, _ = api.judge_run(run, plan, benchmark=bench)
 
-    found = result.report.judging["judge"]
-    assert (found.replies, found.tokens) == (20, {"input": 600, "output": 40})
-    assert found.cost == pytest.approx(600e-6 + 400e-6)
+    judging = result.report.judging["judge"]
+    assert (judging.replies, judging.tokens) == (20, {"input": 600, "output": 40})
+    assert judging.cost == pytest.approx(600e-6 + 400e-6)
     own = result.report.spent
     assert isinstance(own, CostReport) and (own.replies, own.tokens, own.cost) == (40, {}, None)
     words = (run / "report.md").read_text()
@@ -115,9 +115,9 @@ def test_a_conversation_that_goes_on_from_another_runs_turns_is_one_question(
     )
     run.close()
 
-    found = cost_of([run])
-    assert found is not None
-    assert (found.replies, found.questions) == (3, 2)
+    costs = cost_of([run])
+    assert costs is not None
+    assert (costs.replies, costs.questions) == (3, 2)
 
 
 def test_what_a_part_of_the_runs_cost_is_no_sum(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_all_steps_are_told_and_shown(tmp_path: Path) -> None:
     (story,) = explain(path, "s0", benchmark(2))
     page = Pages(tmp_path).sample(f"tiny/says/{path.name}", Key("s0", step=1), Wanted())
 
-    assert [(one.turn, one.step, one.reply) for one in story.attempts] == [
+    assert [(attempt.turn, attempt.step, attempt.reply) for attempt in story.attempts] == [
         (0, 0, "yes"),
         (0, 0, "I look closer."),
         (0, 1, "no"),

@@ -51,19 +51,21 @@ def benchmark(**scorings: Scoring) -> Benchmark:
         name="letters",
         asks=1,
         data=Drawn("letters", lambda: iter(())),
-        sample=lambda place, row: SAMPLES[place],
+        sample=lambda sample_index, row: SAMPLES[sample_index],
         prompt=lambda sample, _: (user(sample.question),),
         scorings=scorings or {"official": scoring(), "strict": scoring(parse=strict)},
         presentation=Presentation(break_down_by=("kind",)),
     )
 
 
-def reply(place: int, repeat: int, text: str | None) -> Scored:
+def reply(sample_index: int, repeat: int, text: str | None) -> Scored:
     if text is None:
-        error = f"file{place}.png: no such file"
-        return Scored(SAMPLES[place], repeat, "failed", None, error=error, row_index=place)
+        error = f"file{sample_index}.png: no such file"
+        return Scored(
+            SAMPLES[sample_index], repeat, "failed", None, error=error, row_index=sample_index
+        )
     answer = Reply(text=text, stop="stop")
-    return Scored(SAMPLES[place], repeat, answer.state, answer, row_index=place)
+    return Scored(SAMPLES[sample_index], repeat, answer.state, answer, row_index=sample_index)
 
 
 def tallied(replies: Sequence[Scored]) -> Tally:
@@ -91,11 +93,11 @@ def test_no_order_of_arrival_and_no_split_changes_the_report(
 ) -> None:
     in_order, attempts = [], []
     for index, (first, second) in enumerate(texts):
-        place, repeat = divmod(index, 3)
-        in_order.append(reply(place, repeat, second if first is None else first))
-        attempts.append(reply(place, repeat, first))
+        sample_index, repeat = divmod(index, 3)
+        in_order.append(reply(sample_index, repeat, second if first is None else first))
+        attempts.append(reply(sample_index, repeat, first))
         if first is None and second is not None:
-            attempts.append(reply(place, repeat, second))
+            attempts.append(reply(sample_index, repeat, second))
 
     shuffled = data.draw(st.permutations(attempts))
     cut = data.draw(st.integers(0, len(shuffled)))
@@ -145,17 +147,17 @@ def test_a_retry_replaces_the_failure_and_no_failure_replaces_a_reply(retry_firs
         attempts.reverse()
     tally = tallied([reply(2, 0, "C"), *attempts, reply(0, 0, "A")])
 
-    found = report(tally)
+    result = report(tally)
 
-    assert found.replies == {"ok": 3}
-    assert found.scorings["official"].metrics["accuracy"].value == 1.0
-    assert not found.incomplete
+    assert result.replies == {"ok": 3}
+    assert result.scorings["official"].metrics["accuracy"].value == 1.0
+    assert not result.incomplete
 
 
 def test_of_two_replies_with_one_key_the_later_counts() -> None:
-    found = report(tallied([reply(0, 0, "A"), reply(1, 0, "A"), reply(1, 0, "B")]))
+    result = report(tallied([reply(0, 0, "A"), reply(1, 0, "A"), reply(1, 0, "B")]))
 
-    assert (found.n, found.scorings["official"].metrics["accuracy"].value) == (2, 1.0)
+    assert (result.n, result.scorings["official"].metrics["accuracy"].value) == (2, 1.0)
 
 
 def test_a_table_takes_rows_after_a_report() -> None:
@@ -180,11 +182,11 @@ def in_parts(reading: Reading, sample: Sample) -> Parts:
     )
 
 
-def whole(reply: Reply, _: Sample) -> Reading:
+def full_reply(reply: Reply, _: Sample) -> Reading:
     return Reading(answer=reply.text, rule="whole")
 
 
-PARTS = scoring(parse=whole, score=in_parts)
+PARTS = scoring(parse=full_reply, score=in_parts)
 PAINTED = ["cat oil", "cat ink", "dog oil", "dog ink"]
 
 
@@ -194,7 +196,7 @@ def lines(tally: Tally, replies: Sequence[Scored]) -> list[dict[str, Any]]:
 
 def test_the_mean_is_of_the_weighted_whole_and_each_part_has_its_own() -> None:
     tally = Tally(benchmark(official=PARTS))
-    rows = lines(tally, [reply(place, 0, text) for place, text in enumerate(PAINTED)])
+    rows = lines(tally, [reply(sample_index, 0, text) for sample_index, text in enumerate(PAINTED)])
     metrics = report(tally).scorings["official"].metrics
 
     # (3 · subject + 1 · style) / 4: 1, 3/4, 1/4, 0.

@@ -36,29 +36,29 @@ class Labelled:
 def labelled(pack: str) -> list[Labelled]:
     """The labelled replies of one pack; skips the test, visibly, where the pack is absent."""
     golden(pack)
-    found = []
+    replies = []
     for line in LABELS.read_text().splitlines():
         label: dict[str, str] = json.loads(line)
         if label["source"].split("/")[0] != pack:
             continue
-        text, sample = said(label["source"], label["kind"])[label["id"]]
+        text, sample = replies_of(label["source"], label["kind"])[label["id"]]
         answer = label["answer"]
         offered = (
             [*ascii_uppercase[: len(sample.choices)]] if label["kind"] == "letter" else [answer]
         )
-        given = answer not in ("none", "several") and answer in offered
-        found.append(
+        has_answer = answer not in ("none", "several") and answer in offered
+        replies.append(
             Labelled(
                 pack=pack,
                 source=label["source"],
                 kind=label["kind"],
-                answer=answer if given else None,
+                answer=answer if has_answer else None,
                 drawn=label["drawn"],
                 text=text,
                 sample=sample,
             )
         )
-    return found
+    return replies
 
 
 def packs() -> list[str]:
@@ -68,36 +68,36 @@ def packs() -> list[str]:
 
 
 @cache
-def said(source: str, kind: str) -> dict[str, tuple[str, Sample]]:
+def replies_of(source: str, kind: str) -> dict[str, tuple[str, Sample]]:
     """What a published file replies, by id, and to which sample.
 
     An id that stands twice in a file means the first of the two: the labels were drawn so.
     """
     pack, _, name = source.partition("/")
-    found: dict[str, tuple[str, Sample]] = {}
+    by_id: dict[str, tuple[str, Sample]] = {}
     for text, sample in READERS[pack](golden(pack), name, kind):
-        found.setdefault(sample.id, (text, sample))
-    return found
+        by_id.setdefault(sample.id, (text, sample))
+    return by_id
 
 
 Replies = Iterator[tuple[str, Sample]]
 
 
 def mathvision(pack: Path, name: str, kind: str) -> Replies:
-    asked = {row["id"]: row for row in rows(pack / "annotations.jsonl")}
+    questions = {row["id"]: row for row in rows(pack / "annotations.jsonl")}
     for row in rows(pack / "outputs" / f"{name}.jsonl"):
-        question = asked[row["id"]]
+        question = questions[row["id"]]
         yield row["response"], to_sample(row["id"], question, question["options"])
 
 
 def mathvista(pack: Path, name: str, kind: str) -> Replies:
-    for place, row in whole(pack / "outputs" / f"{name}.json").items():
-        yield row["response"] or "", to_sample(place, row, row["choices"] or ())
+    for sample_id, row in load_json(pack / "outputs" / f"{name}.json").items():
+        yield row["response"] or "", to_sample(sample_id, row, row["choices"] or ())
 
 
 def mmmu(pack: Path, name: str, kind: str) -> Replies:
     for path in sorted((pack / "outputs" / name).glob("*/output.json")):
-        for row in whole(path):
+        for row in load_json(path):
             yield row["response"], to_sample(row["id"], row, row.get("index2ans", {}).values())
 
 
@@ -108,7 +108,7 @@ def mmmu_pro(pack: Path, name: str, kind: str) -> Replies:
 
 
 def scienceqa(pack: Path, name: str, kind: str) -> Replies:
-    file = whole(pack / "outputs" / f"{name}_output.jsonl")
+    file = load_json(pack / "outputs" / f"{name}_output.jsonl")
     for row in (*file["correct"], *file["incorrect"]):
         lines = row["question"].splitlines()
         choices = [line[3:] for line in lines if line[1:3] == ". " and line[0] in "ABCDE"]
@@ -116,14 +116,14 @@ def scienceqa(pack: Path, name: str, kind: str) -> Replies:
 
 
 def ovobench(pack: Path, name: str, kind: str) -> Replies:
-    asked = {str(row["id"]): row for row in whole(pack / "annotations.json")}
-    file = whole(pack / "outputs" / f"{name}.json")
+    questions = {str(row["id"]): row for row in load_json(pack / "annotations.json")}
+    file = load_json(pack / "outputs" / f"{name}.json")
     for row in (*file["backward"], *file["realtime"]):
-        options = asked[str(row["id"])]["options"]
+        options = questions[str(row["id"])]["options"]
         yield text_of(row["response"]), to_sample(str(row["id"]), row, options)
     for row in file["forward"]:
-        for place, point in enumerate(row["test_info"]):
-            yield text_of(point["response"]), to_sample(f"{row['id']}:{place}", row, ())
+        for index, point in enumerate(row["test_info"]):
+            yield text_of(point["response"]), to_sample(f"{row['id']}:{index}", row, ())
 
 
 def text_of(response: str | list[str] | None) -> str:
@@ -133,9 +133,9 @@ def text_of(response: str | list[str] | None) -> str:
 
 def mme(pack: Path, name: str, kind: str) -> Replies:
     for path in sorted((pack / "outputs" / name).glob("*.txt")):
-        for place, line in enumerate(path.read_text().splitlines(), start=1):
+        for line_number, line in enumerate(path.read_text().splitlines(), start=1):
             _, question, _, text = line.split("\t")
-            yield text, to_sample(f"{path.name}:{place}", {"question": question}, ())
+            yield text, to_sample(f"{path.name}:{line_number}", {"question": question}, ())
 
 
 def pope(pack: Path, name: str, kind: str) -> Replies:
@@ -144,7 +144,7 @@ def pope(pack: Path, name: str, kind: str) -> Replies:
 
 
 def hallusionbench(pack: Path, name: str, kind: str) -> Replies:
-    for row in whole(pack / "outputs" / "HallusionBench_result_sample.json"):
+    for row in load_json(pack / "outputs" / "HallusionBench_result_sample.json"):
         keys = ("category", "subcategory", "set_id", "figure_id", "question_id")
         yield row["model_prediction"], to_sample("-".join(row[key] for key in keys), row, ())
 
@@ -181,5 +181,5 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in raw(path).split("\n") if line]
 
 
-def whole(path: Path) -> Any:
+def load_json(path: Path) -> Any:
     return json.loads(raw(path))

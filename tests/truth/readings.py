@@ -73,39 +73,39 @@ def tally(reads: Iterable[Read]) -> Tally:
 
 def robust(pack: str) -> Iterator[Read]:
     """Our parser of each kind of answer, on the labelled replies of a pack."""
-    for one in labelled(pack):
+    for reply in labelled(pack):
         answer: str | None
-        if one.kind == "letter":
-            answer, rule, _ = option_letter(one.text, one.sample.choices)
-            right = answer == one.answer
-        elif one.kind == "yes/no":
-            answer, rule, _ = yes_or_no(one.text, one.sample.question)
-            right = answer == one.answer
+        if reply.kind == "letter":
+            answer, rule, _ = option_letter(reply.text, reply.sample.choices)
+            right = answer == reply.answer
+        elif reply.kind == "yes/no":
+            answer, rule, _ = yes_or_no(reply.text, reply.sample.question)
+            right = answer == reply.answer
         else:
-            answer, rule, _ = final_value(one.text)
-            right = bool(answer and one.answer and same_value(answer, cleaned(one.answer)))
-        yield read(one, "robust", rule, answer is not None, right)
+            answer, rule, _ = final_value(reply.text)
+            right = bool(answer and reply.answer and same_value(answer, cleaned(reply.answer)))
+        yield read(reply, "robust", rule, answer is not None, right)
 
 
 def official(pack: str) -> Iterator[Read]:
     """The official rules, where there are any that need no judge, on a pack's labelled replies."""
-    for one in labelled(pack):
-        scoring, sample = asked(one)
+    for reply in labelled(pack):
+        scoring, sample = scoring_and_sample(reply)
         if scoring is None:
             continue
-        reading = drawn_by_id(scoring.parse(Reply(text=one.text), sample), sample)
-        if one.kind == "letter":
-            offered = ascii_uppercase[: len(one.sample.choices)]
+        reading = drawn_by_id(scoring.parse(Reply(text=reply.text), sample), sample)
+        if reply.kind == "letter":
+            offered = ascii_uppercase[: len(reply.sample.choices)]
             credited = [letter for letter in offered if credits(scoring, reading, sample, letter)]
-            answered, right = bool(credited), credited == [one.answer]
-        elif one.kind == "yes/no":
-            answered, right = reading.answer in ("yes", "no"), reading.answer == one.answer
+            answered, right = bool(credited), credited == [reply.answer]
+        elif reply.kind == "yes/no":
+            answered, right = reading.answer in ("yes", "no"), reading.answer == reply.answer
         else:
             answered = reading.answer is not None
-            right = one.answer is not None and credits(
-                scoring, reading, sample, cleaned(one.answer)
+            right = reply.answer is not None and credits(
+                scoring, reading, sample, cleaned(reply.answer)
             )
-        yield read(one, "official", reading.rule, answered, right and answered)
+        yield read(reply, "official", reading.rule, answered, right and answered)
 
 
 Find = Callable[[Labelled], tuple[object, str]]
@@ -113,18 +113,18 @@ Find = Callable[[Labelled], tuple[object, str]]
 
 
 def of_letter(find: Callable[[str, Sequence[str]], Letter]) -> Find:
-    def found(one: Labelled) -> tuple[object, str]:
-        answer, rule, _ = find(one.text, one.sample.choices)
+    def letter_of(reply: Labelled) -> tuple[object, str]:
+        answer, rule, _ = find(reply.text, reply.sample.choices)
         return answer, rule
 
-    return found
+    return letter_of
 
 
-def last_line_first(one: Labelled) -> tuple[object, str]:
+def last_line_first(reply: Labelled) -> tuple[object, str]:
     """VLMEvalKit's letter, of MMMU-Pro's replies step by step as it takes it there."""
-    if not one.source.endswith("_cot"):
-        return of_letter(vlmevalkit_letter)(one)
-    reading = kit_answer_behind(Reply(text=one.text), one.sample)
+    if not reply.source.endswith("_cot"):
+        return of_letter(vlmevalkit_letter)(reply)
+    reading = kit_answer_behind(Reply(text=reply.text), reply.sample)
     return reading.answer, reading.rule
 
 
@@ -139,23 +139,23 @@ LETTERS: Mapping[str, Find] = {
 
 def letters(name: str) -> Iterator[Read]:
     """One way to find a letter, on every reply that is labelled with a letter or with none."""
-    for one in (one for pack in packs() for one in labelled(pack) if one.kind == "letter"):
-        answer, rule = LETTERS[name](one)
+    for reply in (reply for pack in packs() for reply in labelled(pack) if reply.kind == "letter"):
+        answer, rule = LETTERS[name](reply)
         # VLMEvalKit's Z says that none of the choices is meant.
-        yield read(one, name, rule, answer not in (None, "Z"), answer == one.answer)
+        yield read(reply, name, rule, answer not in (None, "Z"), answer == reply.answer)
 
 
-def read(one: Labelled, reading: str, rule: str, answered: bool, right: bool) -> Read:
+def read(reply: Labelled, reading: str, rule: str, answered: bool, right: bool) -> Read:
     return Read(
         reading=reading,
-        source=one.source,
-        pack=one.pack,
-        kind=one.kind,
-        name=one.sample.id,
+        source=reply.source,
+        pack=reply.pack,
+        kind=reply.kind,
+        name=reply.sample.id,
         rule=rule,
         answered=answered,
         right=answered and right,
-        wanted=one.answer is not None,
+        wanted=reply.answer is not None,
     )
 
 
@@ -181,21 +181,21 @@ MathVista's and HallusionBench's official answers are a judge's.
 """
 
 
-def asked(one: Labelled) -> tuple[Scoring | None, Sample]:
-    if one.pack == "scienceqa":
+def scoring_and_sample(reply: Labelled) -> tuple[Scoring | None, Sample]:
+    if reply.pack == "scienceqa":
         # The pack has no problems.json; the rule of the replies' authors needs only the letters.
-        found = Scoring(
+        scoring = Scoring(
             version=1,
             source="llava",
             parse=llava_answer,
             score=lambda reading, sample: float(reading.answer == sample.target),
             metrics={},
         )
-        return found, one.sample
-    if one.pack not in SPECS:
-        return None, one.sample
-    benchmark, samples = loaded(SPECS[one.pack](one.source), one.pack)
-    return benchmark.scorings["official"], samples.get(one.sample.id, one.sample)
+        return scoring, reply.sample
+    if reply.pack not in SPECS:
+        return None, reply.sample
+    benchmark, samples = loaded(SPECS[reply.pack](reply.source), reply.pack)
+    return benchmark.scorings["official"], samples.get(reply.sample.id, reply.sample)
 
 
 @cache
@@ -209,8 +209,8 @@ def loaded(spec: str, pack: str) -> tuple[Benchmark, dict[str, Sample]]:
 
 def parts() -> Mapping[str, str]:
     """The tables of the page by the names of their places in it."""
-    ours = [one for pack in packs() for one in robust(pack)]
-    theirs = [one for pack in packs() for one in official(pack)]
+    ours = [read for pack in packs() for read in robust(pack)]
+    theirs = [read for pack in packs() for read in official(pack)]
     return {
         "packs": by_pack(ours, theirs),
         "tools": of_tools(),
@@ -235,15 +235,15 @@ def by_pack(ours: Sequence[Read], theirs: Sequence[Read]) -> str:
         "| robust precision | robust recall |",
         "|---|---|---:|---:|---:|---:|---:|---:|",
     ]
-    kinds = sorted({(one.pack, one.kind) for one in ours})
+    kinds = sorted({(read.pack, read.kind) for read in ours})
     for pack, kind in kinds:
         mine, authors = (
-            tally(one for one in reads if (one.pack, one.kind) == (pack, kind))
+            tally(read for read in reads if (read.pack, read.kind) == (pack, kind))
             for reads in (ours, theirs)
         )
         lines.append(row_of(pack, kind, mine, share(authors.precision), share(authors.recall)))
     for kind in sorted({kind for _, kind in kinds}):
-        lines.append(row_of("all", kind, tally(one for one in ours if one.kind == kind), "", ""))
+        lines.append(row_of("all", kind, tally(read for read in ours if read.kind == kind), "", ""))
     lines.append(row_of("all", "all", tally(ours), "", ""))
     return "\n".join(lines)
 
@@ -260,10 +260,10 @@ def of_tools() -> str:
         "|---|---:|---:|---:|---:|---:|",
     ]
     for name in LETTERS:
-        found = tally(letters(name))
+        total = tally(letters(name))
         lines.append(
-            f"| {name} | {found.n} | {found.answered} | {found.right} "
-            f"| {share(found.precision)} | {share(found.recall)} |"
+            f"| {name} | {total.n} | {total.answered} | {total.right} "
+            f"| {share(total.precision)} | {share(total.recall)} |"
         )
     return "\n".join(lines)
 
@@ -276,19 +276,19 @@ def by_rule(reads: Sequence[Read]) -> str:
         "|---|---|---:|---:|---:|---:|",
     ]
     keys = sorted(
-        {(one.pack, one.kind, one.rule) if name == "official" else ("", one.kind, one.rule)
-         for one in reads}
+        {(read.pack, read.kind, read.rule) if name == "official" else ("", read.kind, read.rule)
+         for read in reads}
     )  # fmt: skip
     for pack, kind, rule in keys:
-        same = [one for one in reads if one.kind == kind and pack in ("", one.pack)]
-        fired = [one for one in same if one.rule == rule]
-        found = tally(fired)
-        part = found.right / tally(same).wanted
+        same = [read for read in reads if read.kind == kind and pack in ("", read.pack)]
+        fired = [read for read in same if read.rule == rule]
+        total = tally(fired)
+        part = total.right / tally(same).wanted
         where = f"{pack}: {rule}" if pack else rule
-        right = str(found.right) if found.answered else ""
+        right = str(total.right) if total.answered else ""
         lines.append(
-            f"| {where} | {kind} | {found.n} | {right} | {share(found.precision)} "
-            f"| {share(part) if found.answered else ''} |"
+            f"| {where} | {kind} | {total.n} | {right} | {share(total.precision)} "
+            f"| {share(part) if total.answered else ''} |"
         )
     return "\n".join(lines)
 

@@ -27,12 +27,12 @@ OFFICIAL = {
 
 @pytest.mark.parametrize("kind", ROBUST)
 def test_our_parsers_read_at_least_as_much_and_no_more_of_it_wrongly(kind: str) -> None:
-    found = tally(read for pack in packs() for read in robust(pack) if read.kind == kind)
+    total = tally(read for pack in packs() for read in robust(pack) if read.kind == kind)
     answered, right, wanted = ROBUST[kind]
 
-    assert found.wanted == wanted
-    assert found.right >= right
-    assert found.answered - found.right <= answered - right
+    assert total.wanted == wanted
+    assert total.right >= right
+    assert total.answered - total.right <= answered - right
 
 
 def test_no_rule_that_finds_a_letter_finds_a_wrong_one() -> None:
@@ -43,9 +43,9 @@ def test_no_rule_that_finds_a_letter_finds_a_wrong_one() -> None:
 
 @pytest.mark.parametrize(("pack", "kind"), OFFICIAL)
 def test_official_rules_read_what_they_were_measured_to(pack: str, kind: str) -> None:
-    found = tally(read for read in official(pack) if read.kind == kind)
+    total = tally(read for read in official(pack) if read.kind == kind)
 
-    assert (found.answered, found.right, found.wanted) == OFFICIAL[pack, kind]
+    assert (total.answered, total.right, total.wanted) == OFFICIAL[pack, kind]
 
 
 def test_every_label_has_its_reply() -> None:
@@ -54,12 +54,15 @@ def test_every_label_has_its_reply() -> None:
 
 def test_vlmevalkit_is_read_by_its_own_rule_where_it_asks_for_steps() -> None:
     steps = [
-        tally(one for one in letters(name) if one.source.endswith("_cot"))
+        tally(read for read in letters(name) if read.source.endswith("_cot"))
         for name in ("VLMEvalKit", "VLMEvalKit, MMMU-Pro its own way")
     ]
 
     # Of 49 labelled replies step by step, all with an answer: its letters leave 30 open.
-    assert [(one.answered, one.right, one.wanted) for one in steps] == [(19, 19, 49), (48, 48, 49)]
+    assert [(total.answered, total.right, total.wanted) for total in steps] == [
+        (19, 19, 49),
+        (48, 48, 49),
+    ]
 
 
 def test_the_page_has_the_tables_as_they_are() -> None:

@@ -51,8 +51,8 @@ def test_a_tool_s_own_rule_stands_beside_its_letters_wherever_it_is_here(
         known = set(registry.benchmark(spec).scorings) if spec else set()
         for name, scoring in OWN.items():
             assert (own(name) in table.right) == (scoring in known), (spec, name)
-        named = f"| {table.case.benchmark} | {table.case.model} |" in rows
-        assert named == any(scoring in known for scoring in OWN.values())
+        listed = f"| {table.case.benchmark} | {table.case.model} |" in rows
+        assert listed == any(scoring in known for scoring in OWN.values())
 
 
 def test_step_by_step_replies_score_what_vlmevalkit_makes_of_them(tables: list[Table]) -> None:
