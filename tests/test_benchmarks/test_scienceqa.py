@@ -82,8 +82,8 @@ def test_the_authors_folder_is_found_in_its_layouts(tmp_path: Path, name: str) -
     ("text", "said"),
     [
         ('{"1": {"que', "not whole JSON"),
-        ("[]", "no object of problems"),
-        ('{"1": 7}', "no object of problems"),
+        ("[]", "not an object of problems"),
+        ('{"1": 7}', "not an object of problems"),
         ('{"1": {"question": "?"}}', "KeyError"),
     ],
 )

@@ -130,8 +130,8 @@ def test_a_question_id_that_comes_again_is_a_question_of_its_own(tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"questions": [{"que', "no object of questions"),
-        ('{"answers": []}', "no object of questions"),
+        ('{"questions": [{"que', "neither an object of questions"),
+        ('{"answers": []}', "neither an object of questions"),
         ('{"questions": [7]}', "a question cannot be read"),
         ('{"questions": [{"question_id": "1", "question_type_id": 99}]}', "cannot be read"),
         ('{"question_id": "1", "prediction": "A"}', "gt_answer"),

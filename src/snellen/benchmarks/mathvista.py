@@ -109,13 +109,13 @@ def mathvista(
     prompt: Preset = "official",
     data: Path | None = None,
 ) -> Benchmark:
-    found = find(data, "mathvista", FILES[split], FILES_PUBLISHED)
+    data_file = find(data, "mathvista", FILES[split], FILES_PUBLISHED)
     empty = {"oracle": 1.0, "wrong": 0.0, "silent": SHORTEST, "hedging": SHORTEST}
     return Benchmark(
         name="mathvista",
         asks=1,
-        data=table(found),
-        sample=lambda _, row: to_sample(row, found),
+        data=table(data_file),
+        sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: (user(*sample.media, QUERIES[prompt](sample)),),
         scorings={
             "official": official(prompt, normal),
@@ -133,7 +133,7 @@ def mathvista(
         check=Check(
             says=lambda _, answer: answer,
             wrong=wrong_answer,
-            # A judge that is right finds no answer in "A B C D", and has to say something.
+            # A correct judge finds no answer in "A B C D", but must still reply.
             verdict=lambda _, reply: "?" if re.match(r"\w+ \w", reply.text) else reply.text,
             expect={
                 "official": empty,
@@ -148,7 +148,7 @@ def mathvista(
             ),
         ),
         interop=Interop(
-            files=found,
+            files=data_file,
             layout=layout,
         ),
     )
@@ -157,23 +157,25 @@ def mathvista(
 # -- rows
 
 
-def table(found: DataFile) -> Table:
-    if str(found).endswith(".parquet"):
-        return parquet(found, revision=HUB.partition("@")[2])
-    return Drawn(str(found), lambda: problems(found), REVISION)
+def table(data_file: DataFile) -> Table:
+    if str(data_file).endswith(".parquet"):
+        return parquet(data_file, revision=HUB.partition("@")[2])
+    return Drawn(str(data_file), lambda: problems(data_file), REVISION)
 
 
-def problems(found: DataFile) -> Iterator[dict[str, Any]]:
-    """The problems of the authors' object that has them by id."""
-    every = of_json(found.path)
-    if not isinstance(every, dict) or not all(isinstance(one, dict) for one in every.values()):
-        raise DataError(f"{found.path} is no whole object of problems by id. Get it again, whole.")
+def problems(data_file: DataFile) -> Iterator[dict[str, Any]]:
+    """The problems of the authors' file, an object by id."""
+    every = of_json(data_file.path)
+    if not isinstance(every, dict) or not all(isinstance(entry, dict) for entry in every.values()):
+        raise DataError(
+            f"{data_file.path} is not a complete object of problems by id. Download it again."
+        )
     for name, fields in every.items():
         yield {"pid": name, **fields}
 
 
-def to_sample(row: Row, found: DataFile) -> Sample:
-    folder, metadata = found.path.parent, row["metadata"]
+def to_sample(row: Row, data_file: DataFile) -> Sample:
+    folder, metadata = data_file.path.parent, row["metadata"]
     choices = tuple(row["choices"] or ())
     if unknown := set(metadata["skills"]) - set(SKILLS):
         raise ValueError(f"unknown skills: {', '.join(sorted(unknown))}")
@@ -186,7 +188,7 @@ def to_sample(row: Row, found: DataFile) -> Sample:
         question=row["question"],
         choices=choices,
         media=(picture,),
-        # Where two choices are the same, the first stands for both: texts are compared.
+        # The authors compare texts, so the first of two equal choices stands for both.
         target=ascii_uppercase[choices.index(answer)] if choices and answer else answer,
         tags=tags_of(row),
         data={
@@ -199,7 +201,7 @@ def to_sample(row: Row, found: DataFile) -> Sample:
 
 
 def tags_of(row: Mapping[str, Any]) -> dict[str, str]:
-    """What a problem is grouped by."""
+    """The tags by which problems are grouped."""
     metadata = row["metadata"]
     return {
         "question_type": row["question_type"],
@@ -233,7 +235,7 @@ FORMATS: Mapping[str, str] = {
 
 
 def kind(sample: Sample) -> str:
-    """The form of the answer, with the decimals of a number that has some."""
+    """The answer type; for a float also its number of decimals."""
     answer_type = sample.tags["answer_type"]
     return f"float {sample.data['precision']}" if answer_type == "float" else answer_type
 
@@ -254,12 +256,12 @@ def choices(sample: Sample) -> str:
 
 
 def official_query(sample: Sample) -> str:
-    """As it is stored, where it is."""
+    """The stored query, or, without one, the same text built from its parts."""
     stored = sample.data["query"]
-    return str(stored) if stored else f"{hint(sample)}\n{asked(sample)}".strip()
+    return str(stored) if stored else f"{hint(sample)}\n{question_and_choices(sample)}".strip()
 
 
-def asked(sample: Sample) -> str:
+def question_and_choices(sample: Sample) -> str:
     return f"Question: {question(sample)}{choices(sample)}"
 
 
@@ -270,7 +272,7 @@ def reason_query(sample: Sample) -> str:
     first = (
         f"First perform reasoning, then finally {required} in the following format: Answer: xxx."
     )
-    return f"{first}\n{asked(sample)}".strip()
+    return f"{first}\n{question_and_choices(sample)}".strip()
 
 
 def format_query(sample: Sample) -> str:
@@ -280,9 +282,9 @@ def format_query(sample: Sample) -> str:
 
 QUERIES: Mapping[Preset, Callable[[Sample], str]] = {
     "official": official_query,
-    # The blank behind the colon is taken off.
-    "solution": lambda sample: f"{asked(sample)}\n{hint(sample)}\nSolution:".strip(),
-    "lmms-eval-cot": lambda sample: f"{asked(sample)}\n{hint(sample)}".strip(),
+    # The space after the colon is stripped.
+    "solution": lambda sample: f"{question_and_choices(sample)}\n{hint(sample)}\nSolution:".strip(),
+    "lmms-eval-cot": lambda sample: f"{question_and_choices(sample)}\n{hint(sample)}".strip(),
     "lmms-eval-format": format_query,
     "lmms-eval-reason": reason_query,
 }
@@ -345,11 +347,11 @@ Extracted answer: B"""
 ASK = "Extracted answer: "
 
 Normal = Callable[[str, Sample], str | None]
-"""What an extraction is in the form of the answer, a choice by its letter; None for nothing."""
+"""Normalizes an extraction to the answer's form, a choice to its letter; None if it cannot."""
 
 
 def official(prompt: Preset, of: Normal) -> Scoring:
-    """The authors' scoring, with a rule for what counts as the same answer."""
+    """The authors' scoring, with a rule that normalizes answers."""
     return Scoring(
         version=2,
         source=SOURCE,
@@ -361,7 +363,7 @@ def official(prompt: Preset, of: Normal) -> Scoring:
 
 
 def extractor(prompt: Preset, of: Normal) -> Judge:
-    """The judge that takes answers out of replies, given the question as `prompt` asks it."""
+    """The judge that extracts answers from replies. It sees the question as `prompt` asks it."""
     return Judge(
         name="gpt-4-0613",
         prompt=lambda sample, reply: (
@@ -374,11 +376,11 @@ def extractor(prompt: Preset, of: Normal) -> Judge:
 
 
 def official_answer(reply: Reply, sample: Sample, of: Normal) -> Reading:
-    """A choice's text or a number that is all of a reply, or nothing; else for the judge."""
-    # What asked the models took blanks off.
+    """The answer if the reply is empty, a choice's text, or a number; others are for the judge."""
+    # The scripts that asked the models stripped their replies.
     text = reply.text.strip()
     if not text:
-        # A choice all the same, the shortest one: no reply to choices is ever unparsed.
+        # With choices this is the shortest choice, so no reply to choices is ever unparsed.
         return Reading(answer=of("", sample) or None, rule="nothing said")
     if text in sample.choices:
         return Reading(answer=of(text, sample), rule="choice")
@@ -393,7 +395,7 @@ def official_answer(reply: Reply, sample: Sample, of: Normal) -> Reading:
 
 
 def extracted(words: str, sample: Sample, of: Normal) -> Reading:
-    """What the judge extracted; as it stands, and wrong, where it has not the form."""
+    """The judge's extraction, normalized. Without the answer's form it is kept as it is: wrong."""
     answer = of(words, sample)
     if answer is None:
         return Reading(answer=words, rule="extracted: not of the form")
@@ -401,7 +403,7 @@ def extracted(words: str, sample: Sample, of: Normal) -> Reading:
 
 
 def normal(words: str, sample: Sample) -> str | None:
-    """An integer is cut off at its point: "7.9" is 7."""
+    """The normalized answer. An integer is truncated: "7.9" is 7."""
     if sample.choices:
         return meant(words, sample.choices)
     try:
@@ -409,16 +411,16 @@ def normal(words: str, sample: Sample) -> str | None:
             case "integer":
                 return str(int(float(words)))
             case "float":
-                # 1.2, not 1.20; halves go where binary has them: 2.675 is 2.67.
+                # 1.2, not 1.20. Halves round as in binary: 2.675 is 2.67.
                 precision = sample.data["precision"]
                 return str(round(float(words), precision)) if isinstance(precision, int) else None
     except (ValueError, OverflowError):
         return None
-    return words  # a list, which [2007,2008] without its blank is not
+    return words  # a list is compared as text: [2007,2008] does not equal [2007, 2008]
 
 
 def normal_of_2023(words: str, sample: Sample) -> str | None:
-    """As the code that made eight of the published files of figures had it; none of it is left."""
+    """The rule behind eight of the published files of figures. The code itself is gone."""
     if sample.tags["answer_type"] != "integer":
         return normal(words, sample)
     try:
@@ -428,8 +430,9 @@ def normal_of_2023(words: str, sample: Sample) -> str | None:
 
 
 def meant(words: str, choices: tuple[str, ...]) -> str:
-    """The letter of a choice, always: the first in brackets, the letter that all of it is, or else
-    the choice that is nearest by its signs, the first of several; b, "B." and "" are no letters."""
+    """The letter of a choice, always: the first letter in parentheses, or the whole text if it is a
+    letter, or else the first of the choices with the least edit distance. b, "B." and "" are not
+    letters."""
     from rapidfuzz.distance import Levenshtein
 
     text = words.strip()
@@ -439,7 +442,7 @@ def meant(words: str, choices: tuple[str, ...]) -> str:
     if len(text) == 1 and text in letters:
         choice = choices[letters.index(text)]
     else:
-        choice = min(choices, key=lambda one: Levenshtein.distance(text, one))
+        choice = min(choices, key=lambda candidate: Levenshtein.distance(text, candidate))
     return letters[choices.index(choice)]
 
 
@@ -447,23 +450,23 @@ def meant(words: str, choices: tuple[str, ...]) -> str:
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """The letter or the value that a reply settles on; unparsed where it names two, or none."""
+    """The letter or the value that a reply settles on; unparsed if it names several, or none."""
     if sample.choices:
-        return one_of_alike(parse_letter(reply, sample), sample.choices)
+        return merge_equal_choices(parse_letter(reply, sample), sample.choices)
     return parse_value(reply, sample)
 
 
-def one_of_alike(reading: Reading, choices: tuple[str, ...]) -> Reading:
-    """Of choices with the same text the first stands for all: problem 781 has 9, 12, 18, 18."""
-    found = {choices[ascii_uppercase.index(str(letter))] for letter in reading.candidates}
-    if len(found) != 1:
+def merge_equal_choices(reading: Reading, choices: tuple[str, ...]) -> Reading:
+    """The first of several equal choices stands for all: problem 781 has 9, 12, 18, 18."""
+    texts = {choices[ascii_uppercase.index(str(letter))] for letter in reading.candidates}
+    if len(texts) != 1:
         return reading
-    answer = ascii_uppercase[choices.index(found.pop())]
+    answer = ascii_uppercase[choices.index(texts.pop())]
     return replace(reading, answer=answer, rule=reading.rule.removeprefix("several: "))
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:
-    """Numbers with decimals are right if they are, rounded to as many as are asked for."""
+    """1.0 for a right answer. A float is right if it is when rounded to the required decimals."""
     if reading.answer is None or sample.target is None:
         return 0.0
     if sample.choices:
@@ -479,11 +482,11 @@ def robust_score(reading: Reading, sample: Sample) -> float:
 
 
 def layout(path: Path) -> Published | None:
-    """The authors' object of problems by id, each with its response and what was extracted of it;
-    of a program what it printed was read.
+    """The authors' object of problems by id, each with its response and the extraction from it. If
+    the response is a program, its output was read.
 
     calculate_score.py#L222-L262 groups problems by the metadata in this file. It cannot read a
-    problem without an extraction; the published figures count one as wrong.
+    problem without an extraction; the published figures count such a problem as wrong.
     """
     rows = of_json(path)
     if not isinstance(rows, dict) or not rows:
@@ -493,7 +496,7 @@ def layout(path: Path) -> Published | None:
     ):
         return None
     replies = {name: row.get("execution", row["response"]) for name, row in rows.items()}
-    # Python's None, where a row has that, is the text "None".
+    # A null extraction becomes the text "None", as in the authors' code.
     words = {name: (str(row["extraction"]),) for name, row in rows.items() if "extraction" in row}
     unread = Reading(answer=None, rule="no extraction in the file")
     without = {name: unread for name in rows if name not in words}

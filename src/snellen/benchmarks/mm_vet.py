@@ -78,7 +78,7 @@ FILES = {
 }
 RELEASES = "https://github.com/yuweihao/MM-Vet/releases/download"
 ABILITIES = ("rec", "ocr", "know", "gen", "spat", "math", "seq")
-"""In the order of the published tables; `seq` is of v2."""
+"""In the order of the published tables. Only v2 has `seq`."""
 
 HARDEST = {
     "math": "reasoning/mathematical",
@@ -89,11 +89,11 @@ HARDEST = {
     "rec": "perception/object",
     "gen": UNMAPPED,
 }
-"""What a question counts for: the first of these that it needs."""
+"""The capability of a question: that of the first of these abilities that it needs."""
 
 
 def together(needed: Sequence[str]) -> str:
-    """The name of a set of abilities; a single one is not to be taken for all that need it."""
+    """The name of a set of abilities. `_only` marks a set of one, which is not all that need it."""
     return "_".join(needed) if len(needed) != 1 else f"{needed[0]}_only"
 
 
@@ -131,17 +131,19 @@ def mm_vet(
 ) -> Benchmark:
     if (prompt, version) not in MOST_TOKENS:
         raise UsageError(
-            f"mm-vet:version={version} has no prompt {prompt!r}: it has official and gpt4v."
+            f"mm-vet:version={version} has no prompt {prompt!r}. Choose official or gpt4v."
         )
     if version == "v2" and subset == "bard":
-        raise UsageError("mm-vet:subset=bard is a part of version=v1.")
-    found = find(data, "mm-vet", FILES[version], published(version), f"mm-vet:version={version}")
+        raise UsageError("mm-vet:subset=bard is only in version=v1.")
+    data_file = find(
+        data, "mm-vet", FILES[version], published(version), f"mm-vet:version={version}"
+    )
     abilities = ABILITIES if version == "v2" else ABILITIES[:-1]
     return Benchmark(
         name="mm-vet",
         asks=1,
-        data=Drawn(str(found), lambda: questions(found, subset)),
-        sample=lambda _, row: to_sample(row, found),
+        data=Drawn(str(data_file), lambda: questions(data_file, subset)),
+        sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: PROMPTS[prompt](sample),
         scorings={
             "official": Scoring(
@@ -150,7 +152,7 @@ def mm_vet(
                 parse=lambda *_: Reading(answer=None, rule="for the judge"),
                 score=lambda reading, _: None if reading.answer is None else as_score(reading),
                 metrics={"score": Metric(mean, better="higher")},
-                # Sums over what is graded are divided by the number of all questions, #L302-L325.
+                # The sum of the grades is divided by the number of all questions, #L302-L325.
                 missing="wrong",
                 judge=grader(version),
                 partial=True,
@@ -173,7 +175,7 @@ def mm_vet(
             ),
         ),
         interop=Interop(
-            files=found,
+            files=data_file,
             layout=layout,
         ),
     )
@@ -193,7 +195,7 @@ def grader(version: Version) -> Judge:
 
 
 def published(version: Version = "v1", **_: object) -> tuple[File, ...]:
-    """The one archive of a version: its questions, and its pictures in images/."""
+    """The archive of a version: its questions, and its pictures in images/."""
     name = "mm-vet" if version == "v1" else "mm-vet-v2"
     return (File(name=f"{name}.zip", url=f"{RELEASES}/{version}/{name}.zip", unpack=True),)
 
@@ -201,40 +203,46 @@ def published(version: Version = "v1", **_: object) -> tuple[File, ...]:
 # -- rows
 
 
-def questions(found: DataFile, subset: str) -> Iterator[dict[str, Any]]:
-    """The questions of the authors' object that has them by id, or of LLaVA's lines."""
-    if ".jsonl" in found.path.suffixes:
+def questions(data_file: DataFile, subset: str) -> Iterator[dict[str, Any]]:
+    """The questions of the authors' object by id, or of LLaVA's JSON lines."""
+    if ".jsonl" in data_file.path.suffixes:
         if subset != "all":
-            raise DataError(f"{found.path} has no subsets; mm-vet.json and bard_set.json have.")
-        for row in jsonl(found):
+            raise DataError(f"{data_file.path} has no subsets; mm-vet.json and bard_set.json have.")
+        for row in jsonl(data_file):
             yield {
                 "id": f"v1_{row['question_id']}",
                 "imagename": row["image"],
                 "question": row["text"],
             }
         return
-    every = of_json(found.path)
-    if not isinstance(every, dict) or not all(isinstance(one, dict) for one in every.values()):
-        raise DataError(f"{found.path} is no whole object of questions by id. Get it again, whole.")
-    kept = every if subset == "all" else bard_set(found)
+    every = of_json(data_file.path)
+    if not isinstance(every, dict) or not all(isinstance(entry, dict) for entry in every.values()):
+        raise DataError(
+            f"{data_file.path} is not a complete object of questions by id. Download it again."
+        )
+    kept = every if subset == "all" else bard_set(data_file)
     for name, fields in every.items():
         if name in kept:
             yield {"id": name, **fields}
 
 
-def bard_set(found: DataFile) -> set[str]:
-    path = found.path.with_name("bard_set.json")
+def bard_set(data_file: DataFile) -> set[str]:
+    path = data_file.path.with_name("bard_set.json")
     names = of_json(path)
     if not isinstance(names, list | dict):
-        raise DataError(f"{path} is not there, or no list of ids: mm-vet.zip has it.")
+        raise DataError(f"{path} is missing or not a list of ids. Take it from mm-vet.zip.")
     return set(names)
 
 
-def to_sample(row: Row, found: DataFile) -> Sample:
-    # v1 names its one picture beside the question, v2 its pictures inside it.
-    named = row.get("imagename")
-    names = [named] if named else [text for is_image, text in parts(row["question"]) if is_image]
-    folder = found.path.parent
+def to_sample(row: Row, data_file: DataFile) -> Sample:
+    # v1 has the picture's name in its own field, v2 has the names inside the question.
+    image_name = row.get("imagename")
+    names = (
+        [image_name]
+        if image_name
+        else [text for is_image, text in parts(row["question"]) if is_image]
+    )
+    folder = data_file.path.parent
     needed = sorted(set(row.get("capability", ())), key=ABILITIES.index)
     return Sample(
         id=row["id"],
@@ -252,7 +260,7 @@ def to_sample(row: Row, found: DataFile) -> Sample:
 
 
 def parts(question: str) -> Iterator[tuple[bool, str]]:
-    """A question's texts and names of pictures, without blanks, in order; says which is which."""
+    """A question's texts and picture names, stripped and in order, with whether it is a name."""
     for part in map(str.strip, question.split("<IMG>")):
         if part:
             yield part.endswith((".jpg", ".png", ".jpeg")), part
@@ -262,7 +270,7 @@ def parts(question: str) -> Iterator[tuple[bool, str]]:
 
 
 def in_order(sample: Sample) -> Message:
-    """Text, then the picture; where the question names pictures itself, they stand there."""
+    """Text, then the picture. If the question marks its pictures, they stay in their places."""
     if "<IMG>" not in sample.question:
         return user(sample.question, *sample.media)
     media = iter(sample.media)
@@ -322,19 +330,19 @@ HEADER = ("Question", "Ground truth", "Prediction", "Correctness")
 
 
 def graded_v1(sample: Sample, reply: Reply) -> str:
-    """The table of examples, and a row to be completed; `|` and lines in a reply stay."""
+    """The table of examples, and a row to complete. `|` and newlines in a reply stay."""
     table = [HEADER, ("---",) * 4, *EXAMPLES]
     lines = [" | ".join(row) for row in table]
-    # What asked the models for v1 took blanks off their replies.
+    # The scripts that asked the models for v1 stripped their replies.
     row = " | ".join([sample.question, alternatives(sample), reply.text.strip(), ""])
     return TASK.format(image="") + "\n".join(lines) + "\n\n" + row
 
 
 def graded_v2(sample: Sample, reply: Reply) -> str:
-    """As before, with bars around the rows, marks for pictures, and lines as `<br>`."""
+    """As for v1, with bars around the rows, marks for pictures, and newlines as `<br>`."""
     examples = [(f"{question}<image>", *rest) for question, *rest in EXAMPLES]
     lines = [f"| {' | '.join(row)} |" for row in (HEADER, ("---",) * 4, *examples)]
-    # Not `parts`: there blanks go first, and a name followed by one is a picture.
+    # Not `parts`, which strips first: there a name followed by a space is a picture.
     question = "".join(
         "<image>" if part.endswith((".jpg", "jpeg", ".png")) else part
         for part in sample.question.split("<IMG>")
@@ -353,7 +361,7 @@ def alternatives(sample: Sample) -> str:
 
 
 def grade(words: str) -> float | None:
-    """The number from 0 to 1 that the words up to the first blank are; `nan` is none here."""
+    """The text up to the first space as a number from 0 to 1; None for any other, also `nan`."""
     try:
         number = float(words.split(" ")[0])
     except ValueError:
@@ -372,12 +380,12 @@ GRADES = re.compile(r"(?P<model>.+)_[^_]+-grade-\d+runs(?:_dev8)?\.json(?:\.gz)?
 
 
 def layout(path: Path) -> Published | None:
-    """The authors' files of grades, with the replies from the model's file beside it, and LLaVA's
-    files of answers; what has replies by id needs no layout."""
+    """The authors' files of grades, with the replies from the model's file in the same folder, and
+    LLaVA's files of answers. Files with replies by id need no layout."""
     if path.is_dir():
-        grades = [one for one in sorted(path.iterdir()) if GRADES.fullmatch(one.name)]
+        grades = [file for file in sorted(path.iterdir()) if GRADES.fullmatch(file.name)]
         if len(grades) > 1:
-            names = ", ".join(one.name for one in grades)
+            names = ", ".join(file.name for file in grades)
             raise DataError(f"{path} has several files of grades: {names}. Name one of them.")
         return graded(grades[0]) if grades else None
     return answers(path) if ".jsonl" in path.suffixes else graded(path)
@@ -393,20 +401,22 @@ def graded(path: Path) -> Published | None:
     runs = {len(words) for words in verdicts.values()}
     if len(runs) != 1:
         raise DataError(
-            f"{path} has {min(runs)} to {max(runs)} grades a question: their averages would not be "
-            "the authors'. Let all runs end."
+            f"{path} has {min(runs)} to {max(runs)} grades per question, so the averages would "
+            "differ from the authors'. Complete all runs first."
         )
     notes = [f"graded {max(runs)} times by {', '.join(judges_of(rows)) or 'an unnamed judge'}"]
     forced = sum(
-        word != said
+        word != original
         for name, row in rows.items()
-        for word, said in zip(verdicts[name], row["content"], strict=True)
+        for word, original in zip(verdicts[name], row["content"], strict=True)
     )
     if forced:
-        notes.append(f"{forced:,} of the grades are what the authors wrote where they read none")
-    replies = beside(path)
+        notes.append(
+            f"{forced:,} grades are those that the authors wrote where they could read none"
+        )
+    replies = replies_of(path)
     if not replies:
-        notes.append("the replies are not in this file, and not beside it: its grades alone count")
+        notes.append("this file and its folder do not have the replies: only its grades count")
     texts = {name: replies.get(name, "") for name in verdicts}
     return Published(
         replies={**replies, **texts}, verdicts={"official": verdicts}, notes=tuple(notes)
@@ -414,7 +424,7 @@ def graded(path: Path) -> Published | None:
 
 
 def words_of(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    """The judge's words, each run's; where they are no grade, the one that the authors took."""
+    """The judge's words in each run. Where they are not the stored grade, the stored grade."""
     words, scores = row["content"], row["score"]
     if (
         not isinstance(words, list)
@@ -424,7 +434,9 @@ def words_of(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
         or not all(isinstance(score, int | float) for score in scores)
         or any(grade(str(score)) is None for score in scores)
     ):
-        raise DataError(f"{where} is no list of words and one of grades from 0 to 1 beside it.")
+        raise DataError(
+            f"{where} does not have a list of words and an equally long list of grades from 0 to 1."
+        )
     return tuple(
         word if grade(word) == score else str(score)
         for word, score in zip(words, scores, strict=True)
@@ -435,18 +447,18 @@ def judges_of(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return sorted({str(name) for row in rows.values() for name in row.get("model", ())})
 
 
-def beside(path: Path) -> dict[str, str]:
-    """The replies of the model that a file of grades is named after; none where they are not."""
-    named = GRADES.fullmatch(path.name)
-    for ending in (".json", ".json.gz") if named else ():
-        replies = of_json(path.with_name(f"{named['model'] if named else ''}{ending}"))
+def replies_of(path: Path) -> dict[str, str]:
+    """The replies of the model that a file of grades is named after; empty without its file."""
+    match = GRADES.fullmatch(path.name)
+    for ending in (".json", ".json.gz") if match else ():
+        replies = of_json(path.with_name(f"{match['model'] if match else ''}{ending}"))
         if isinstance(replies, dict) and all(isinstance(text, str) for text in replies.values()):
             return replies
     return {}
 
 
 def answers(path: Path) -> Published | None:
-    """LLaVA's answers have the number in the id alone, scripts/convert_mmvet_for_eval.py#L15."""
+    """LLaVA's answers have only the number of the id, scripts/convert_mmvet_for_eval.py#L15."""
     rows = list(jsonl(path))
     if not all(isinstance(row.get("question_id"), int) and "text" in row for row in rows):
         return None

@@ -102,7 +102,7 @@ ABILITIES = {
     "relation_reasoning": ("RR", "reasoning"),
     "logic_reasoning": ("LR", "reasoning"),
 }
-"""VLMEvalKit's abbreviation of each l2-category, and the L1 ability above it."""
+"""VLMEvalKit's abbreviation of each l2-category, and its L1 ability."""
 
 LEAVES = {
     "image_scene": "perception/scene",
@@ -134,7 +134,7 @@ LEAVES = {
     "food_clothes": "knowledge/cultural",
     "sketch_reasoning": "reasoning/logic",
 }
-"""What each of the authors' finest abilities asks of a model."""
+"""The capability of each of the authors' finest abilities."""
 
 HOST = "https://opencompass.openxlab.space/utils"
 MD5 = {
@@ -150,7 +150,7 @@ MD5 = {
 }
 
 SUBMITTED = ("question", "A", "B", "C", "D", "prediction", "category", "l2_category")
-"""Columns of the sheet that the test server took until it was closed on 31 March 2026."""
+"""Columns of the sheet that the test server accepted until it closed on 31 March 2026."""
 
 Lang = Literal["en", "cn", "cc"]
 Split = Literal["dev", "test"]
@@ -167,8 +167,8 @@ def mmbench(
 ) -> Benchmark:
     files = published(lang, split, version)
     spec = f"mmbench:lang={lang},split={split},version={version}"
-    found = find(data, "mmbench", [file.name for file in files], files, spec)
-    table = vlmevalkit_tsv(found)
+    data_file = find(data, "mmbench", [file.name for file in files], files, spec)
+    table = vlmevalkit_tsv(data_file)
     rows_of = cache(lambda: rotations(table))
     expect = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
     return Benchmark(
@@ -197,7 +197,7 @@ def mmbench(
             ),
         ),
         interop=Interop(
-            files=found,
+            files=data_file,
             submission=Submission(
                 name="submission.xlsx", columns=(*SUBMITTED, "index"), row=submitted
             ),
@@ -206,7 +206,7 @@ def mmbench(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings by name, the first of which gives the headline."""
+    """The scorings by name. The first gives the headline."""
     metrics = {
         "circular": circular("pass"),
         "vanilla": vanilla("pass"),
@@ -247,7 +247,7 @@ def scorings() -> dict[str, Scoring]:
 def published(
     lang: Lang = "en", split: Split = "dev", version: Version = "1.1", **_: object
 ) -> tuple[File, ...]:
-    """The one sheet that these options read, as VLMEvalKit publishes it."""
+    """The sheet that these options read, as VLMEvalKit publishes it."""
     if lang == "cc":
         if split == "test":
             raise UsageError("mmbench:lang=cc is CCBench, which has no test split.")
@@ -259,16 +259,15 @@ def published(
 
 
 def rotations(table: Table) -> Mapping[int, Sequence[int]]:
-    """The indices of each question's rows in rising order, by the index of the question.
+    """The indices of each question's rows in ascending order, by the index of the question.
 
-    Rows are counted, not choices: 53 questions of the first release have four choices in three
-    rows.
+    Rows count, not choices: 53 questions of the first release have four choices but three rows.
     """
-    found: dict[int, list[int]] = {}
+    indices: dict[int, list[int]] = {}
     for row in table:
         index = int(row["index"])
-        insort(found.setdefault(index % OFFSET, []), index)
-    return found
+        insort(indices.setdefault(index % OFFSET, []), index)
+    return indices
 
 
 def to_sample(row: Row, rows_of: Mapping[int, Sequence[int]]) -> Sample:
@@ -344,7 +343,7 @@ PROMPTS = {"vlmevalkit": vlmevalkit, "opencompass": opencompass, "minigpt4": min
 
 
 def answer_of_2024(reply: Reply, sample: Sample) -> Reading:
-    """The letter by the older rules, of the text as VLMEvalKit stores it."""
+    """The letter by the older rules, read from the text as VLMEvalKit stores it."""
     return as_reading(vlmevalkit_2024_letter(reply.text.strip(), sample.choices))
 
 

@@ -123,15 +123,15 @@ Preset = Literal["official", "vlmevalkit", "llava", "lmms-eval"]
 
 
 def mme(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
-    found = find(data, "mme", FILES, FILES_PUBLISHED)
+    data_file = find(data, "mme", FILES, FILES_PUBLISHED)
     folder = release_folder(data)
-    if str(found).endswith(".tsv"):
-        table: Table = vlmevalkit_tsv(found)
+    if str(data_file).endswith(".tsv"):
+        table: Table = vlmevalkit_tsv(data_file)
         places = cache(lambda: in_pairs(table))
         sample = partial(of_sheet, places)
     else:
-        table = Drawn(str(found), lambda: questions(found, folder), REVISION)
-        sample = partial(to_sample, lambda: folder or found.folder)
+        table = Drawn(str(data_file), lambda: questions(data_file, folder), REVISION)
+        sample = partial(to_sample, lambda: folder or data_file.folder)
     return Benchmark(
         name="mme",
         asks=1,
@@ -163,7 +163,7 @@ def mme(prompt: Preset = "official", data: Path | None = None) -> Benchmark:
             ),
         ),
         interop=Interop(
-            files=found,
+            files=data_file,
             layout=lambda path: results(path, map(sample, table)),
         ),
     )
@@ -207,14 +207,14 @@ def release_folder(data: Path | None) -> Path | None:
     return next((path for path in (start / ROOT, start) if (path / TASKS[0]).is_dir()), None)
 
 
-def questions(found: DataFile, folder: Path | None) -> Iterator[dict[str, Any]]:
+def questions(data_file: DataFile, folder: Path | None) -> Iterator[dict[str, Any]]:
     """The questions of every task: of Your_Results, or beside the images where that is not."""
     try:
-        tables = found.path.parent
+        tables = data_file.path.parent
     except DataError:
         if folder is None:
             raise
-        yield from beside_images(folder)
+        yield from questions_by_image(folder)
         return
     for task in TASKS:
         pairs: Counter[str] = Counter()
@@ -235,7 +235,7 @@ def questions(found: DataFile, folder: Path | None) -> Iterator[dict[str, Any]]:
             }
 
 
-def beside_images(folder: Path) -> Iterator[dict[str, Any]]:
+def questions_by_image(folder: Path) -> Iterator[dict[str, Any]]:
     """The questions of the archive's texts: two lines for each image, whose name they have."""
     for task in TASKS:
         texts = folder / task / "questions_answers_YN"
@@ -273,7 +273,7 @@ def to_sample(folder: Callable[[], Path], row: Row) -> Sample:
     root = root / ROOT if (root / ROOT).is_dir() else root
     inside = "images/" if (root / task / "images").is_dir() else ""
     name = f"{task}/{inside}{image}"
-    return made(
+    return build_sample(
         f"{task}/{image}/{row['place']}", row, image, row["place"],
         (Image(root / name, place=name, within=root),),
     )  # fmt: skip
@@ -282,7 +282,7 @@ def to_sample(folder: Callable[[], Path], row: Row) -> Sample:
 def of_sheet(places: Callable[[], Mapping[str, int]], row: Row) -> Sample:
     """A row of VLMEvalKit's sheet, with its index for an id."""
     fields = {**row, "task": row["category"]}
-    return made(
+    return build_sample(
         row["index"], fields, row["image_path"], places()[row["index"]], tuple(row["image"])
     )
 
@@ -290,16 +290,16 @@ def of_sheet(places: Callable[[], Mapping[str, int]], row: Row) -> Sample:
 def in_pairs(table: Table) -> Mapping[str, int]:
     """For each index of a sheet which question to its image it is, from 1."""
     seen: Counter[tuple[str, str]] = Counter()
-    found = {}
+    positions = {}
     for row in table:
         key = (row["category"], row["image_path"])
         seen[key] += 1
-        found[row["index"]] = seen[key]
-    return found
+        positions[row["index"]] = seen[key]
+    return positions
 
 
-def made(
-    name: str, row: Mapping[str, Any], image: str, place: int, media: tuple[Image, ...]
+def build_sample(
+    name: str, row: Mapping[str, Any], image: str, position: int, media: tuple[Image, ...]
 ) -> Sample:
     return Sample(
         id=name,
@@ -307,7 +307,7 @@ def made(
         choices=YES_NO,
         media=media,
         target={"yes": "yes", "no": "no"}[row["answer"].strip().lower()],
-        tags={"task": row["task"], "question": f"question {place}"},
+        tags={"task": row["task"], "question": f"question {position}"},
         data={"image": image},
     )
 
@@ -388,10 +388,10 @@ def points(tasks: Sequence[str], *, single: bool = False) -> Metric:
             reason = f"no replies to {len(absent)} of its {len(wanted)} tasks: {', '.join(absent)}"
             return Estimate(value=None, unit="points", n=0, reason=reason)
         columns = columns.tagged("task", wanted)
-        found = groups(columns, "task", "question")
+        by_image = groups(columns, "task", "question")
         clusters, cluster = np.unique(columns.cluster, return_inverse=True)
         shape = len(clusters), len(tag.names)
-        both = found.size == PAIR
+        both = by_image.size == PAIR
         kept = [code for code, name in enumerate(tag.names) if name in wanted]
 
         def by_task(
@@ -402,11 +402,11 @@ def points(tasks: Sequence[str], *, single: bool = False) -> Metric:
             return sums.reshape(shape)[:, kept].astype(np.float64, copy=False)
 
         task = columns.tags["task"].codes
-        pairs = np.searchsorted(clusters, found.cluster[both]), found.code[both]
+        pairs = np.searchsorted(clusters, by_image.cluster[both]), by_image.code[both]
         sums = [
             by_task(cluster, task, np.asarray(columns.score)),
             by_task(cluster, task, np.ones(columns.n)),
-            by_task(*pairs, found.all_right[both]),
+            by_task(*pairs, by_image.all_right[both]),
             by_task(*pairs, np.ones(int(both.sum()))),
         ]
 
@@ -453,9 +453,9 @@ def line_pairs(table: ReplyTable) -> Resolution:
 def acc_plus(columns: Columns) -> Estimate:
     """The share of images with both questions right; `n` counts images, those with one alone are
     left out. In [0, 1]; higher is better."""
-    found = groups(columns, "task", "question")
-    both = found.size == PAIR
-    return stats.mean(found.all_right[both], found.cluster[both])
+    by_image = groups(columns, "task", "question")
+    both = by_image.size == PAIR
+    return stats.mean(by_image.all_right[both], by_image.cluster[both])
 
 
 # -- the authors' files of results
@@ -464,15 +464,16 @@ def acc_plus(columns: Columns) -> Estimate:
 def results(path: Path, samples: Iterator[Sample]) -> Published | None:
     """A folder of TASK.txt with four columns, as calculation.py reads it, the last the reply; or
     LLaVA's answers in JSON lines, which have both questions of an image by one id."""
-    said = four_columns(path) if path.is_dir() else llavas(path)
-    if not said:
+    lines = four_columns(path) if path.is_dir() else llavas(path)
+    if not lines:
         return None
     names = {
-        (s.tags["task"], Path(str(s.data["image"])).stem, asked(s.question)): s.id for s in samples
+        (s.tags["task"], Path(str(s.data["image"])).stem, bare_question(s.question)): s.id
+        for s in samples
     }
     replies: dict[str, str | None] = {}
-    for where, task, image, question, text in said:
-        name = names.get((task, Path(image).stem, asked(question)))
+    for where, task, image, question, text in lines:
+        name = names.get((task, Path(image).stem, bare_question(question)))
         if name is None:
             raise DataError(
                 f"{where}: there is no question {question!r} to {image} in the task {task} of the "
@@ -484,12 +485,12 @@ def results(path: Path, samples: Iterator[Sample]) -> Published | None:
     return Published(replies=replies, notes=("replies are found by task, image and question",))
 
 
-Said = tuple[str, str, str, str, str | None]
+ResultLine = tuple[str, str, str, str, str | None]
 """Where it stands, task, image, question and reply."""
 
 
-def four_columns(folder: Path) -> list[Said]:
-    found: list[Said] = []
+def four_columns(folder: Path) -> list[ResultLine]:
+    lines: list[ResultLine] = []
     for task in TASKS:
         files = [path for end in (".txt", ".txt.gz") if (path := folder / f"{task}{end}").is_file()]
         for path in files:
@@ -501,24 +502,24 @@ def four_columns(folder: Path) -> list[Said]:
                         "no line's end. Replace them by blanks."
                     )
                 image, question, _, *reply = columns
-                found.append((where, task, image, question, reply[0] if reply else None))
-    return found
+                lines.append((where, task, image, question, reply[0] if reply else None))
+    return lines
 
 
-def llavas(path: Path) -> list[Said]:
-    found: list[Said] = []
+def llavas(path: Path) -> list[ResultLine]:
+    lines: list[ResultLine] = []
     try:
         for row in jsonl(path):
             task, _, image = str(row.get("question_id", "")).partition("/")
             if task not in TASKS or not {"prompt", "text"} <= row.keys():
                 return []
-            found.append((f"{path}, row {row.place + 1}", task, image, row["prompt"], row["text"]))
+            lines.append((f"{path}, row {row.place + 1}", task, image, row["prompt"], row["text"]))
     except DataError:
         return []
-    return found
+    return lines
 
 
-def asked(question: str) -> str:
+def bare_question(question: str) -> str:
     """A question without the line on how to answer it, by which it is known again."""
     return " ".join(question.replace(SHORT, "").replace(SUFFIX.strip(), "").split())
 

@@ -141,14 +141,14 @@ def mmmu(
         f"mmmu/answer_dict_{split}.json",
     )
     patterns = (f"*/{begins}-*-of-*.parquet", f"{begins}-*-of-*.parquet")
-    found = looked_for(data, "mmmu", patterns, names, files, f"mmmu:split={split}")
-    answers = cache(lambda: answers_beside(found, split))
+    data_file = looked_for(data, "mmmu", patterns, names, files, f"mmmu:split={split}")
+    answers = cache(lambda: separate_answers(data_file, split))
     return Benchmark(
         name="mmmu",
         asks=1,
-        data=Late(str(found), lambda: rows(found, begins, subject)),
+        data=Late(str(data_file), lambda: rows(data_file, begins, subject)),
         sample=lambda _, row: to_sample(row, answers),
-        prompt=lambda sample, _: asked(sample, prompt),
+        prompt=lambda sample, _: messages(sample, prompt),
         scorings=scorings(),
         max_answer_tokens=512 if prompt == "lmms-eval" and split == "test" else 128,
         check=Check(says=lambda _, answer: answer, wrong=wrong_answer, expect=EXPECT),
@@ -157,7 +157,7 @@ def mmmu(
             capabilities=CAPABILITIES,
         ),
         interop=Interop(
-            files=found,
+            files=data_file,
             layout=layout,
             submission=Submission(
                 name=f"{begins}_output.json", columns=("id", "answer"), row=submitted, by_id=True
@@ -167,7 +167,7 @@ def mmmu(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings by name, the first of which gives the headline."""
+    """The scorings by name. The first gives the headline."""
     metrics = {"accuracy": mean}
     return {
         "official": Scoring(
@@ -211,7 +211,7 @@ def scorings() -> dict[str, Scoring]:
 
 
 def published(split: Split = "val", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's sheet, which has digests and all subjects in one; the answers of test."""
+    """VLMEvalKit's sheet, which has a digest and all subjects; for test also its answers."""
     name = "MMMU_TEST.tsv" if split == "test" else "MMMU_DEV_VAL.tsv"
     sheet = File(name=name, url=f"{HOST}/{name}", md5=SHEETS[name])
     return (sheet, TEST_ANSWERS) if split == "test" else (sheet,)
@@ -220,32 +220,34 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
 # -- rows
 
 
-def rows(found: DataFile, begins: str, subject: Subject) -> Table:
-    """The rows of a split and subject, in the form that was found."""
-    kinds = found.path.name.split(".")
+def rows(data_file: DataFile, begins: str, subject: Subject) -> Table:
+    """The rows of a split and subject, read in the form of the data file."""
+    kinds = data_file.path.name.split(".")
     if "parquet" in kinds:
-        paths = parquet_files(found)
+        paths = parquet_files(data_file)
         if by_subject := {path.parent.name for path in paths} & set(DOMAIN_OF):
-            # A file that the user names is read alone.
-            named = found.data is not None and found.data.is_file()
-            wanted = by_subject if named else {subject} if subject != "all" else set(DOMAIN_OF)
+            # If the user names a file, only that file is read.
+            is_single_file = data_file.data is not None and data_file.data.is_file()
+            wanted = (
+                by_subject if is_single_file else {subject} if subject != "all" else set(DOMAIN_OF)
+            )
             if missing := sorted(wanted - by_subject):
                 raise DataError(
-                    f"{found.folder} has no {begins} of {', '.join(missing)}. Get it, or name a "
-                    f"subject that is there (mmmu:subject={min(by_subject)})."
+                    f"{data_file.folder} has no {begins} of {', '.join(missing)}. Download it, "
+                    f"or choose a subject that is there (mmmu:subject={min(by_subject)})."
                 )
             paths = [path for path in paths if path.parent.name in wanted]
-        table: Table = of_parquet(found, paths)
+        table: Table = of_parquet(data_file, paths)
     elif "tsv" in kinds:
-        table = vlmevalkit_tsv(found)
+        table = vlmevalkit_tsv(data_file)
     else:
-        table = Drawn(str(found), partial(answered, found.path))
+        table = Drawn(str(data_file), partial(answered, data_file.path))
 
-    def is_asked(row: Row) -> bool:
+    def is_selected(row: Row) -> bool:
         name = str(row["id"])
         return name.startswith(f"{begins}_") and subject in ("all", subject_of(name))
 
-    return Filtered(table, is_asked)
+    return Filtered(table, is_selected)
 
 
 def answered(path: Path) -> Iterator[dict[str, Any]]:
@@ -256,8 +258,8 @@ def answered(path: Path) -> Iterator[dict[str, Any]]:
             for output in sorted(path.parent.glob(f"{depth}/output.json*")):
                 for row in of_json(output):
                     if "index2ans" in row:
-                        named = [row["index2ans"][letter] for letter in row["all_choices"]]
-                        choices.setdefault(row["id"], named)
+                        options = [row["index2ans"][letter] for letter in row["all_choices"]]
+                        choices.setdefault(row["id"], options)
         for name, answer in of_json(path).items():
             yield {
                 "id": name,
@@ -268,13 +270,14 @@ def answered(path: Path) -> Iterator[dict[str, Any]]:
             }
     except (AttributeError, KeyError, TypeError) as error:
         raise DataError(
-            f"{path}, or an output.json below it, is JSON but not of the authors' form: {error!r}."
+            f"{path}, or an output.json below it, is JSON but not of the authors' form: {error!r}. "
+            "Use the authors' files."
         ) from error
 
 
-def answers_beside(found: DataFile, split: Split) -> Mapping[str, Any]:
-    """The authors' answers by question, where they lie beside the rows."""
-    path = found.folder / f"answer_dict_{split}.json"
+def separate_answers(data_file: DataFile, split: Split) -> Mapping[str, Any]:
+    """The authors' answers by question, from the answer file in the rows' folder, if any."""
+    path = data_file.folder / f"answer_dict_{split}.json"
     read = of_json(path) if path.is_file() else {}
     return read if isinstance(read, dict) else {}
 
@@ -286,7 +289,7 @@ def to_sample(row: Row, answers: Callable[[], Mapping[str, Any]]) -> Sample:
     right = row.get("answer")
     if right in (None, "", "?"):
         right = answers().get(name, {}).get("ground_truth")
-    # A list is one in Python's writing, and only of open answers: a choice's letter is none.
+    # Only open answers are lists, written as Python literals. A choice's letter is not a list.
     several = texts(right)
     numbers, pictures = pictures_of(row)
     subject = subject_of(name)
@@ -334,23 +337,23 @@ def vlmevalkit(sample: Sample) -> str:
 
 
 def lmms_eval(sample: Sample) -> tuple[Part, ...]:
-    """Their pictures stand in the order of their numbers, each once, wherever the marks call them:
-    the text between two further marks is lost, but for what stands behind the last."""
+    """Each picture appears once, in the order of the numbers, whatever the order of the marks.
+    lmms-eval loses the text between further marks, except the text after the last mark."""
     choices = "" if is_open(sample) else f"\n{lettered(sample.choices)}"
     text = f"{sample.question}{choices}\n\n{PHRASE if is_open(sample) else LETTER}"
     pictures = marked_once(sample, text)
     *before, last = re.split(r"<image [1-7]>", text)
     parts: list[Part] = []
-    for place, picture in enumerate(pictures):
-        parts += [*(before[place : place + 1] and [before[place].strip()]), picture]
+    for index, picture in enumerate(pictures):
+        parts += [*(before[index : index + 1] and [before[index].strip()]), picture]
     return tuple(part for part in (*parts, last.strip()) if part)
 
 
-def asked(sample: Sample, preset: Preset) -> tuple[Message, ...]:
+def messages(sample: Sample, preset: Preset) -> tuple[Message, ...]:
     if not sample.question:
         raise DataError(
-            f"{sample.id} has no question: answers alone can be scored, not asked about. Get the "
-            "data set itself."
+            f"{sample.id} has no question. A file of answers can be scored but not asked. Download "
+            "the data set itself."
         )
     return (Message("user", PROMPTS[preset](sample)),)
 
@@ -366,15 +369,15 @@ PROMPTS: Mapping[Preset, Callable[[Sample], tuple[Part, ...]]] = {
 # -- scoring, official
 
 SEED = 42
-"""mmmu/utils/eval_utils.py#L6. main_parse_and_eval.py draws for one subject after the other, in the
-alphabet's order, and in the order of each output.json."""
+"""mmmu/utils/eval_utils.py#L6. main_parse_and_eval.py draws subject by subject in alphabetical
+order, and in the order of each output.json."""
 OTHER_ORDER = (
     "The authors' script draws in the order of its output.json files. If that order differs, so do "
     "the draws."
 )
 BEFORE = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
-"""What an open answer follows, as a part of a word too: "this " ends in one."""
-# As the authors', but that no digits are gone through twice: with commas, scientific, plain.
+"""What an open answer follows. It may be part of a word: "this " ends in "is "."""
+# The authors' patterns, changed so that no digit is scanned twice: with commas, scientific, plain.
 NUMBERS = (
     re.compile(r"-?\b\d{1,3}(?:,\d{3})+\b"),
     re.compile(r"-?(?<!\d)\d++(?:\.\d+)?[eE][+-]?\d+"),
@@ -390,20 +393,20 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def answer_as_it_is(reply: Reply, sample: Sample) -> Reading:
-    """What was read already: a letter as it stands. Open answers are read all the same."""
+    """An answer that was already parsed: the letter as it is. Open answers are still parsed."""
     if is_open(sample):
         return open_answer(reply)
     return Reading(answer=reply.text or None, rule="as it is" if reply.text else "nothing said")
 
 
 def open_answer(reply: Reply) -> Reading:
-    """The shortest tail of each line behind one of a few words, or else the whole reply."""
+    """The shortest tail of each line after one of a few words; without one, the whole reply."""
     text = reply.text.strip().strip(".").lower()
-    # They split sentences at ". X" too, where no letter is a capital any more.
+    # The authors also split sentences at ". X", but by then no letter is a capital.
     lines = text.split("\n")
-    found = []
-    for place, line in enumerate(lines):
-        signs = (*BEFORE, "=") if place == len(lines) - 1 else BEFORE
+    tails = []
+    for index, line in enumerate(lines):
+        signs = (*BEFORE, "=") if index == len(lines) - 1 else BEFORE
         shortest = ""
         for sign in signs:
             if sign in line:
@@ -411,9 +414,9 @@ def open_answer(reply: Reply) -> Reading:
                 if not shortest or len(tail) < len(shortest):
                     shortest = tail
         if shortest and shortest not in (":", ",", ".", "!", "?", ";", "'"):
-            found.append(shortest)
-    if found:
-        return Reading(answer=tuple(found), rule="last words")
+            tails.append(shortest)
+    if tails:
+        return Reading(answer=tuple(tails), rule="last words")
     return Reading(answer=(text,) if text else None, rule="whole reply" if text else "nothing said")
 
 
@@ -436,7 +439,7 @@ def predicted(tails: Iterable[str]) -> Iterator[str | float]:
 
 
 def normalised(text: str) -> tuple[str | float, ...]:
-    """A number to two decimals, or the text; a single sign with a blank before or behind it."""
+    """A number to two decimals, or the text. A single character gets a space before or after."""
     text = text.strip()
     try:
         return (round(float(text.replace(",", "")), 2),)
@@ -446,17 +449,17 @@ def normalised(text: str) -> tuple[str | float, ...]:
 
 
 def is_right(value: str | float, wanted: Iterable[str | float]) -> bool:
-    """A number is to be equal, a text need only have the right one in it."""
+    """A number must be equal. A text only has to contain the right text."""
     if isinstance(value, float):
         return value in wanted
-    return any(isinstance(one, str) and one in value for one in wanted)
+    return any(isinstance(text, str) and text in value for text in wanted)
 
 
 # -- scoring, VLMEvalKit's, lmms-eval's and ours
 
 
 def kit_answer(reply: Reply, sample: Sample) -> Reading:
-    """An open question has two choices to them, which no model was shown: the right answer, and
+    """VLMEvalKit gives an open question two choices that no model sees: the right answer, and
     "Other Answers"."""
     if not is_open(sample):
         return parse_letter_as_vlmevalkit(reply, sample)
@@ -466,19 +469,20 @@ def kit_answer(reply: Reply, sample: Sample) -> Reading:
 
 def kit_score(reading: Reading, sample: Sample) -> float:
     right = sample.target
-    # So an open answer that is a capital letter is beyond its two choices, and always wrong.
+    # A right open answer that is a capital letter, such as C, is never one of the letters A and B.
     return float(reading.answer == (right if right in tuple(ascii_uppercase) else "A"))
 
 
 def lmms_answer(reply: Reply, sample: Sample) -> Reading:
-    """A letter, which may be a word's last; nothing for an open question."""
+    """A letter, which may be the last of a word. An open question has no answer."""
     if is_open(sample) or not sample.choices:
         return Reading(answer=None, rule="open, or choices not known")
     return last_letter(reply.text, sample, ("{} ", "{}."))
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """The letter that a reply settles on; or the number, where numbers are right, or the phrase."""
+    """The letter that a reply settles on; for an open question the number, if a right answer is a
+    number, or else the phrase."""
     if not is_open(sample):
         return parse_letter(reply, sample)
     right = sample.references or (sample.target or "",)
@@ -493,18 +497,18 @@ def robust_score(reading: Reading, sample: Sample) -> float:
     right = sample.references or (sample.target,)
     if not is_open(sample):
         return float(reading.answer in right)
-    said = cleaned(str(reading.answer))
+    answer = cleaned(str(reading.answer))
     values = [cleaned(text) for text in right if text is not None]
-    # The right value may be the rounded one, of which the reply has more decimals.
-    return float(any(same_value(said, value) or same_value(value, said) for value in values))
+    # The right value may be rounded where the reply has more decimals.
+    return float(any(same_value(answer, value) or same_value(value, answer) for value in values))
 
 
 # -- files of results
 
 
 def layout(path: Path) -> Published | None:
-    """The replies in the authors' folder of subjects, each with its output.json; what their script
-    makes of these, parsed_output.json and result.json, is left out."""
+    """The replies in the authors' folder of subjects, each with its output.json. Their script's own
+    files, parsed_output.json and result.json, are ignored."""
     files = {
         output.parent.name: output
         for output in sorted(path.glob("*/output.json*"))
@@ -516,20 +520,20 @@ def layout(path: Path) -> Published | None:
     for output in files.values():
         try:
             for row in of_json(output):
-                name, said = row["id"], row.get("response")
+                name, response = row["id"], row.get("response")
                 if name in replies:
                     raise DataError(f"{output}: {name} has a second reply. Keep one of them.")
-                replies[name] = None if said is None else str(said)
+                replies[name] = None if response is None else str(response)
         except (AttributeError, KeyError, TypeError) as error:
             raise DataError(
-                f"{output} is no list of rows with id and response: {error!r}."
+                f"{output} is not a list of rows with id and response: {error!r}."
             ) from error
     left = "" if len(files) == len(DOMAIN_OF) else f" of {len(DOMAIN_OF)}"
     return Published(replies=replies, notes=(f"output.json of {len(files)}{left} subjects read",))
 
 
 def submitted(sample: Sample, reply: str) -> tuple[str, object]:
-    """As mmmu/run_llava.py#L25-L29 writes it down: a letter, or the open answer as it is."""
+    """A row as mmmu/run_llava.py#L25-L29 writes it: a letter, or the open answer as it is."""
     if is_open(sample) or not reply:
         return sample.id, reply
     reading = official_answer(Reply(text=reply), sample)
@@ -546,7 +550,7 @@ def wrong_answer(sample: Sample) -> str:
 DRAWN = 3 / 12
 """The share of the bundled rows with choices whose drawn letter is right."""
 ROBUST = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
-# "A B C D" is the last letter to both, which is right once; seven of the rows have choices.
+# Both read "A B C D" as its last letter, which is right once. Seven of the rows have choices.
 EXPECT = {
     "official": {"oracle": 1.0, "wrong": 0.0, "silent": DRAWN, "hedging": 1 / 12},
     "eval-only": ROBUST,

@@ -129,13 +129,13 @@ def mmmu_pro(
     output = f"gpt-4o_{CONFIGS[setting].replace(' (', '(')}_*.jsonl*"
     patterns = (f"{CONFIGS[setting]}/test-*-of-*.parquet", f"output*/{output}", output)
     spec = f"mmmu-pro:setting={setting}"
-    found = looked_for(data, "mmmu-pro", patterns, names, files, spec)
+    data_file = looked_for(data, "mmmu-pro", patterns, names, files, spec)
     vision = setting == "vision"
     last_line = mode == "cot" or (vision and prompt == "official")
     return Benchmark(
         name="mmmu-pro",
         asks=1,
-        data=Late(str(found), lambda: rows(found)),
+        data=Late(str(data_file), lambda: rows(data_file)),
         sample=lambda _, row: to_sample(row),
         prompt=lambda sample, _: (Message("user", PROMPTS[prompt](sample, mode, vision)),),
         scorings=scorings(mode, vision=vision),
@@ -150,7 +150,7 @@ def mmmu_pro(
             capabilities=CAPABILITIES,
         ),
         interop=Interop(
-            files=found,
+            files=data_file,
             layout=layout,
         ),
     )
@@ -206,11 +206,11 @@ def published(setting: Setting = "standard-10", **_: object) -> tuple[File, ...]
 # -- rows
 
 
-def rows(found: DataFile) -> Table:
-    kinds = found.path.name.split(".")
+def rows(data_file: DataFile) -> Table:
+    kinds = data_file.path.name.split(".")
     if "parquet" in kinds:
-        return of_parquet(found, parquet_files(found))
-    return vlmevalkit_tsv(found) if "tsv" in kinds else jsonl(found)
+        return of_parquet(data_file, parquet_files(data_file))
+    return vlmevalkit_tsv(data_file) if "tsv" in kinds else jsonl(data_file)
 
 
 def to_sample(row: Row) -> Sample:
@@ -235,7 +235,7 @@ def to_sample(row: Row) -> Sample:
 # -- prompts
 
 SHOWN = "Write out the multiple-choice question in the image and then solve it. "
-GIVEN = "Answer the preceding multiple choice question. "
+PRECEDING = "Answer the preceding multiple choice question. "
 LETTER = "Answer with the option letter from the given choices directly."
 LAST_LINE = (
     "The last line of your response should be of the following format: 'Answer: $LETTER' (without "
@@ -249,7 +249,7 @@ def official(sample: Sample, mode: Mode, vision: bool) -> tuple[Part, ...]:
     if vision:
         text = f"{LETTER} {LAST_LINE}" if mode == "direct" else f"{SHOWN}{LAST_LINE}{THINK}"
         return (text, *pictured(sample))
-    ask = LETTER if mode == "direct" else f"{GIVEN}{LAST_LINE}{THINK}"
+    ask = LETTER if mode == "direct" else f"{PRECEDING}{LAST_LINE}{THINK}"
     text = f"{sample.question}\n{lettered(sample.choices)}\n{ask}"
     pictures = (shown(sample, int(number)) for number in MARK.findall(text))
     return (MARK.sub("<image>", text), *pictures)
@@ -259,8 +259,8 @@ def vlmevalkit(sample: Sample, mode: Mode, vision: bool) -> tuple[Part, ...]:
     think = f"{KIT_LAST_LINE}{THINK} "
     direct = "Answer directly with the option letter from the given choices. "
     if vision:
-        asked = "Answer the following multiple-choice question in the image. "
-        return (*pictured(sample), asked + (direct if mode == "direct" else think))
+        instruction = "Answer the following multiple-choice question in the image. "
+        return (*pictured(sample), instruction + (direct if mode == "direct" else think))
     ask = direct if mode == "direct" else f"Answer the following multiple-choice question. {think}"
     choices = f"Options:\n{lettered(sample.choices)}\n"
     return interleaved(sample, f"Question: {sample.question}\n{choices}{ask}")
@@ -270,8 +270,8 @@ def lmms_eval(sample: Sample, mode: Mode, vision: bool) -> tuple[Part, ...]:
     if vision:
         text = LETTER if mode == "direct" else f"{SHOWN}{LAST_LINE}{THINK}"
         return (*pictured(sample), text)
-    asked = "Answer the following multiple choice question. "
-    ask = LETTER if mode == "direct" else f"{asked}{LAST_LINE}{THINK}"
+    instruction = "Answer the following multiple choice question. "
+    ask = LETTER if mode == "direct" else f"{instruction}{LAST_LINE}{THINK}"
     text = f"{sample.question}\n{lettered(sample.choices)}\n\n{ask}"
     return (*marked_once(sample, text), text)
 
@@ -294,10 +294,10 @@ PROMPTS: Mapping[Preset, Callable[[Sample, Mode, bool], tuple[Part, ...]]] = {
 def official_answer(reply: Reply, sample: Sample) -> Reading:
     """The one letter behind the last "Answer:", in a word too; or else by MMMU's rules, in which
     a letter may be a word's last, or stand before a full stop; or a draw."""
-    _, said, after = reply.text.rpartition("Answer:")
-    named = tuple(letter for letter in letters(sample) if said and letter in after)
-    if len(named) == 1:
-        return Reading(answer=named[0], rule="behind 'Answer:'", candidates=named)
+    _, separator, after = reply.text.rpartition("Answer:")
+    matches = tuple(letter for letter in letters(sample) if separator and letter in after)
+    if len(matches) == 1:
+        return Reading(answer=matches[0], rule="behind 'Answer:'", candidates=matches)
     return lmms_answer(reply, sample)
 
 

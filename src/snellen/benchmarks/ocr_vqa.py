@@ -82,8 +82,8 @@ PROMPTS: Mapping[Preset, str] = {
 def ocr_vqa(split: Split = "test", prompt: Preset = "llava", data: Path | None = None) -> Benchmark:
     names = ["dataset.json", "annotations/dataset.json"] if split in NUMBERS else []
     names += [SHEETS[split]] if split in SHEETS else []
-    found = find(data, "ocr-vqa", names, published(split), f"ocr-vqa:split={split}")
-    table, files = table_of(found, split)
+    data_file = find(data, "ocr-vqa", names, published(split), f"ocr-vqa:split={split}")
+    table, files = table_of(data_file, split)
     scorings = {
         "official": Scoring(
             version=1,
@@ -115,7 +115,7 @@ def ocr_vqa(split: Split = "test", prompt: Preset = "llava", data: Path | None =
         name="ocr-vqa",
         asks=1,
         data=table,
-        sample=lambda _, row: to_sample(row, found),
+        sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: (
             user(*sample.media, PROMPTS[prompt].format(question=sample.question)),
         ),
@@ -147,11 +147,11 @@ def published(split: Split = "test", **_: object) -> tuple[File, ...]:
 # -- rows
 
 
-def table_of(found: DataFile, split: Split) -> tuple[Table, DataFile | None]:
+def table_of(data_file: DataFile, split: Split) -> tuple[Table, DataFile | None]:
     """A row for each question, and the file that they are read from."""
-    table, files = authors_files.table(found, lambda path: covers(path, split))
+    table, files = authors_files.table(data_file, lambda path: covers(path, split))
     sheet = ".tsv" in Path(table.where).suffixes
-    return (table if sheet else _questions.Unfolded(table, asked)), files
+    return (table if sheet else _questions.Unfolded(table, questions_of)), files
 
 
 def covers(path: Path, split: Split) -> Iterator[dict[str, Any]]:
@@ -161,7 +161,7 @@ def covers(path: Path, split: Split) -> Iterator[dict[str, Any]]:
             yield {"image_id": name, **cover}
 
 
-def asked(cover: Row) -> Iterator[dict[str, Any]]:
+def questions_of(cover: Row) -> Iterator[dict[str, Any]]:
     questions, answers = cover["questions"], cover["answers"]
     if len(questions) != len(answers):
         raise DataError(
@@ -173,14 +173,14 @@ def asked(cover: Row) -> Iterator[dict[str, Any]]:
         yield {"id": name, "question": question, "answer": answer, **shared}
 
 
-def to_sample(row: Row, found: DataFile) -> Sample:
+def to_sample(row: Row, data_file: DataFile) -> Sample:
     sheet = "index" in row
     # A title such as "[sic]" is no list, but a sheet's cell that reads as one is several answers.
     right = authors_files.texts(row["answer"]) if sheet else (str(row["answer"]),)
     ending = PurePosixPath(row.get("imageURL") or "").suffix or ".jpg"
     name = row.get("image_id", "")
     files = (f"images/{name}{ending}", f"images/{name}.jpg", f"{name}{ending}")
-    image, shared = _questions.picture(row, found, files)
+    image, shared = _questions.picture(row, data_file, files)
     return Sample(
         id=str(row["index"] if sheet else row["id"]),
         question=row["question"],
@@ -208,8 +208,8 @@ def is_answer(reading: Reading, sample: Sample) -> float:
 
 
 def is_answer_in_any_case(reading: Reading, sample: Sample) -> float:
-    said = str(reading.answer or "").strip().lower()
-    return float(any(said == right.strip().lower() for right in answers_of(sample)))
+    answer = str(reading.answer or "").strip().lower()
+    return float(any(answer == right.strip().lower() for right in answers_of(sample)))
 
 
 def is_phrase(reading: Reading, sample: Sample) -> float:

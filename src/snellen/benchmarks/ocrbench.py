@@ -91,8 +91,8 @@ def ocrbench(
     files = published(split)
     names = [f"{folder}{NAMES[split]}" for folder in ("OCRBench/", "OCRBench/OCRBench/", "")]
     spec = f"ocrbench:split={split}"
-    found = find(data, "ocrbench", [*names, *(file.name for file in files)], files, spec)
-    table, file = authors_files.table(found, entries, REVISION)
+    data_file = find(data, "ocrbench", [*names, *(file.name for file in files)], files, spec)
+    table, file = authors_files.table(data_file, entries, REVISION)
     accuracy = {"accuracy": mean}
     metrics = accuracy if split == "full" else {"final_score": points, **accuracy}
     all_right = 1.0 if split == "full" else 11.0
@@ -101,7 +101,7 @@ def ocrbench(
         name="ocrbench",
         asks=1,
         data=table,
-        sample=lambda place, row: to_sample(place, row, found),
+        sample=lambda row_index, row: to_sample(row_index, row, data_file),
         prompt=lambda sample, _: message(sample, prompt),
         scorings={
             "official": Scoring(
@@ -161,16 +161,16 @@ def id_of(row: dict[str, Any]) -> str:
     return f"{row['dataset_name']}-{row['id']}"
 
 
-def to_sample(place: int, row: Row, found: DataFile) -> Sample:
+def to_sample(row_index: int, row: Row, data_file: DataFile) -> Sample:
     kind = row.get("type") or row.get("question_type") or row.get("category") or ""
     dataset = row.get("dataset_name") or row.get("dataset") or ""
     if "image_path" in row and not row.get("image"):
-        image = picture(found, row["image_path"])
+        image = picture(data_file, row["image_path"])
     else:
         image = authors_files.picture(row)
     answers = row["answers"] if "answers" in row else row["answer"]
     return Sample(
-        id=str(row.get("id", row.get("index", place))),
+        id=str(row.get("id", row.get("index", row_index))),
         question=row["question"],
         media=(image,),
         # A formula such as "[ 4 , 5 ]" is no list, but a sheet's cell that reads as one is.
@@ -188,10 +188,13 @@ def to_sample(place: int, row: Row, found: DataFile) -> Sample:
     )
 
 
-def picture(found: DataFile, name: str) -> Image:
+def picture(data_file: DataFile, name: str) -> Image:
     """A picture in the folder of all, beside the questions' folder or in it."""
-    folders = (found.folder, found.path.parent, found.path.parent.parent)
-    folder = next((one for one in folders if (one / "OCRBench_Images").is_dir()), found.folder)
+    folders = (data_file.folder, data_file.path.parent, data_file.path.parent.parent)
+    folder = next(
+        (candidate for candidate in folders if (candidate / "OCRBench_Images").is_dir()),
+        data_file.folder,
+    )
     return Image(folder / "OCRBench_Images" / name, place=name, within=folder)
 
 
@@ -206,22 +209,22 @@ def layout(path: Path) -> Published | None:
     ):
         return None
     replies: dict[str, str | None] = {}
-    for place, row in enumerate(rows, 1):
+    for number, row in enumerate(rows, 1):
         try:
-            name, said = id_of(row), row.get("predict", 0)
+            name, prediction = id_of(row), row.get("predict", 0)
         except (KeyError, TypeError) as error:
             raise DataError(
-                f"{path.name}: row {place} has no {error}. Rows of OCRBench's results have "
+                f"{path.name}: row {number} has no {error}. Rows of OCRBench's results have "
                 "dataset_name, id and predict."
             ) from error
         if name in replies:
             raise DataError(
-                f"{path.name}: row {place} is a second one of {name}. Keep one of them."
+                f"{path.name}: row {number} is a second one of {name}. Keep one of them."
             )
-        if said is not None and said != 0 and not isinstance(said, str):
-            what = type(said).__name__
-            raise DataError(f"{path.name}: row {place} has a {what} in predict, not text.")
-        replies[name] = said if isinstance(said, str) else None
+        if prediction is not None and prediction != 0 and not isinstance(prediction, str):
+            what = type(prediction).__name__
+            raise DataError(f"{path.name}: row {number} has a {what} in predict, not text.")
+        replies[name] = prediction if isinstance(prediction, str) else None
     return Published(replies=replies)
 
 
@@ -229,14 +232,14 @@ def layout(path: Path) -> Published | None:
 
 
 def message(sample: Sample, preset: Preset) -> tuple[Message, ...]:
-    asked = sample.question
+    question = sample.question
     if preset == "official":
-        return (user(asked, *sample.media),)
+        return (user(question, *sample.media),)
     text = {
-        "monkey": f" {asked} Answer: ",
-        "llava": f"{asked}\nAnswer the question using a single word or phrase.",
-        "vlmevalkit": asked,
-        "lmms-eval": asked.strip(),
+        "monkey": f" {question} Answer: ",
+        "llava": f"{question}\nAnswer the question using a single word or phrase.",
+        "vlmevalkit": question,
+        "lmms-eval": question.strip(),
     }[preset]
     return (user(*sample.media, text),)
 
@@ -248,16 +251,16 @@ FULL_WIDTH = {0x3000: " ", **{code: chr(code - 0xFEE0) for code in range(0xFF01,
 
 def official_score(reading: Reading, sample: Sample) -> float:
     even = without_blanks if sample.data["formula"] else in_small_letters
-    said = even(str(reading.answer or ""))
-    return float(any(even(answer) in said for answer in sample.references))
+    response = even(str(reading.answer or ""))
+    return float(any(even(answer) in response for answer in sample.references))
 
 
 def lmms_score(reading: Reading, sample: Sample) -> float:
     if sample.data["formula"]:
         return official_score(reading, sample)
-    said = in_small_letters(str(reading.answer or "").strip().translate(FULL_WIDTH))
+    response = in_small_letters(str(reading.answer or "").strip().translate(FULL_WIDTH))
     answers = (in_small_letters(answer.translate(FULL_WIDTH)) for answer in sample.references)
-    return float(any(answer in said for answer in answers))
+    return float(any(answer in response for answer in answers))
 
 
 def in_small_letters(text: str) -> str:
@@ -279,10 +282,10 @@ def phrase(reply: Reply, sample: Sample) -> Reading:
 def robust_score(reading: Reading, sample: Sample) -> float:
     if reading.answer is None:
         return 0.0
-    said = str(reading.answer)
+    response = str(reading.answer)
     if sample.data["formula"]:
         return official_score(reading, sample)
-    text = " ".join(said.casefold().split())
+    text = " ".join(response.casefold().split())
     wanted = (" ".join(answer.casefold().split()) for answer in sample.references)
     return float(any(stands_in(answer, text) for answer in wanted))
 

@@ -86,12 +86,12 @@ Preset = Literal["llava", "lmms-eval", "blip2", "qwen-vl"]
 
 
 def ok_vqa(prompt: Preset = "llava", data: Path | None = None) -> Benchmark:
-    found = find(data, "ok-vqa", FILES, FILES_PUBLISHED)
-    pictures = vqa.SplitPictures(found, vqa.folders("val2014"), "COCO_val2014")
+    data_file = find(data, "ok-vqa", FILES, FILES_PUBLISHED)
+    pictures = vqa.SplitPictures(data_file, vqa.folders("val2014"), "COCO_val2014")
     return Benchmark(
         name="ok-vqa",
         asks=1,
-        data=vqa.table(found, ANNOTATIONS),
+        data=vqa.table(data_file, ANNOTATIONS),
         sample=lambda _, row: to_sample(row, pictures),
         prompt=lambda sample, _: (user(*sample.media, PROMPTS[prompt](sample.question)),),
         scorings={
@@ -111,7 +111,7 @@ def ok_vqa(prompt: Preset = "llava", data: Path | None = None) -> Benchmark:
                 tag="category", leaves=LEAVES, source="https://arxiv.org/abs/1906.00067, section 3"
             ),
         ),
-        interop=Interop(files=found),
+        interop=Interop(files=data_file),
     )
 
 

@@ -135,13 +135,13 @@ def ovo_bench(
         drop=drop,
         speed=speed,
     )
-    found = find(data, "ovo-bench", FILES, FILES_PUBLISHED)
+    data_file = find(data, "ovo-bench", FILES, FILES_PUBLISHED)
     tasks = GROUPS.get(task, TASKS if task == "all" else (task,))
     if mode == "proactive":
-        return proactive(found, tasks, scope, clock, drop, speed)
-    table = Drawn(str(found), lambda: points(found.path, tasks), REVISION)
+        return proactive(data_file, tasks, scope, clock, drop, speed)
+    table = Drawn(str(data_file), lambda: points(data_file.path, tasks), REVISION)
 
-    root = cache(lambda: rooted(found.folder, CHUNKS if videos == "chunks" else SOURCES))
+    root = cache(lambda: rooted(data_file.folder, CHUNKS if videos == "chunks" else SOURCES))
 
     def sample(row: Row) -> Sample:
         return to_sample(row, root(), cut, videos)
@@ -166,7 +166,7 @@ def ovo_bench(
             streaming=None
             if mode == "offline"
             else Streaming(
-                when=asked_at,
+                when=window_end,
                 session=SESSIONS["video" if scope == "auto" else scope],
                 memory=memory,
                 clock=clock,
@@ -184,10 +184,10 @@ def ovo_bench(
             ),
         ),
         interop=Interop(
-            files=found,
+            files=data_file,
             layout=lambda path: results(path, map(sample, table)),
             results=lambda model, replies: ovo_results.results(
-                rows_of(found.path, tasks),
+                rows_of(data_file.path, tasks),
                 GROUPS,
                 "offline" if mode == "offline" else "online",
                 model,
@@ -207,20 +207,20 @@ IDLE: Mapping[tuple[str, str], tuple[str, ...]] = {
 """The options that change nothing beside another."""
 
 
-def refuse_idle(**given: object) -> None:
+def refuse_idle(**chosen: object) -> None:
     """Two runs that are the same are not to differ by an option without effect."""
     options = signature(ovo_bench).parameters
     for (other, value), names in IDLE.items():
         for name in names:
-            if given[other] == value and given[name] != options[name].default:
+            if chosen[other] == value and chosen[name] != options[name].default:
                 raise UsageError(
-                    f"ovo-bench: {name}={given[name]} changes nothing with {other}={value}: leave "
+                    f"ovo-bench: {name}={chosen[name]} changes nothing with {other}={value}: leave "
                     f"it out, or choose another {other}."
                 )
 
 
 def proactive(
-    found: DataFile,
+    data_file: DataFile,
     tasks: Sequence[str],
     scope: str,
     clock: Literal["logical", "simulated", "real"],
@@ -236,7 +236,7 @@ def proactive(
             "ovo-bench:mode=proactive puts a question once, of REC, SSR and CRR (task=forward): it "
             "has no other tasks, and no points to have sessions of their own (scope)."
         )
-    root = cache(lambda: rooted(found.folder, SOURCES))
+    root = cache(lambda: rooted(data_file.folder, SOURCES))
 
     def sample(row: Row) -> Sample:
         query = ovo_proactive.watch(row)
@@ -253,7 +253,7 @@ def proactive(
     return Benchmark(
         name="ovo-bench",
         asks=1,
-        data=Drawn(str(found), lambda: rows_of(found.path, tasks), REVISION),
+        data=Drawn(str(data_file), lambda: rows_of(data_file.path, tasks), REVISION),
         sample=lambda _, row: sample(row),
         prompt=lambda sample, _: (user(*sample.media, str(sample.data["text"])),),
         scorings={"default": ovo_proactive.scoring()},
@@ -275,7 +275,7 @@ def proactive(
             group_by=video_of,
         ),
         presentation=Presentation(break_down_by=("task",)),
-        interop=Interop(files=found),
+        interop=Interop(files=data_file),
     )
 
 
@@ -419,7 +419,7 @@ def seen_until(seconds: float, cut: Literal["ceil", "exact"]) -> float:
 
 def rooted(folder: Path, places: Sequence[str]) -> Path:
     """The first of these folders that is there."""
-    return next((folder / place for place in places if (folder / place).is_dir()), folder)
+    return next((folder / name for name in places if (folder / name).is_dir()), folder)
 
 
 def video(root: Path, name: str, end: float) -> Video:
@@ -434,7 +434,7 @@ def video_of(sample: Sample) -> str:
     return str(sample.data["video"])
 
 
-def asked_at(sample: Sample) -> float:
+def window_end(sample: Sample) -> float:
     """When a point is asked in a stream: when its window ends."""
     (video,) = sample.media
     assert isinstance(video, Video) and video.end is not None
@@ -494,8 +494,8 @@ TEMPLATES = {"REC": REC, "SSR": SSR, "CRR": CRR}
 def prompt(sample: Sample) -> str:
     if template := TEMPLATES.get(sample.tags["task"]):
         return template.format(sample.question)
-    named = zip(LETTERS, sample.choices, strict=False)
-    options = "; ".join(f"{letter}. {option}" for letter, option in named) + ";"
+    pairs = zip(LETTERS, sample.choices, strict=False)
+    options = "; ".join(f"{letter}. {option}" for letter, option in pairs) + ";"
     return BACKWARD_REALTIME.format(sample.question, options)
 
 
@@ -511,15 +511,17 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
     if task in YES_NO:
         if text in ("N", "Y"):
             return Reading(answer="no" if text == "N" else "yes", rule="its first letter alone")
-        return one_or_more([word.lower() for word in ("No", "Yes") if word in text])
-    return one_or_more([letter for letter in LETTERS[: len(sample.choices)] if letter in text])
+        return reading_of_matches([word.lower() for word in ("No", "Yes") if word in text])
+    return reading_of_matches(
+        [letter for letter in LETTERS[: len(sample.choices)] if letter in text]
+    )
 
 
-def one_or_more(named: Sequence[str]) -> Reading:
-    if len(named) == 1:
-        return Reading(answer=named[0], rule="stands in it")
-    rule = "several stand in it" if named else "none stands in it"
-    return Reading(answer=tuple(named) or None, rule=rule, candidates=tuple(named))
+def reading_of_matches(matches: Sequence[str]) -> Reading:
+    if len(matches) == 1:
+        return Reading(answer=matches[0], rule="stands in it")
+    rule = "several stand in it" if matches else "none stands in it"
+    return Reading(answer=tuple(matches) or None, rule=rule, candidates=tuple(matches))
 
 
 def answer_of_list(reply: Reply, sample: Sample) -> Reading:
@@ -586,8 +588,8 @@ def average(tasks: Sequence[str], without: Sequence[str] = ()) -> Metric:
             right, rows = np.split(totals, 2, axis=1)
             means = right / rows
             of_groups = [means[:, group == code].mean(axis=1) for code in range(len(groups))]
-            found: NDArray[np.float64] = np.mean(of_groups, axis=0)
-            return found
+            group_mean: NDArray[np.float64] = np.mean(of_groups, axis=0)
+            return group_mean
 
         return stats.bootstrap_sums(sums, value, n=columns.n, clusters=np.unique(columns.cluster))
 
@@ -659,8 +661,8 @@ def balanced_accuracy(columns: Columns) -> Estimate:
 
     def value(totals: NDArray[np.float64]) -> NDArray[np.float64]:
         right, rows = np.split(totals, 2, axis=1)
-        found: NDArray[np.float64] = (right / rows).mean(axis=1)
-        return found
+        class_mean: NDArray[np.float64] = (right / rows).mean(axis=1)
+        return class_mean
 
     return stats.bootstrap_sums(sums, value, n=columns.n, clusters=np.unique(columns.cluster))
 
@@ -684,8 +686,8 @@ def results(path: Path, samples: Iterator[Sample]) -> Published | None:
     return reading.published(len(known), others)
 
 
-def is_results(found: Any) -> bool:
-    return isinstance(found, dict) and all(isinstance(found.get(name), list) for name in GROUPS)
+def is_results(content: Any) -> bool:
+    return isinstance(content, dict) and all(isinstance(content.get(name), list) for name in GROUPS)
 
 
 class _ResultRows:
@@ -694,7 +696,7 @@ class _ResultRows:
     def __init__(self, where: str, samples: Mapping[str, Sample]) -> None:
         self._where = where
         self._samples = samples
-        self._said: dict[str, list[tuple[str | None, str | None]]] = {}
+        self._responses: dict[str, list[tuple[str | None, str | None]]] = {}
         """For each point its replies, each with what its row takes for right."""
         self._lists = 0
         self._failed = 0
@@ -730,7 +732,7 @@ class _ResultRows:
         if response is not None and response.startswith(FAILED):
             response = None
             self._failed += 1
-        self._said.setdefault(point, []).append((response, right))
+        self._responses.setdefault(point, []).append((response, right))
 
     def _is_yes_no(self, point: str) -> bool:
         sample = self._samples.get(point)
@@ -742,17 +744,17 @@ class _ResultRows:
         Raises:
             DataError: no row can be read.
         """
-        if self._unread and not self._said:
+        if self._unread and not self._responses:
             raise DataError(
                 f"{self._where}: no row has the format of OVO-Bench's results. "
                 f"The first problem: {self._unread[0]}."
             )
         moved = self._move_doubled()
-        replies = {point: said[0][0] for point, said in self._said.items()}
+        replies = {point: responses[0][0] for point, responses in self._responses.items()}
         again = {
-            point: tuple(text for text, _ in said[1:])
-            for point, said in self._said.items()
-            if len(said) > 1
+            point: tuple(text for text, _ in responses[1:])
+            for point, responses in self._responses.items()
+            if len(responses) > 1
         }
         return Published(
             replies=replies,
@@ -769,23 +771,23 @@ class _ResultRows:
         words = {
             (sample.tags["task"], sample.question, sample.target): name
             for name, sample in self._samples.items()
-            if name not in self._said
+            if name not in self._responses
         }
-        for point in [point for point, said in self._said.items() if len(said) > 1]:
+        for point in [point for point, responses in self._responses.items() if len(responses) > 1]:
             sample = self._samples.get(point)
             if sample is None:
                 continue
             # First those that take what is right here for right.
-            said = sorted(self._said[point], key=lambda one: one[1] != sample.target)
-            kept = said[:1]
-            for reply in said[1:]:
+            responses = sorted(self._responses[point], key=lambda entry: entry[1] != sample.target)
+            kept = responses[:1]
+            for reply in responses[1:]:
                 other = words.pop((sample.tags["task"], sample.question, reply[1]), None)
                 if other is None:
                     kept.append(reply)
                 else:
-                    self._said[other] = [reply]
+                    self._responses[other] = [reply]
                     moved.append(f"{point} is {other}")
-            self._said[point] = kept
+            self._responses[point] = kept
         return moved
 
     def _lacking(self, n_files: int, others: Sequence[str]) -> Iterator[str]:
@@ -842,9 +844,9 @@ class _ResultRows:
             yield f"{len(failed):,} responses read like errors, such as {failed[0]}: scored as any"
         others = sum(
             right is not None and right != self._samples[point].target
-            for point, said in self._said.items()
+            for point, responses in self._responses.items()
             if point in self._samples
-            for _, right in said
+            for _, right in responses
         )
         if others:
             yield (

@@ -131,20 +131,20 @@ def pope(
 ) -> Benchmark:
     files = published(images, sets, release)
     spec = f"pope:images={images},sets={sets},release={release}"
-    found = {
+    data_files = {
         name: find(data, "pope", names_of(form_of(images, release), name), files, spec)
         for name in chosen(sets)
     }
     table = Drawn(
-        ", ".join(map(str, found.values())),
-        lambda: questions(found, data),
+        ", ".join(map(str, data_files.values())),
+        lambda: questions(data_files, data),
         OLDER if release == "e3e3926" else REVISION,
     )
     return Benchmark(
         name="pope",
         asks=1,
         data=table,
-        sample=lambda _, row: to_sample(row, found[row["set"]]),
+        sample=lambda _, row: to_sample(row, data_files[row["set"]]),
         prompt=lambda sample, _: (user(*sample.media, sample.question + PROMPTS[prompt]),),
         scorings={
             "official": replace(
@@ -173,7 +173,7 @@ def pope(
             ),
         ),
         interop=Interop(
-            files=next(iter(found.values())),
+            files=next(iter(data_files.values())),
             layout=lambda path: answers_in_order(path, table),
         ),
     )
@@ -243,36 +243,36 @@ def chosen(sets: Sets) -> Sequence[str]:
     return SETS if sets == "all" else (sets,)
 
 
-def questions(found: Mapping[str, DataFile], data: Path | None) -> Iterator[dict[str, Any]]:
+def questions(data_files: Mapping[str, DataFile], data: Path | None) -> Iterator[dict[str, Any]]:
     """The rows of every set. Those of COCO are JSON lines, the others one list."""
-    if len(found) > 1 and data is not None and data.is_file():
+    if len(data_files) > 1 and data is not None and data.is_file():
         raise DataError(
             f"pope: {data} is one file, and the three sets have a file each. Name their folder "
             "with --data, or the set: `-b pope:sets=random`."
         )
-    for name, place in found.items():
-        with place.path.open("rb") as file:
+    for name, data_file in data_files.items():
+        with data_file.path.open("rb") as file:
             is_list = file.read(64).lstrip().startswith(b"[")
-        for row in json_list(place) if is_list else jsonl(place):
+        for row in json_list(data_file) if is_list else jsonl(data_file):
             yield {**row, "set": name}
 
 
-def to_sample(row: Row, found: DataFile) -> Sample:
+def to_sample(row: Row, data_file: DataFile) -> Sample:
     return Sample(
         id=str(OFFSET[row["set"]] + row["question_id"]),
         question=row["text"],
         choices=YES_NO,
-        media=(picture(row["image"], found),),
+        media=(picture(row["image"], data_file),),
         target="no" if row["label"] == "no" else "yes",
         tags={"set": row["set"]},
         data={"image": row["image"]},
     )
 
 
-def picture(name: str, found: DataFile) -> Image:
+def picture(name: str, data_file: DataFile) -> Image:
     """A picture beside the folder of questions: in COCO's own folder, in GQA's, or in none."""
-    inside = next((f for f in ("val2014", "images") if (found.folder / f).is_dir()), "")
-    return found.image(f"{inside}/{name}" if inside else name)
+    inside = next((f for f in ("val2014", "images") if (data_file.folder / f).is_dir()), "")
+    return data_file.image(f"{inside}/{name}" if inside else name)
 
 
 # -- scoring
@@ -333,31 +333,35 @@ def answers_in_order(path: Path, table: Drawn) -> Published | None:
     """Answers as evaluate.py takes them: a file of `question` and `answer` for each set, in the
     order of the set's questions; a file's name says whose it is, where there are several sets."""
     files = sorted(path.glob("*.json*")) if path.is_dir() else [path]
-    said = {file: rows for file in files if (rows := pairs(file)) is not None}
-    if not said:
+    answers = {file: rows for file in files if (rows := pairs(file)) is not None}
+    if not answers:
         return None
-    asked: dict[str, list[Row]] = {}
+    rows_by_set: dict[str, list[Row]] = {}
     for row in table:
-        asked.setdefault(row["set"], []).append(row)
+        rows_by_set.setdefault(row["set"], []).append(row)
     replies: dict[str, str | None] = {}
-    for file, rows in said.items():
-        named = [name for name in asked if name in file.name] if len(asked) > 1 else list(asked)
-        if len(named) != 1:
+    for file, rows in answers.items():
+        matches = (
+            [name for name in rows_by_set if name in file.name]
+            if len(rows_by_set) > 1
+            else list(rows_by_set)
+        )
+        if len(matches) != 1:
             raise DataError(
                 f"{file}: of which set are these answers? Its rows have no ids. Name the set: "
-                f"`-b pope:sets=random`; or put {', '.join(asked)} into the files' names."
+                f"`-b pope:sets=random`; or put {', '.join(rows_by_set)} into the files' names."
             )
-        of_set = asked[named[0]]
+        of_set = rows_by_set[matches[0]]
         if len(rows) > len(of_set):
             raise DataError(
                 f"{file} has {len(rows):,} answers to the {len(of_set):,} questions of "
-                f"{named[0]}. Is it of another release? (`-b pope:release=e3e3926`)"
+                f"{matches[0]}. Is it of another release? (`-b pope:release=e3e3926`)"
             )
-        for place, ((question, answer), row) in enumerate(zip(rows, of_set, strict=False), 1):
+        for number, ((question, answer), row) in enumerate(zip(rows, of_set, strict=False), 1):
             if question.strip().casefold() != row["text"].strip().casefold():
                 raise DataError(
-                    f"{file}: row {place} answers {question!r}, and row {place} of {named[0]} asks "
-                    f"{row['text']!r}. Answers go by their order; put them into that of the data."
+                    f"{file}: row {number} answers {question!r}, but row {number} of {matches[0]} "
+                    f"asks {row['text']!r}. Put the answers into the order of the data."
                 )
             replies[str(OFFSET[row["set"]] + row["question_id"])] = answer
     return Published(
@@ -367,15 +371,15 @@ def answers_in_order(path: Path, table: Drawn) -> Published | None:
 
 def pairs(file: Path) -> list[tuple[str, str]] | None:
     """The questions and answers of a file that has these two alone; None if it has not."""
-    found = []
+    rows = []
     try:
         for row in jsonl(file):
             if set(row) != {"question", "answer"}:
                 return None
-            found.append((str(row["question"]), str(row["answer"])))
+            rows.append((str(row["question"]), str(row["answer"])))
     except DataError:
         return None
-    return found
+    return rows
 
 
 # -- check

@@ -96,12 +96,12 @@ def scienceqa(
     prompt: Preset = "llava",
     data: Path | None = None,
 ) -> Benchmark:
-    found = find(data, "scienceqa", FILES, FILES_PUBLISHED)
+    data_file = find(data, "scienceqa", FILES, FILES_PUBLISHED)
     return Benchmark(
         name="scienceqa",
         asks=1,
-        data=Drawn(str(found), lambda: problems(found, split, images), REVISION),
-        sample=lambda _, row: to_sample(row, found),
+        data=Drawn(str(data_file), lambda: problems(data_file, split, images), REVISION),
+        sample=lambda _, row: to_sample(row, data_file),
         prompt=lambda sample, _: PROMPTS[prompt](sample),
         scorings=scorings(prompt),
         max_answer_tokens=1024,
@@ -165,25 +165,27 @@ def scorings(prompt: Preset) -> dict[str, Scoring]:
     return {headline: by_name.pop(headline), **by_name}
 
 
-def problems(found: DataFile, split: Split, images: str) -> Iterator[dict[str, Any]]:
+def problems(data_file: DataFile, split: Split, images: str) -> Iterator[dict[str, Any]]:
     """The questions of a split, from the one object that has them all by id."""
     try:
-        every = orjson.loads(file_content(found.path))
+        every = orjson.loads(file_content(data_file.path))
     except orjson.JSONDecodeError as error:
-        raise DataError(f"{found.path} is not whole JSON: {error}. Get it again, whole.") from error
+        raise DataError(
+            f"{data_file.path} is not whole JSON: {error}. Get it again, whole."
+        ) from error
     try:
         for name, problem in every.items():
             if problem["split"] == split and (images == "all" or problem["image"]):
                 yield {"id": name, **problem}
     except (AttributeError, KeyError, TypeError) as error:
         raise DataError(
-            f"{found.path} is no object of problems by id, each with split and image: {error!r}. "
-            "It is to be problems.json of the data set's repository."
+            f"{data_file.path} is not an object of problems by id, each with split and image: "
+            f"{error!r}. Use problems.json from the data set's repository."
         ) from error
 
 
-def to_sample(row: Row, found: DataFile) -> Sample:
-    folder = found.path.parent
+def to_sample(row: Row, data_file: DataFile) -> Sample:
+    folder = data_file.path.parent
     # images/ is the authors' folder for what their archives hold; unpacked, these have no such.
     inside = "images/" if (folder / "images").is_dir() else ""
     name = f"{inside}{row['split']}/{row['id']}/{row['image']}"
@@ -240,14 +242,14 @@ PROMPTS: Mapping[Preset, Callable[[Sample], tuple[Message, ...]]] = {
 # -- scoring
 
 # The full stop is any character but a line's end: "The answer is B" at the end has none.
-SAID = re.compile(r"The answer is ([A-Z]).")
+ANSWER_IS = re.compile(r"The answer is ([A-Z]).")
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
     """The letter of the one "The answer is X." if it is a choice's, else a draw."""
-    named = SAID.findall(reply.text.strip())
-    if len(named) == 1 and named[0] in letters(sample):
-        return Reading(answer=named[0], rule="the answer is")
+    matches = ANSWER_IS.findall(reply.text.strip())
+    if len(matches) == 1 and matches[0] in letters(sample):
+        return Reading(answer=matches[0], rule="the answer is")
     return undecided(sample)
 
 
@@ -258,14 +260,14 @@ def llava_answer(reply: Reply, sample: Sample) -> Reading:
 
 def llava_reading(text: str) -> Reading:
     """A letter, "B. ...", or the letter of the one "The answer is X."; it may be no choice's."""
-    named = SAID.findall(text)
+    matches = ANSWER_IS.findall(text)
     if len(text) == 1 and text in "ABCDE":
         return Reading(answer=text, rule="letter")
     if text[1:3] == ". " and text[0] in "ABCDE":
         return Reading(answer=text[0], rule="begins with")
-    if len(named) == 1:
-        return Reading(answer=named[0], rule="the answer is")
-    return Reading(answer=None, rule="several: the answer is" if named else "no letter")
+    if len(matches) == 1:
+        return Reading(answer=matches[0], rule="the answer is")
+    return Reading(answer=None, rule="several: the answer is" if matches else "no letter")
 
 
 def mmpretrain_answer(reply: Reply, sample: Sample) -> Reading:

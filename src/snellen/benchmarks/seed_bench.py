@@ -240,18 +240,18 @@ def seed_bench(
     files = published(version, rows)
     spec = f"seed-bench:version={version},rows={rows}"
     names = [files[0].name, *(name.format(version) for name in ANSWERS if rows == "authors")]
-    found = find(data, "seed-bench", names, files, spec)
-    table: Table = vlmevalkit_tsv(found)
+    data_file = find(data, "seed-bench", names, files, spec)
+    table: Table = vlmevalkit_tsv(data_file)
     if rows == "authors":
-        table = Drawn(str(found), lambda: questions(found, version, part))
+        table = Drawn(str(data_file), lambda: questions(data_file, version, part))
     return Benchmark(
         name="seed-bench",
         asks=1,
         data=table,
         sample=lambda _, row: (
-            of_sheet(row) if rows == "vlmevalkit" else to_sample(row, found, version, videos)
+            of_sheet(row) if rows == "vlmevalkit" else to_sample(row, data_file, version, videos)
         ),
-        prompt=lambda sample, _: (user(*asked(sample, version, ask, prompt)),),
+        prompt=lambda sample, _: (user(*prompt_parts(sample, version, ask, prompt)),),
         scorings=scorings(version, ask, prompt),
         max_answer_tokens=16 if prompt == "lmms-eval" and version != "1" else 128,
         cluster_by=lambda sample: str(sample.data["shown"]),
@@ -272,7 +272,7 @@ def seed_bench(
             ),
         ),
         interop=Interop(
-            files=found,
+            files=data_file,
             layout=lambda path: with_repeats(results(path), table if rows == "authors" else ()),
         ),
     )
@@ -291,17 +291,17 @@ def published(
 # -- data
 
 
-def questions(found: DataFile, version: Version, part: Kept) -> Iterator[dict[str, Any]]:
+def questions(data_file: DataFile, version: Version, part: Kept) -> Iterator[dict[str, Any]]:
     """The questions of the one object that has them all; or what is right, of a file of results."""
     try:
-        every = orjson.loads(file_content(found.path))["questions"]
+        every = orjson.loads(file_content(data_file.path))["questions"]
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-        records = records_of(found.path)
+        records = records_of(data_file.path)
         if records is None or not all("gt_answer" in record for _, record in records):
             raise DataError(
-                f"{found.path} is no object of questions ({error!r}), nor a file of results with "
-                f"question_id and gt_answer in each line. It is to be {FILES[version][0].name} of "
-                "the data set, whole."
+                f"{data_file.path} is neither an object of questions ({error!r}) nor a file of "
+                "results with question_id and gt_answer in each line. Use the complete file "
+                f"{FILES[version][0].name} of the data set."
             ) from error
         every = [as_question(record) for record in dict(records).values()]
     seen: Counter[str] = Counter()
@@ -311,7 +311,7 @@ def questions(found: DataFile, version: Version, part: Kept) -> Iterator[dict[st
             dimension, shown = dimension_of(row, version), row.get("data_type") or "image"
         except (KeyError, TypeError, AttributeError, IndexError) as error:
             raise DataError(
-                f"{found.path}: a question cannot be read: {error!r}. It has {row!s:.200}."
+                f"{data_file.path}: a question cannot be read: {error!r}. It has {row!s:.200}."
             ) from error
         seen[name] += 1
         again = f"{name}#{seen[name]}" if seen[name] > 1 else name
@@ -339,10 +339,10 @@ def dimension_of(row: Mapping[str, Any], version: Version) -> str:
     return "" if number is None else DIMENSIONS[version][number - 1]
 
 
-def to_sample(row: Row, found: DataFile, version: Version, videos: Videos) -> Sample:
-    named = row.get("data_id") or ()
-    names = (named,) if isinstance(named, str) else tuple(named)
-    folder = found.path.parent
+def to_sample(row: Row, data_file: DataFile, version: Version, videos: Videos) -> Sample:
+    data_id = row.get("data_id") or ()
+    names = (data_id,) if isinstance(data_id, str) else tuple(data_id)
+    folder = data_file.path.parent
     media: tuple[Image | Video, ...] = ()
     if row["data_type"] == "video" and names:
         media = film(row, folder, videos)
@@ -366,11 +366,11 @@ def to_sample(row: Row, found: DataFile, version: Version, videos: Videos) -> Sa
 
 def existing(folder: Path, names: Iterable[str]) -> str:
     """The first of these folders that is there, as the beginning of a path; "" without any."""
-    return next((f"{one}/" for one in names if (folder / one).is_dir()), "")
+    return next((f"{name}/" for name in names if (folder / name).is_dir()), "")
 
 
-def picture(folder: Path, place: str) -> Image:
-    return Image(folder / place, place=place, within=folder)
+def picture(folder: Path, name: str) -> Image:
+    return Image(folder / name, place=name, within=folder)
 
 
 def film(row: Row, folder: Path, videos: Videos) -> tuple[Image | Video, ...]:
@@ -379,12 +379,12 @@ def film(row: Row, folder: Path, videos: Videos) -> tuple[Image | Video, ...]:
     if videos == "frames":
         of = f"{frames}/{row['question_id']}"
         return tuple(picture(folder, f"{of}/{number}.png") for number in range(1, FRAMES + 1))
-    place = f"{existing(folder, [source])}{row['data_id']}"
+    name = f"{existing(folder, [source])}{row['data_id']}"
     start, end = row.get("segment") or (0.0, None)
     if row["dimension"] == "Procedure Understanding" and end is not None:
         # From one frame on and before the other, whose times may be rounded.
         start, end = max(0.0, (start - 0.5) / FPS), (end - 0.5) / FPS
-    return (Video(folder / place, start=float(start), end=end, place=place, within=folder),)
+    return (Video(folder / name, start=float(start), end=end, place=name, within=folder),)
 
 
 def of_sheet(row: Row) -> Sample:
@@ -402,7 +402,7 @@ def of_sheet(row: Row) -> Sample:
 # -- prompts
 
 
-def asked(sample: Sample, version: Version, ask: str, preset: Preset) -> list[Part]:
+def prompt_parts(sample: Sample, version: Version, ask: str, preset: Preset) -> list[Part]:
     """The words, and the pictures before them or where they are marked.
 
     Raises:
@@ -424,7 +424,7 @@ def asked(sample: Sample, version: Version, ask: str, preset: Preset) -> list[Pa
     words = text.split(MARK)
     pairs = zip_longest(words, sample.media[: len(words) - 1], fillvalue="")
     rest = sample.media[len(words) - 1 :]
-    return [*rest, *(one for one in chain.from_iterable(pairs) if one != "")]
+    return [*rest, *(part for part in chain.from_iterable(pairs) if part != "")]
 
 
 def ranked_words(sample: Sample, version: Version, preset: Preset) -> str:
@@ -434,11 +434,13 @@ def ranked_words(sample: Sample, version: Version, preset: Preset) -> str:
 
 
 def lettered_words(sample: Sample, version: Version, preset: Preset) -> str:
-    named = sample.choices
+    labels = sample.choices
     if preset == "lmms-eval" and version != "1":
         # A choice that names a file is to be a picture.
-        named = tuple("<image>" if "jpg" in one or "png" in one else one for one in named)
-    choices = lettered(named)
+        labels = tuple(
+            "<image>" if "jpg" in choice or "png" in choice else choice for choice in labels
+        )
+    choices = lettered(labels)
     if preset == "vlmevalkit":
         return f"Question: {sample.question}\nOptions:\n{choices}\n{SELECT}"
     return f"{sample.question}\n{choices}\n{ASK}"
@@ -512,7 +514,9 @@ def least_loss(reply: Reply, *, per_token: bool) -> Reading:
     has no more of a ranking than its letter, that letter."""
     if not reply.choices:
         return letter_alone(reply)
-    values = [one.logprob / one.tokens if per_token else one.logprob for one in reply.choices]
+    values = [
+        choice.logprob / choice.tokens if per_token else choice.logprob for choice in reply.choices
+    ]
     rule = "likeliest by token" if per_token else "likeliest"
     return Reading(answer="ABCD"[values.index(max(values))], rule=rule)
 
@@ -547,26 +551,26 @@ def results(path: Path) -> Published | None:
     records = records_of(path)
     if records is None:
         return None
-    said: dict[str, str | None] = {}
+    replies: dict[str, str | None] = {}
     again = other = 0
     for number, (name, record) in enumerate(records, 1):
         answer = record.get("prediction")
         if answer is not None and not isinstance(answer, str):
             raise DataError(f"{path.name}: result {number} has no text in 'prediction'.")
-        again += name in said
-        other += name in said and said[name] != answer
-        said[name] = answer
+        again += name in replies
+        other += name in replies and replies[name] != answer
+        replies[name] = answer
     note = f"{again} lines say a question again, {other} of them otherwise: the last counts"
-    return Published(replies=said, notes=(note,) if again else ())
+    return Published(replies=replies, notes=(note,) if again else ())
 
 
-def with_repeats(found: Published | None, table: Iterable[Row]) -> Published | None:
+def with_repeats(content: Published | None, table: Iterable[Row]) -> Published | None:
     """The replies of a file, which has one for an id, for each question that has that id."""
-    if found is None:
+    if content is None:
         return None
     ids = ((row["id"], str(row["question_id"])) for row in table)
-    again = {name: found.replies[of] for name, of in ids if of in found.replies}
-    return replace(found, replies={**found.replies, **again})
+    again = {name: content.replies[of] for name, of in ids if of in content.replies}
+    return replace(content, replies={**content.replies, **again})
 
 
 def records_of(path: Path) -> list[tuple[str, dict[str, Any]]] | None:

@@ -89,14 +89,16 @@ def textvqa(
     split: Split = "val", prompt: Preset = "llava", ocr: Ocr = "none", data: Path | None = None
 ) -> Benchmark:
     names = [f"TextVQA_0.5.1_{split}.json", *([SHEET.name] if split == "val" else [])]
-    found = find(data, "textvqa", names, (*published(split), SHEET), f"textvqa:split={split}")
-    tokens = cache(lambda: rosetta(found, split))
-    table = rows(found)
+    data_file = find(data, "textvqa", names, (*published(split), SHEET), f"textvqa:split={split}")
+    tokens = cache(lambda: rosetta(data_file, split))
+    table = rows(data_file)
     return Benchmark(
         name="textvqa",
         asks=1,
         data=table,
-        sample=lambda _, row: to_sample(row, found, split, tokens if ocr == "rosetta" else None),
+        sample=lambda _, row: to_sample(
+            row, data_file, split, tokens if ocr == "rosetta" else None
+        ),
         prompt=lambda sample, _: (user(*sample.media, text(sample, prompt)),),
         scorings={
             "official": vqa.scoring(SOURCE, textvqa_accuracy),
@@ -117,7 +119,7 @@ def textvqa(
             )
         ),
         interop=Interop(
-            files=found,
+            files=data_file,
             layout=lambda path: llava_answers(path, table),
             submission=Submission(
                 name=f"textvqa_{split}.json", columns=("question_id", "answer"), row=submitted
@@ -142,23 +144,23 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
 # -- rows
 
 
-def rows(found: DataFile) -> Table:
+def rows(data_file: DataFile) -> Table:
     """The questions of a file, by its ending: the authors' JSON, VLMEvalKit's TSV, parquet."""
-    kind = Path(str(found)).suffix
+    kind = Path(str(data_file)).suffix
     if kind == ".tsv":
-        return vlmevalkit_tsv(found)
+        return vlmevalkit_tsv(data_file)
     if kind == ".parquet":
-        return parquet(found)
-    return Drawn(str(found), lambda: listed(found.path))
+        return parquet(data_file)
+    return Drawn(str(data_file), lambda: listed(data_file.path))
 
 
 def listed(path: Path) -> Iterator[dict[str, Any]]:
     """What the authors' files have in their list `data`."""
     try:
-        whole = orjson.loads(file_content(path))
+        content = orjson.loads(file_content(path))
     except orjson.JSONDecodeError as error:
         raise DataError(f"{path} is not whole JSON: {error}. Get it again, whole.") from error
-    entries = whole.get("data") if isinstance(whole, dict) else None
+    entries = content.get("data") if isinstance(content, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise DataError(
             f"{path} is no object with a list of objects, data. It is to be the authors' file, "
@@ -167,9 +169,9 @@ def listed(path: Path) -> Iterator[dict[str, Any]]:
     yield from entries
 
 
-def rosetta(found: DataFile, split: Split) -> Mapping[str, Sequence[str]]:
+def rosetta(data_file: DataFile, split: Split) -> Mapping[str, Sequence[str]]:
     """What the authors' OCR system read in each picture."""
-    path = found.folder / f"TextVQA_Rosetta_OCR_v0.2_{split}.json"
+    path = data_file.folder / f"TextVQA_Rosetta_OCR_v0.2_{split}.json"
     if not path.is_file():
         raise DataError(
             f"textvqa:ocr=rosetta needs {path.name}, which is not in {path.parent}. Get it with "
@@ -180,11 +182,11 @@ def rosetta(found: DataFile, split: Split) -> Mapping[str, Sequence[str]]:
 
 def to_sample(
     row: Row,
-    found: DataFile,
+    data_file: DataFile,
     split: Split,
     tokens: Callable[[], Mapping[str, Sequence[str]]] | None,
 ) -> Sample:
-    image, shared = picture(row, found, split)
+    image, shared = picture(row, data_file, split)
     seen = None
     if tokens is not None:
         seen = list(row["ocr_tokens"] if "ocr_tokens" in row else tokens()[row["image_id"]])
@@ -207,14 +209,14 @@ def id_of(row: Row) -> str:
     return str(row["index"] if "index" in row else row["question_id"])
 
 
-def picture(row: Row, found: DataFile, split: Split) -> tuple[Image, str]:
+def picture(row: Row, data_file: DataFile, split: Split) -> tuple[Image, str]:
     """A row's picture, and what tells it from others."""
     image = row.get("image")
     if isinstance(image, tuple):
         (image,) = image
     if not isinstance(image, Image):
         name = row["image_id"]
-        return found.image(f"{FOLDERS[split]}/{name}.jpg"), name
+        return data_file.image(f"{FOLDERS[split]}/{name}.jpg"), name
     return image, str(row.get("image_id") or authors_files.picture_key(image))
 
 
@@ -241,18 +243,18 @@ def llava_answers(path: Path, table: Table) -> Published | None:
     first = next(iter(answers))
     if not {"question_id", "prompt", "text"} <= set(first):
         return None
-    asked = {(row.get("image_id"), row["question"].lower()): id_of(row) for row in table}
-    if not any(image == first["question_id"] for image, _ in asked):
+    ids = {(row.get("image_id"), row["question"].lower()): id_of(row) for row in table}
+    if not any(image == first["question_id"] for image, _ in ids):
         return None
     replies = {}
     for answer in answers:
         key = answer["question_id"], question_of(answer["prompt"])
-        if key not in asked:
+        if key not in ids:
             raise DataError(
                 f"row {answer.place + 1} of {path} asks {key[1]!r} about the picture {key[0]!r}, "
                 f"which {table.where} does not. Are they of one split?"
             )
-        replies[asked[key]] = answer["text"]
+        replies[ids[key]] = answer["text"]
     return Published(replies=replies)
 
 
@@ -263,8 +265,8 @@ def question_of(prompt: str) -> str | None:
     """
     lines = prompt.split("\n")
     if prompt.startswith("OCR tokens: "):
-        found = re.search(r"Question: (.*?) Short answer:", prompt, re.DOTALL)
-        return found[1].lower() if found else None
+        match = re.search(r"Question: (.*?) Short answer:", prompt, re.DOTALL)
+        return match[1].lower() if match else None
     if len(lines) == 3 and "Reference OCR token: " in prompt:
         return lines[1 if prompt.startswith("Reference OCR token:") else 0].lower()
     return lines[0].lower() if len(lines) == 2 else None

@@ -131,9 +131,9 @@ def vcr_wiki(
     files = published(lang, difficulty, size)
     spec = f"vcr-wiki:lang={lang},difficulty={difficulty},size={size}"
     also = f"VCR_{lang.upper()}_{difficulty.upper()}_{size.upper()}.tsv"
-    found = find(data, "vcr-wiki", [files[0].name, also], files, spec)
+    data_file = find(data, "vcr-wiki", [files[0].name, also], files, spec)
     packed = data is not None and (data.suffix == ".parquet" or any(data.glob("*.parquet")))
-    table: Table = parquet(data) if data and packed else vlmevalkit_tsv(found)
+    table: Table = parquet(data) if data and packed else vlmevalkit_tsv(data_file)
     rule = ENGLISH if lang == "en" else CHINESE
     scoring = Scoring(
         version=1,
@@ -155,7 +155,7 @@ def vcr_wiki(
         name="vcr-wiki",
         asks=1,
         data=table,
-        sample=lambda place, row: to_sample(place, row, shown),
+        sample=lambda row_index, row: to_sample(row_index, row, shown),
         prompt=lambda sample, _: (user(*sample.media, words(sample, lang, prompt)),),
         scorings={"official" if lang == "en" else "characters": scoring},
         max_answer_tokens=256,
@@ -171,7 +171,7 @@ def vcr_wiki(
             notes=() if lang == "en" else (LACKS,),
         ),
         interop=Interop(
-            files=None if packed else found,
+            files=None if packed else data_file,
             layout=lambda path: results(path, shown),
         ),
     )
@@ -187,9 +187,9 @@ def published(
     return (File(name=f"{full}.tsv", url=url, md5=MD5[name]),)
 
 
-def to_sample(place: int, row: Row, shown: Shown) -> Sample:
+def to_sample(row_index: int, row: Row, shown: Shown) -> Sample:
     if "crossed_text" in row:
-        name, covered, media = str(place), row["crossed_text"], (row[shown],)
+        name, covered, media = str(row_index), row["crossed_text"], (row[shown],)
     else:
         if shown != "stacked_image":
             raise ValueError(f"a TSV has the whole picture alone, not {shown}; parquet has it")
@@ -266,28 +266,28 @@ def restored(reply: Reply, sample: Sample, rule: Rule) -> Reading:
     text = reply.text.split("Assistant: ")[-1]
     if "sorry" in text.lower() or any(refusal in text for refusal in REFUSALS):
         return Reading(answer=None, rule="refusal")
-    said = rule.tokens(text)
-    runs = tuple(best_run(covered, said, rule)[0] for covered in sample.references)
+    tokens = rule.tokens(text)
+    runs = tuple(best_run(covered, tokens, rule)[0] for covered in sample.references)
     if not any(runs):
         return Reading(answer=None, rule="no shared token")
     return Reading(answer=runs, rule="most alike")
 
 
-def best_run(covered: str, said: Sequence[str], rule: Rule) -> tuple[str, float]:
+def best_run(covered: str, tokens: Sequence[str], rule: Rule) -> tuple[str, float]:
     """The first of the runs of as many tokens as wanted, one of them shared, whose text is most
     alike the covered one (as it stands), and how alike."""
     wanted = rule.tokens(covered)
     length = len(wanted)
     # Of the tokens up to each place, how many are wanted.
     names = set(wanted)
-    counts = [0, *accumulate(token in names for token in said)]
+    counts = [0, *accumulate(token in names for token in tokens)]
     matcher = SequenceMatcher(None, "", covered)
     best = ("", 0.0)
     seen = set()
-    for start in range(len(said) - length + 1 if wanted else 0):
+    for start in range(len(tokens) - length + 1 if wanted else 0):
         if counts[start] == counts[start + length]:
             continue
-        text = rule.joint.join(said[start : start + length])
+        text = rule.joint.join(tokens[start : start + length])
         if text in seen:
             continue
         seen.add(text)
@@ -312,8 +312,8 @@ def overlap(reading: Reading, sample: Sample, rule: Rule) -> float | None:
     return sum(shares) / len(sample.references)
 
 
-def of_sets(one: Sequence[str], other: Sequence[str]) -> float:
-    return len({*one} & {*other}) / len({*one} | {*other})
+def of_sets(tokens: Sequence[str], other: Sequence[str]) -> float:
+    return len({*tokens} & {*other}) / len({*tokens} | {*other})
 
 
 class SharedTokens(NamedTuple):
@@ -411,7 +411,7 @@ def results(path: Path, shown: Shown) -> Published | None:
         DataError: it has replies to other pictures, or one that is no text.
     """
     every = of_json(path)
-    if not isinstance(every, dict) or not all(isinstance(one, dict) for one in every.values()):
+    if not isinstance(every, dict) or not all(isinstance(entry, dict) for entry in every.values()):
         return None
     key = f"res_{shown}"
     kinds = {kind for replies in every.values() for kind in replies if kind.startswith("res_")}
@@ -420,7 +420,7 @@ def results(path: Path, shown: Shown) -> Published | None:
     if key not in kinds:
         others = ", ".join(sorted(kind.removeprefix("res_") for kind in kinds))
         raise DataError(f"{path.name} has no {key}. It has replies to shown={others}.")
-    said: dict[str, str | None] = {}
+    texts: dict[str, str | None] = {}
     for name, replies in every.items():
         reply = replies.get(key)
         if isinstance(reply, list) and len(reply) == 1:
@@ -429,8 +429,8 @@ def results(path: Path, shown: Shown) -> Published | None:
             reply = ""
         if reply is not None and not isinstance(reply, str):
             raise DataError(f"{path.name}: {key} of {name!r} is no text, nor a list of one.")
-        said[name] = reply
-    return Published(replies=said)
+        texts[name] = reply
+    return Published(replies=texts)
 
 
 # -- check

@@ -133,11 +133,11 @@ def video_mme(
     prompt: Preset = "official",
     data: Path | None = None,
 ) -> Benchmark:
-    found = find(data, "video-mme", FILES, FILES_PUBLISHED)
-    table, file = authors_files.table(found, questions)
+    data_file = find(data, "video-mme", FILES, FILES_PUBLISHED)
+    table, file = authors_files.table(data_file, questions)
     if duration != "all":
         table = Filtered(table, lambda row: row["duration"] == duration)
-    folder = cache(lambda: whole(found))
+    folder = cache(lambda: data_set_folder(data_file))
     videos = cache(lambda: placed(folder(), VIDEOS))
     # A video's questions follow one another.
     lines = lru_cache(maxsize=16)(lambda name: lines_of(placed(folder(), SUBTITLES), name))
@@ -149,7 +149,9 @@ def video_mme(
         prompt=lambda sample, _: (
             user(
                 *sample.media,
-                *asked(sample, prompt, None if subtitles == "off" else lines(video_of(sample))),
+                *prompt_parts(
+                    sample, prompt, None if subtitles == "off" else lines(video_of(sample))
+                ),
             ),
         ),
         scorings=scorings(prompt),
@@ -177,7 +179,7 @@ def video_mme(
 
 def scorings(prompt: Preset) -> Mapping[str, Scoring]:
     """All of them, the prompt's own first."""
-    made = {
+    by_name = {
         "official": Scoring(
             version=1,
             source=SOURCE,
@@ -208,7 +210,7 @@ def scorings(prompt: Preset) -> Mapping[str, Scoring]:
             missing="wrong",
         ),
     }
-    return {str(prompt): made[prompt], **made}
+    return {str(prompt): by_name[prompt], **by_name}
 
 
 # -- data
@@ -264,16 +266,20 @@ def video_of(sample: Sample) -> str:
     return str(sample.data["video"])
 
 
-def whole(found: DataFile) -> Path:
+def data_set_folder(data_file: DataFile) -> Path:
     """The folder of the data set, in which the questions' file may have one of its own."""
-    folder = found.data if found.data is not None and found.data.is_dir() else found.folder
+    folder = (
+        data_file.data
+        if data_file.data is not None and data_file.data.is_dir()
+        else data_file.folder
+    )
     return folder.parent if folder.name == "videomme" else folder
 
 
 def placed(folder: Path, names: Iterable[str]) -> Path:
     """The first of these folders that is there; the first of them where none is."""
     first, *others = (folder / name for name in names)
-    return next((one for one in (first, *others) if one.is_dir()), first)
+    return next((candidate for candidate in (first, *others) if candidate.is_dir()), first)
 
 
 def lines_of(folder: Path, name: str) -> tuple[str, ...]:
@@ -291,9 +297,9 @@ def lines_of(folder: Path, name: str) -> tuple[str, ...]:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from error
     lines = []
     for block in re.split(r"\n[ \t]*\n", text):
-        _, arrow, said = block.partition("-->")
+        _, arrow, content = block.partition("-->")
         # The line with the arrow ends with the time until which it is said.
-        words = TAG.sub("", " ".join(said.split("\n")[1:])).strip()
+        words = TAG.sub("", " ".join(content.split("\n")[1:])).strip()
         if arrow and words:
             lines.append(words)
     return tuple(lines)
@@ -311,7 +317,7 @@ SELECT = (
 HEARD = "This video's subtitles are listed below:"
 
 
-def asked(sample: Sample, preset: Preset, lines: tuple[str, ...] | None) -> tuple[Part, ...]:
+def prompt_parts(sample: Sample, preset: Preset, lines: tuple[str, ...] | None) -> tuple[Part, ...]:
     """The words behind the video; `lines` are what is said in it, None without subtitles."""
     options = sample.data["options"]
     assert isinstance(options, list)
@@ -319,19 +325,19 @@ def asked(sample: Sample, preset: Preset, lines: tuple[str, ...] | None) -> tupl
     letters = (match[0] if (match := BEFORE.match(option)) else "" for option in options)
     listed = (f"{letter}{choice}" for letter, choice in zip(letters, sample.choices, strict=True))
     question = "\n".join((sample.question, *listed))
-    said = None if lines is None else "\n".join(lines)
+    subtitle_text = None if lines is None else "\n".join(lines)
     if preset == "vlmevalkit":
-        heard = "" if said is None else f"{HEARD}\n{said}\n"
+        heard = "" if subtitle_text is None else f"{HEARD}\n{subtitle_text}\n"
         frames = f"\nThese are the frames of a video. {heard}{SELECT.format('')}\n"
         return (frames, f"Question: {question}\nAnswer: ")
     if preset == "lmms-eval":
         select = SELECT.format(" and the subtitles")
-        if said is None:
+        if subtitle_text is None:
             ask = "Answer with the option's letter from the given choices directly."
             return (f"{select}\n{question}\n\n{ask}",)
-        heard = f"{HEARD} \n{said or 'No subtitles available'}\n"
+        heard = f"{HEARD} \n{subtitle_text or 'No subtitles available'}\n"
         return (f"{heard}{select}\n{question}\nThe best answer is:",)
-    heard = f"{HEARD}\n{said}\n" if said else ""
+    heard = f"{HEARD}\n{subtitle_text}\n" if subtitle_text else ""
     return (f"{heard}{SELECT.format('')}\n{question}\nThe best answer is:",)
 
 
@@ -361,10 +367,10 @@ def first_letter(reply: Reply, deleted: Iterable[str]) -> Reading:
     text = reply.text.strip()
     for phrase in deleted:
         text = text.replace(phrase, "")
-    found = re.search("[ABCD]", text)
-    if found is None:
+    match = re.search("[ABCD]", text)
+    if match is None:
         return Reading(answer=None, rule="no letter")
-    return Reading(answer=found[0], rule="first letter")
+    return Reading(answer=match[0], rule="first letter")
 
 
 def if_there(reading: Reading, sample: Sample) -> float | None:
@@ -393,15 +399,15 @@ def results(path: Path, samples: Iterable[Sample]) -> Published | None:
     if not path.is_file() or path.name.removesuffix(".gz")[-5:].lower() != ".json":
         return None
     try:
-        found = of_template(path)
+        content = of_template(path)
     except DataError:
         return None  # Whoever reads any file of predictions says what is wrong with this one.
-    if not isinstance(found, list) or not all(
-        isinstance(video, dict) and isinstance(video.get("questions"), list) for video in found
+    if not isinstance(content, list) or not all(
+        isinstance(video, dict) and isinstance(video.get("questions"), list) for video in content
     ):
         return None
     reading = _FileReplies(path.name)
-    for video in found:
+    for video in content:
         for question in video["questions"]:
             reading.take(question)
     return reading.published({sample.id: sample for sample in samples})
@@ -412,7 +418,7 @@ class _FileReplies:
     """What the rows of a file say, by question."""
 
     name: str
-    said: dict[str, list[str | None]] = field(default_factory=dict)
+    responses: dict[str, list[str | None]] = field(default_factory=dict)
     right: dict[str, object] = field(default_factory=dict)
 
     def take(self, question: Any) -> None:
@@ -428,30 +434,40 @@ class _FileReplies:
                 f"{self.name}: the response to {name} is {str(response)[:60]}, and is to be a "
                 "text or null."
             )
-        self.said.setdefault(name, []).append(response)
+        self.responses.setdefault(name, []).append(response)
         self.right.setdefault(name, question.get("answer"))
 
     def published(self, samples: Mapping[str, Sample]) -> Published:
         return Published(
-            replies={name: said[0] for name, said in self.said.items()},
-            again={name: tuple(said[1:]) for name, said in self.said.items() if len(said) > 1},
+            replies={name: responses[0] for name, responses in self.responses.items()},
+            again={
+                name: tuple(responses[1:])
+                for name, responses in self.responses.items()
+                if len(responses) > 1
+            },
             only_these=True,
             notes=tuple(self._notes(samples)),
         )
 
     def _notes(self, samples: Mapping[str, Sample]) -> Iterator[str]:
         absent = Counter(
-            sample.tags["duration"] for name, sample in samples.items() if name not in self.said
+            sample.tags["duration"]
+            for name, sample in samples.items()
+            if name not in self.responses
         )
         if absent:
-            of = ", ".join(f"{absent[one]:,} {one}" for one in DURATIONS if absent[one])
+            of = ", ".join(
+                f"{absent[duration]:,} {duration}" for duration in DURATIONS if absent[duration]
+            )
             yield (
                 f"questions without a row, in no mean: {of}; the authors' script ends where not "
                 "all 300 videos of a duration have one"
             )
-        if again := [name for name, said in self.said.items() if len(said) > 1]:
+        if again := [name for name, responses in self.responses.items() if len(responses) > 1]:
             yield f"in it more than once, and each time in the means: {', '.join(again[:20])}"
-        if nothing := sum(text is None for said in self.said.values() for text in said):
+        if nothing := sum(
+            text is None for responses in self.responses.values() for text in responses
+        ):
             yield f"{nothing:,} responses are null, at which the authors' script ends: in no mean"
         others = sum(
             right is not None and name in samples and right != samples[name].target

@@ -146,8 +146,8 @@ def vlmevalkit(
     task = TASKS[kind]
     words = OTHER_WORDS.get(name, WORDS[kind])
     files = published(name)
-    found = find(data, "vlmevalkit", [file.name for file in files], files, name)
-    table = vlmevalkit_tsv(found)
+    data_file = find(data, "vlmevalkit", [file.name for file in files], files, name)
+    table = vlmevalkit_tsv(data_file)
     called = {"default": "generic"}
     official = {"official": OFFICIAL[name]} if name in OFFICIAL else {}
     # "A B C D" begins with A, which is right for two of the eight bundled rows.
@@ -181,7 +181,7 @@ def vlmevalkit(
             break_down_by=("category", "l2-category", "split"),
             notes=() if official else (f"{name} is scored by rules of ours, not by its authors'",),
         ),
-        interop=Interop(files=found),
+        interop=Interop(files=data_file),
     )
 
 
@@ -208,8 +208,8 @@ def published(name: str = "MMStar", **_: object) -> tuple[File, ...]:
     Raises:
         CatalogError: no such set is asked here.
     """
-    found = published_set(name)
-    return (File(name=f"{name}.tsv", url=found.url, md5=found.md5),)
+    sheet = published_set(name)
+    return (File(name=f"{name}.tsv", url=sheet.url, md5=sheet.md5),)
 
 
 # -- rows to samples
@@ -286,10 +286,10 @@ def texts(cell: str) -> tuple[str, ...]:
     if not cell.startswith("["):
         return ()
     try:
-        found = ast.literal_eval(cell)
+        value = ast.literal_eval(cell)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return ()
-    return tuple(found) if all(isinstance(text, str) for text in found) else ()
+    return tuple(value) if all(isinstance(text, str) for text in value) else ()
 
 
 # -- prompts
@@ -325,5 +325,5 @@ def short_message(sample: Sample, task: Task) -> tuple[Message, ...]:
 
 def choice_lines(sample: Sample) -> str:
     """A line for each choice, behind its letter; an empty one between others has none."""
-    named = zip(ascii_uppercase, sample.choices, strict=False)
-    return "".join(f"{letter}. {choice}\n" for letter, choice in named if choice)
+    pairs = zip(ascii_uppercase, sample.choices, strict=False)
+    return "".join(f"{letter}. {choice}\n" for letter, choice in pairs if choice)

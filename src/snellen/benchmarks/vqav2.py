@@ -90,7 +90,7 @@ LEAVES = {
 def vqav2(split: Split = "val", prompt: Preset = "llava", data: Path | None = None) -> Benchmark:
     subset = SUBSETS[split]
     questions = f"v2_OpenEnded_mscoco_{subset}_questions.json"
-    found = find(
+    data_file = find(
         data,
         "vqav2",
         (questions, f"Questions/{questions}", *LISTS[split]),
@@ -99,11 +99,11 @@ def vqav2(split: Split = "val", prompt: Preset = "llava", data: Path | None = No
     )
     annotations = f"v2_mscoco_{subset}_annotations.json" if split == "val" else None
     folder = "val2014" if split == "val" else "test2015"
-    pictures = vqa.SplitPictures(found, vqa.folders(folder), f"COCO_{folder}")
+    pictures = vqa.SplitPictures(data_file, vqa.folders(folder), f"COCO_{folder}")
     return Benchmark(
         name="vqav2",
         asks=1,
-        data=vqa.table(found, annotations),
+        data=vqa.table(data_file, annotations),
         sample=lambda _, row: to_sample(row, pictures),
         prompt=lambda sample, _: (user(*sample.media, PROMPTS[prompt](sample.question)),),
         scorings={
@@ -135,7 +135,7 @@ def vqav2(split: Split = "val", prompt: Preset = "llava", data: Path | None = No
             ),
         ),
         interop=Interop(
-            files=found,
+            files=data_file,
             submission=Submission(
                 name=f"v2_OpenEnded_mscoco_{subset}_results.json",
                 columns=("question_id", "answer"),
