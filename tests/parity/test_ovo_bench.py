@@ -145,14 +145,16 @@ def test_rows_under_the_id_of_another_question_are_that_ones() -> None:
         assert len(published.again) == n_again
         said = "\n".join(published.notes)
         assert "192 is 194, 225 is 283, 239 is 240, 424 is 467, 427 is 463" in said
-        assert "take another answer for right" not in said
+        assert "have another right answer" not in said
 
 
 def test_a_folder_that_lacks_tasks_says_which_and_has_the_scripts_average() -> None:
     path = golden("ovobench") / "outputs" / "GPT"
     result = snellen.score(path, "ovo-bench", data=golden("ovobench"), scorings=["official"])
     said = markdown([result])
-    assert "without a row, and in no mean, as the authors have it: 698 of REC, 629 of SSR" in said
+    assert (
+        "without a row, and in no mean, as in the authors' script: 698 of REC, 629 of SSR" in said
+    )
     assert "points that appear more than once: 1 (414); every row counts" in said
     assert "27 rows without a reply scored 0" in said
     every = figures(path, missing="wrong")["accuracy/REC"]

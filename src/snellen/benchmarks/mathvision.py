@@ -4,17 +4,17 @@ Paper    Wang et al. 2024, Measuring Multimodal Mathematical Reasoning with MATH
          https://arxiv.org/abs/2402.14804 (NeurIPS 2024, Datasets and Benchmarks)
 Data     mathllm/MATH-V@a1f5cc3add200c0cd080fad463e500f44ef1fb41:data/test.jsonl (3,040 questions),
          data/testmini.jsonl (304 of them), images/; MIT. 1,532 have five choices, 1,508 have none.
-         A question's several pictures come merged in one; its marks <image1>, ... stay in the text
+         A question's pictures are merged into one. Its marks <image1>, ... stay in the text
 Prompt   direct: models/GPT4V.py#L22-L30, picture after the text (#L51-L58). cot:
-         models/Qwen-VL.py#L19-L28, picture before the text (#L35-L41). gemini:
-         models/Gemini.py#L181-L238, picture after the text (#L61), choices also where they are only
-         letters. 4,096 tokens: GPT4V.py#L68, Gemini.py#L187
+         models/Qwen-VL.py#L19-L28, picture before the text (#L35-L41). gemini, with the choices
+         even if they are only letters: models/Gemini.py#L181-L238, picture after the text (#L61).
+         4,096 tokens: GPT4V.py#L68, Gemini.py#L187
 Scoring  official: evaluation/evaluate.py#L15-L48, utils.py#L42-L135 and #L226-L426: numbers are
-         equal to two decimals, and a choice's value counts as its letter. Its quirks stand beside
-         the code below. Every line of a file counts, also where a question repeats. robust: ours,
-         the letter or value that a reply settles on
-Proof    published outputs of 8 models: every extracted answer, every verdict, and the figures of
-         every level and subject equal the authors' (tests/parity). robust: by hand
+         compared to two decimals, and a choice's value counts as its letter. Comments in the code
+         below describe its quirks. Every line of a file counts, also if a question repeats. robust:
+         ours, the letter or value that a reply settles on
+Proof    published outputs of 8 models: every extracted answer, every verdict, and all figures by
+         level and subject equal the authors' (tests/parity). robust: by hand
 """
 
 import re

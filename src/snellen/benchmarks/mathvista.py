@@ -3,27 +3,27 @@ r"""MathVista: mathematics with charts, figures, photographs; choices, numbers, 
 Paper    Lu et al. 2023, MathVista: Evaluating Mathematical Reasoning of Foundation Models in Visual
          Contexts, https://arxiv.org/abs/2310.02255 (ICLR 2024)
 Data     lupantech/MathVista@53d525874bdde205128e6b160b7357a88277d479:data/testmini.json (1,000
-         problems: 540 with two to eight choices, 460 without) and data/test.json (5,141, whose
-         answers are hidden), images/; on the hub AI4Math/MathVista, testmini as parquet too; CC
-         BY-SA 4.0, not to be trained on. What is "daily life" among grades on the hub and in the
-         authors' results is "not applicable" in the repository
-Prompt   official: hint, question, choices, README.md#L407-L427, as the hub's `query` and
-         data/query.json have it, and VLMEvalKit's sheet; picture first, models/gpt.py#L38-L52,
-         1,024 tokens (#L18). solution: question, choices, hint, "Solution:", as the authors' script
-         has built it since, evaluation/build_query.py#L200-L271. lmms-eval-cot, -format, -reason:
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/mathvista/mathvista_evals.py#L411-L560, 16,384 tokens; its _solution is the
-         authors'
-Scoring  official: what is found in a reply, evaluation/extract_answer.py#L29-L77 (a choice's text
-         or a number that is all of the reply, else what GPT-4 extracts behind five examples), and
-         its form, calculate_score.py#L17-L94. Its quirks stand beside the code below. official-2023
-         takes "7.9" for no integer, as eight of the published files of figures do. Only problems in
-         the file are counted, by the categories that stand there. robust: ours, the letter or value
-         that a reply settles on
-Proof    published replies and extractions of 10 models: every prediction, verdict and figure of the
-         authors' scorer, now and by the rule of 2023, by one of which all published figures are
-         reproduced, but for one denominator (tests/parity). Prompts: those of data/query.json, and
-         what the scripts build, for all of testmini. robust: by hand
+         problems: 540 with two to eight choices, 460 without) and data/test.json (5,141 with hidden
+         answers), images/; on the hub AI4Math/MathVista, testmini also as parquet; CC BY-SA 4.0,
+         not for training. The grade "daily life" on the hub and in the authors' results is "not
+         applicable" in the repository
+Prompt   official: hint, question, choices, README.md#L407-L427, as in the hub's `query`, in
+         data/query.json, and in VLMEvalKit's sheet; picture first, models/gpt.py#L38-L52, 1,024
+         tokens (#L18). solution: question, choices, hint, "Solution:", as the authors' script now
+         builds it, evaluation/build_query.py#L200-L271. lmms-eval-cot, -format, -reason:
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/
+         mathvista/mathvista_evals.py#L411-L560, 16,384 tokens; lmms-eval's _solution is the
+         authors' `solution`
+Scoring  official: an extraction, evaluation/extract_answer.py#L29-L77 (the whole reply if it is a
+         choice's text or a number, or else what GPT-4 extracts, given five examples), and its
+         normalization, calculate_score.py#L17-L94. Comments in the code below describe its quirks.
+         official-2023 does not accept "7.9" as an integer, like eight of the published files of
+         figures. Only problems in the file count, by the categories in the file. robust: ours, the
+         letter or value that a reply settles on
+Proof    published replies and extractions of 10 models: every prediction, verdict, and figure of
+         the authors' scorer, by today's rule and by the rule of 2023. One of the two reproduces all
+         published figures except one denominator (tests/parity). Prompts: for all of testmini,
+         those of data/query.json and those that the scripts build. robust: by hand
 """
 
 import re

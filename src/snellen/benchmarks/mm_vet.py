@@ -3,31 +3,33 @@
 Paper    Yu et al. 2023, MM-Vet: Evaluating Large Multimodal Models for Integrated Capabilities,
          https://arxiv.org/abs/2308.02490 (ICML 2024); MM-Vet v2, https://arxiv.org/abs/2408.00765
 Data     yuweihao/MM-Vet, releases v1 and v2: mm-vet.json (218 questions), mm-vet-v2.json (517),
-         images/; CC BY-NC 4.0. `subset=bard` is what Bard would answer then, bard_set.json. LLaVA's
-         llava-mm-vet.jsonl has the questions alone: they can be asked, not judged. In a right
-         answer <OR> and <AND> part alternatives and requirements. In v2 `<IMG>` parts a question's
-         texts and names of pictures
-Prompt   official: the bare question, then the picture, yuweihao/MM-Vet@
-         acde843e02dae30047bb456ee4a8ab28dee7e0ae:inference/claude.py#L23-L42, 512 tokens (#L14);
-         in v2 texts and pictures as the question has them, v2/inference/claude.py#L28-L63. gpt4v: a
-         line of the system before it, inference/gpt4v.py#L15-L61, 300 tokens; v2/inference/
-         gpt4.py#L12-L71, 500 tokens. llava: picture first, as LLaVA's, VLMEvalKit's and the
-         authors' Gemini's numbers (inference/gemini_vision.py#L29-L36), 1,024 tokens: haotian-liu/
+         images/; CC BY-NC 4.0. `subset=bard` is the questions that Bard agreed to answer at the
+         time, bard_set.json. LLaVA's llava-mm-vet.jsonl has only the questions: they can be asked
+         but not judged. In a right answer, <OR> separates alternatives and <AND> separates
+         requirements. In v2, `<IMG>` separates a question's texts and picture names
+Prompt   official: the bare question, then the picture, yuweihao/
+         MM-Vet@acde843e02dae30047bb456ee4a8ab28dee7e0ae:inference/claude.py#L23-L42, 512 tokens
+         (#L14); in v2 the texts and pictures in the question's order,
+         v2/inference/claude.py#L28-L63. gpt4v: a system message before it,
+         inference/gpt4v.py#L15-L61, 300 tokens; v2/inference/gpt4.py#L12-L71, 500 tokens. llava:
+         picture first, as LLaVA's, VLMEvalKit's and the authors' Gemini's numbers
+         (inference/gemini_vision.py#L29-L36), 1,024 tokens: haotian-liu/
          LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/model_vqa.py#L44-L71. lmms-eval:
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/mmvet/mmvet.yaml, which asks for steps. The last two are for v1:
-         mmvetv2, which asks for steps about rows made otherwise, has the official prompt here
-Scoring  official: a judge, gpt-4-0613 at temperature 0, gives a grade from 0 to 1 behind seven
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/mmvet/
+         mmvet.yaml, which asks for steps. The last two prompts are for v1. lmms-eval's mmvetv2 asks
+         for steps about rows of another form; here it has the official prompt
+Scoring  official: a judge, gpt-4-0613 at temperature 0, gives a grade from 0 to 1 after seven
          graded examples, mm-vet_evaluator.py#L15-L26 and #L188-L275; v2/mm-vet-v2_evaluator.py
-         #L13-L25 and #L196-L268. Several runs are averaged (#L302-L343), five in the paper. Where
-         no grade can be read the authors ask up to five times more and then count 0: here it stays
-         not judged. Published are percentages: of all, by ability (a question counts in each of its
-         own), and by set of abilities, whose names the authors join in an order that changes with
-         every run. Numbers by other judges cannot be compared
-Proof    published grades of LLaVA-1.5-7B, one run and three: every total is the authors' (tests/
-         parity). Abilities and sets of them were compared once with the published tables, 44
-         figures to their decimal; no test holds it, since which abilities a question needs is in
-         mm-vet.json alone. v2: by hand
+         #L13-L25 and #L196-L268. Several runs are averaged (#L302-L343), five in the paper. If no
+         grade can be read, the authors ask up to five more times and then count 0; here the reply
+         stays unjudged. The published figures are percentages: over all questions, by ability (a
+         question counts for each of its abilities), and by set of abilities. The authors join the
+         names of a set in an order that changes with every run. Numbers from other judges are not
+         comparable
+Proof    published grades of LLaVA-1.5-7B, one run and three: every total equals the authors'
+         (tests/parity). Figures by ability and by set of abilities were compared once with the
+         published tables: 44 figures agree to the published decimal. No test repeats this, since
+         only mm-vet.json says which abilities a question needs. v2: by hand
 """
 
 import re

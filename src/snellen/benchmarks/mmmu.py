@@ -2,38 +2,38 @@
 
 Paper    Yue et al. 2023, MMMU: A Massive Multi-discipline Multimodal Understanding and Reasoning
          Benchmark for Expert AGI, https://arxiv.org/abs/2311.16502 (CVPR 2024)
-Data     MMMU/MMMU on the hub, a parquet file a subject and split; Apache-2.0. dev has 150
+Data     MMMU/MMMU on the hub, a parquet file per subject and split; Apache-2.0. dev has 150
          questions, val 900 (847 with choices, 53 open), test 10,500. Also read: VLMEvalKit's
-         MMMU_DEV_VAL.tsv and MMMU_TEST.tsv; all subjects in one file (lmms-lab/MMMU); for scoring
-         alone the authors' answer_dict_val.json, with the choices that output.json files beside it
-         name. The answers of test came out in February 2026 as answer_dict_test.json, which is read
-         where it lies beside the rows; without it test is for the server
+         MMMU_DEV_VAL.tsv and MMMU_TEST.tsv; all subjects in one file (lmms-lab/MMMU); and, only for
+         scoring, the authors' answer_dict_val.json, with choices from the output.json files below
+         its folder. The answers of test were published in February 2026 as answer_dict_test.json,
+         which is read if it is in the rows' folder. Without it, only the server can score test
 Prompt   official: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:
-         mmmu/utils/data_utils.py#L136-L174 with mmmu/configs/llava1.5.yaml, whose empty lines fold,
-         each picture in the place of its mark <image 1>. llava: the same text as
-         mmmu/run_llava.py#L88-L95 sends it, the first picture in front and the marks left in.
-         vlmevalkit: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
-         vlmeval/dataset/image_mcq.py#L212-L247 and #L514-L540. lmms-eval:
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/mmmu/utils.py#L74-L178, mmmu_val.yaml. 128 tokens:
-         mmmu/utils/model_utils.py#L53; lmms-eval's test has 512, mmmu_test.yaml#L14
+         mmmu/utils/data_utils.py#L136-L174 with mmmu/configs/llava1.5.yaml, whose empty lines fold.
+         Each picture replaces its mark, such as <image 1>. llava: the same text as in
+         mmmu/run_llava.py#L88-L95, with the first picture in front and the marks kept. vlmevalkit:
+         open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
+         vlmeval/dataset/image_mcq.py#L212-L247 and #L514-L540. lmms-eval: EvolvingLMMs-Lab/
+         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/mmmu/utils.py#L74-L178,
+         mmmu_val.yaml. 128 tokens: mmmu/utils/model_utils.py#L53; lmms-eval's test has 512,
+         mmmu_test.yaml#L14
 Scoring  official: mmmu/utils/eval_utils.py#L10-L216 by main_parse_and_eval.py: a letter by rules,
-         or a draw; an open answer is right if a number in its last words is the right one to two
-         decimals, or if the right text is a part of them. Draws are one sequence from the seed 42,
-         subject by subject, in the order of the authors' files, or of the data set for a run.
-         Domains and all are means over questions, #L246-L255. eval-only: main_eval_only.py#L51-L63,
-         for files of letters that were read already. vlmevalkit:
-         vlmeval/utils/matching_util.py#L18-L127, without a judge; an open question is a choice
-         between the right answer and "Other Answers",
-         vlmeval/dataset/utils/multiple_choice.py#L62-L74 and #L481-L483. lmms-eval: other rules for
-         letters, lmms_eval/tasks/_task_utils/mmmu_mcq_utils.py#L17-L65, and no open answer is ever
-         right: the right one is looked for in single characters of what was found,
+         or a draw. An open answer is right if a number in its last words equals the right one to
+         two decimals, or if they contain the right text. Draws form one sequence from the seed 42,
+         subject by subject, in the order of the authors' files, or for a run in the order of the
+         data set. The figures of domains and of all questions are means over questions, #L246-L255.
+         eval-only: main_eval_only.py#L51-L63, for files of letters that are already parsed.
+         vlmevalkit: vlmeval/utils/matching_util.py#L18-L127, without a judge. An open question
+         becomes a choice between the right answer and "Other Answers", vlmeval/dataset/utils/
+         multiple_choice.py#L62-L74 and #L481-L483. lmms-eval: other rules for letters, lmms_eval/
+         tasks/_task_utils/mmmu_mcq_utils.py#L17-L65, and no open answer is ever right, because the
+         right one is searched in single characters of the parsed answer,
          lmms_eval/tasks/mmmu/utils.py#L188-L189 and #L386-L390. robust: ours, the letter or the
          value that a reply settles on
-Proof    published outputs of LLaVA-1.5-13B, raw and read, and of its later run: every answer, every
-         verdict, all figures of subjects and domains are the authors' (tests/parity), and the
-         draws of main_parse_and_eval.py on 1,000 made replies (tests/test_benchmarks). vlmevalkit,
-         lmms-eval: their code on made replies. robust: by hand
+Proof    published outputs of LLaVA-1.5-13B, raw and parsed, and of its later run: every answer,
+         every verdict, and all figures of subjects and domains equal the authors' (tests/parity).
+         So do the draws of main_parse_and_eval.py on 1,000 made replies (tests/test_benchmarks).
+         vlmevalkit, lmms-eval: their code on made replies. robust: by hand
 """
 
 import re
