@@ -108,7 +108,7 @@ def test_what_v2_does_not_have_is_refused(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("content", ["[]", '{"v1_0": "What?"}', "{"])
 def test_another_file_in_its_place_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "mm-vet.json").write_text(content)
-    with pytest.raises(DataError, match=r"mm-vet\.json is no whole object"):
+    with pytest.raises(DataError, match=r"mm-vet\.json is not a complete object"):
         samples(mm_vet(data=tmp_path))
 
 
@@ -314,7 +314,7 @@ def test_the_replies_are_read_from_the_file_beside(tmp_path: Path) -> None:
     found = layout(grades(tmp_path, {"v1_0": row(1.0)}))
     assert found is not None
     assert found.replies == {"v1_0": "x is 4"}
-    assert not any("not beside it" in note for note in found.notes)
+    assert not any("only its grades count" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(
@@ -338,11 +338,11 @@ def test_where_words_are_no_grade_the_authors_is_taken(tmp_path: Path) -> None:
     found = layout(grades(tmp_path, rows))
     assert found is not None
     assert found.verdicts == {"official": {"v1_0": ("0.0",), "v1_1": ("0.5 or",)}}
-    assert any(note.startswith("1 of the grades") for note in found.notes)
+    assert any(note.startswith("1 grades are those") for note in found.notes)
 
 
 def test_grades_of_runs_that_did_not_end_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="1 to 2 grades a question"):
+    with pytest.raises(DataError, match="1 to 2 grades per question"):
         layout(grades(tmp_path, {"v1_0": row(1.0, 1.0), "v1_1": row(1.0)}))
 
 
@@ -357,7 +357,7 @@ def test_grades_of_runs_that_did_not_end_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_row_that_is_no_grade_is_named(tmp_path: Path, wrong: dict[str, Any]) -> None:
-    with pytest.raises(DataError, match="'v1_3' is no list of words"):
+    with pytest.raises(DataError, match="'v1_3' does not have a list of words"):
         layout(grades(tmp_path, {"v1_3": wrong}))
 
 

@@ -871,8 +871,8 @@ def test_other_files_are_not_of_the_authors_layout(tmp_path: Path, name: str) ->
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ('[{"response": "B"}]', "no list of rows with id and response"),
-        ("[7]", "no list of rows with id and response"),
+        ('[{"response": "B"}]', "not a list of rows with id and response"),
+        ("[7]", "not a list of rows with id and response"),
         ('[{"id": "1", "response": "A"}, {"id": "1", "response": "B"}]', "1 has a second reply"),
         ('[{"id": "1"', "is not whole JSON"),
     ],

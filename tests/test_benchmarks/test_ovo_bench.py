@@ -143,11 +143,11 @@ STEP = {"id": 7, "task": "SSR", "video": "a.mp4", "all_steps": ["x"]}
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        ({**CHOICE, "gt": 2}, "question 7 has 2 options, and says that the right one is number 2,"),
-        ({**CHOICE, "gt": -1}, "question 7 has 2 options, .* number -1,"),
-        ({**CHOICE, "gt": "A"}, "question 7 has 2 options, .* number 'A',"),
+        ({**CHOICE, "gt": 2}, "question 7 has 2 options, but its `gt`, which counts from 0, is 2"),
+        ({**CHOICE, "gt": -1}, "question 7 has 2 options, .* is -1"),
+        ({**CHOICE, "gt": "A"}, "question 7 has 2 options, .* is 'A'"),
         ({**STEP, "test_info": [{"realtime": 4, "step": "x", "type": 2}]}, "7 has a point of type"),
-        ({**STEP, "test_info": []}, "question 7 has no times at which it is asked"),
+        ({**STEP, "test_info": []}, "question 7 has an empty test_info"),
     ],
 )
 def test_a_question_that_nobody_could_answer_is_named(
@@ -193,7 +193,7 @@ def test_options_with_an_effect_and_defaults_are_taken(options: str) -> None:
 
 @pytest.mark.parametrize("speed", ["0", "-1", "inf", "nan"])
 def test_a_speed_is_finite_and_above_nought(speed: str) -> None:
-    with pytest.raises(UsageError, match="is to be finite, and above 0"):
+    with pytest.raises(UsageError, match="must be finite and above 0"):
         registry.benchmark(f"ovo-bench:mode=polled,clock=simulated,speed={speed}", data=ROWS)
 
 
@@ -431,7 +431,7 @@ def test_what_is_empty_or_reads_like_an_error_is_counted(tmp_path: Path) -> None
     empty = snellen.score(published(tmp_path / "a", say=" "), "ovo-bench", data=ROWS)
     assert "21 responses are empty" in empty.report.notes
     failed = snellen.score(published(tmp_path / "b", say="Error: 429"), "ovo-bench", data=ROWS)
-    assert any("21 responses read like errors" in note for note in failed.report.notes)
+    assert any("21 responses look like errors" in note for note in failed.report.notes)
     null = snellen.score(published(tmp_path / "c", say=None), "ovo-bench", data=ROWS)
     assert any("21 rows without a reply scored 0" in note for note in null.report.notes)
     assert null.report.scorings["official"].metrics["accuracy"].value == 0.0
@@ -499,7 +499,7 @@ def test_a_row_without_a_question_in_the_annotations_or_another_right_answer_is_
 
     path = edited(published(tmp_path / "Model"), others)
     notes = snellen.score(path, "ovo-bench", data=ROWS, scorings=["official"]).report.notes
-    assert any("1 rows take another answer for right" in note for note in notes)
+    assert any("1 rows have another right answer than the annotations" in note for note in notes)
     assert any("1 replies" in note and "does not have" in note for note in notes)
 
 
@@ -605,10 +605,10 @@ def test_what_other_toolkits_write_for_no_reply_is_no_reply(tmp_path: Path, text
 def test_what_reads_like_an_error_is_counted_and_scored_as_any(tmp_path: Path, text: str) -> None:
     report = snellen.score(published(tmp_path / "a", say=text), "ovo-bench", data=ROWS).report
     assert report.replies == {"ok": 21}
-    assert any("21 responses read like errors" in note for note in report.notes)
+    assert any("21 responses look like errors" in note for note in report.notes)
 
 
 @pytest.mark.parametrize("text", ["A. An error message", "Yes, it failed to open", "No error"])
 def test_an_answer_about_errors_is_none(tmp_path: Path, text: str) -> None:
     report = snellen.score(published(tmp_path / "a", say=text), "ovo-bench", data=ROWS).report
-    assert not any("read like errors" in note for note in report.notes)
+    assert not any("look like errors" in note for note in report.notes)

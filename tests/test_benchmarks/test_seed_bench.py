@@ -454,7 +454,9 @@ def test_of_a_question_that_comes_again_the_last_counts(tmp_path: Path) -> None:
     found = results(path)
     assert found is not None
     assert found.replies == {"1": "B", "2": "C"}
-    assert found.notes == ("2 lines say a question again, 1 of them otherwise: the last counts",)
+    assert found.notes == (
+        "2 lines repeat a question, 1 with another answer: the last line counts",
+    )
 
 
 def test_questions_of_the_same_id_have_the_one_reply_to_it(tmp_path: Path) -> None:
@@ -486,7 +488,7 @@ def test_a_file_of_another_form_is_left_to_others(tmp_path: Path, text: str) -> 
 @pytest.mark.parametrize(
     ("second", "said"),
     [
-        ('{"question_id": "2", "pred', "line 2 is no JSON"),
+        ('{"question_id": "2", "pred', "line 2 is not a JSON"),
         ('{"question_id": "2"}', "line 2 lacks question_id or prediction"),
         ('{"question_id": "2", "prediction": 1}', "result 2 has no text"),
     ],

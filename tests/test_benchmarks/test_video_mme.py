@@ -541,7 +541,7 @@ def test_what_lacks_is_in_no_mean_and_said(tmp_path: Path) -> None:
     found = report.scorings["official"].metrics["accuracy"]
     assert (found.value, found.n) == (1.0, 2)
     assert any(
-        "no mean: 3 short, 2 long; the authors' script ends" in note for note in report.notes
+        "no mean: 3 short, 2 long; the authors' script stops" in note for note in report.notes
     )
     assert any(note.startswith("1 responses are null") for note in report.notes)
 
@@ -556,7 +556,7 @@ def test_a_question_that_comes_again_counts_again(tmp_path: Path) -> None:
     metric = report.scorings["official"].metrics["accuracy"]
     assert metric.value == pytest.approx(2 / 3, abs=1e-12)
     assert metric.n == 3
-    assert any("more than once, and each time in the means: 001-1" in n for n in report.notes)
+    assert any("repeated questions, of which every row counts: 001-1" in n for n in report.notes)
 
 
 def test_rows_that_take_another_answer_for_right_are_said(tmp_path: Path) -> None:
@@ -567,7 +567,7 @@ def test_rows_that_take_another_answer_for_right_are_said(tmp_path: Path) -> Non
     report = scored(path)
 
     assert report.scorings["official"].metrics["accuracy"].value == 0.5
-    assert any(note.startswith("1 rows take another answer for right") for note in report.notes)
+    assert any(note.startswith("1 rows have another right answer") for note in report.notes)
 
 
 @pytest.mark.parametrize(

@@ -335,14 +335,14 @@ def test_answers_of_test_sets_are_hidden(tmp_path: Path) -> None:
     ("name", "row", "message"),
     [
         ("MMStar", {"answer": "A"}, "row 1 of MMStar has no choices"),
-        ("MMStar", {"A": "a", "B": "b", "answer": "C"}, "answer 'C', which is none of A, B"),
-        ("MMStar", {"A": "a", "B": "b", "answer": "AB"}, "answer 'AB', which is none of A, B"),
+        ("MMStar", {"A": "a", "B": "b", "answer": "C"}, "answer 'C', which is not one of A, B"),
+        ("MMStar", {"A": "a", "B": "b", "answer": "AB"}, "answer 'AB', which is not one of A, B"),
         (
             "MMStar",
             {"A": "a", "B": "", "C": "c", "answer": "B"},
-            "answer 'B', which is none of A, C",
+            "answer 'B', which is not one of A, C",
         ),
-        ("AMBER", {"answer": "maybe"}, "answer 'maybe', which is none of Yes or No"),
+        ("AMBER", {"answer": "maybe"}, "answer 'maybe', which is not one of Yes or No"),
     ],
 )
 def test_a_row_that_is_not_of_the_sets_kind_is_an_error(

@@ -4,17 +4,17 @@ Paper    Wang et al. 2024, Measuring Multimodal Mathematical Reasoning with MATH
          https://arxiv.org/abs/2402.14804 (NeurIPS 2024, Datasets and Benchmarks)
 Data     mathllm/MATH-V@a1f5cc3add200c0cd080fad463e500f44ef1fb41:data/test.jsonl (3,040 questions),
          data/testmini.jsonl (304 of them), images/; MIT. 1,532 have five choices, 1,508 have none.
-         A question's several pictures come merged in one; its marks <image1>, ... stay in the text
+         A question's pictures are merged into one. Its marks <image1>, ... stay in the text
 Prompt   direct: models/GPT4V.py#L22-L30, picture after the text (#L51-L58). cot:
-         models/Qwen-VL.py#L19-L28, picture before the text (#L35-L41). gemini:
-         models/Gemini.py#L181-L238, picture after the text (#L61), choices also where they are only
-         letters. 4,096 tokens: GPT4V.py#L68, Gemini.py#L187
+         models/Qwen-VL.py#L19-L28, picture before the text (#L35-L41). gemini, with the choices
+         even if they are only letters: models/Gemini.py#L181-L238, picture after the text (#L61).
+         4,096 tokens: GPT4V.py#L68, Gemini.py#L187
 Scoring  official: evaluation/evaluate.py#L15-L48, utils.py#L42-L135 and #L226-L426: numbers are
-         equal to two decimals, and a choice's value counts as its letter. Its quirks stand beside
-         the code below. Every line of a file counts, also where a question repeats. robust: ours,
-         the letter or value that a reply settles on
-Proof    published outputs of 8 models: every extracted answer, every verdict, and the figures of
-         every level and subject equal the authors' (tests/parity). robust: by hand
+         compared to two decimals, and a choice's value counts as its letter. Comments in the code
+         below describe its quirks. Every line of a file counts, also if a question repeats. robust:
+         ours, the letter or value that a reply settles on
+Proof    published outputs of 8 models: every extracted answer, every verdict, and all figures by
+         level and subject equal the authors' (tests/parity). robust: by hand
 """
 
 import re
@@ -70,7 +70,7 @@ FILES_PUBLISHED = (
         sha256="449e238b768f702e2659543495f2c87ee1f41a9e9c013d174daf12029756227a",
         size=131_218,
     ),
-    # The repository has the pictures one by one; as one file the authors have them on the hub.
+    # The repository has single pictures. The authors publish them as one file on the hub.
     File(
         name="images.zip",
         url="hf://datasets/MathLLMs/MathVision@08d26d67d45431e1e88ed7e70f4737615b519aad/images.zip",
@@ -174,7 +174,7 @@ def choice_lines(sample: Sample) -> str:
 
 
 def choice_lines_with_text(sample: Sample) -> str:
-    """The choices, left out where they are only the letters A to E, which the picture has."""
+    """The choices; empty if they are only the letters A to E, whose choices the picture shows."""
     return "" if "".join(sample.choices) == "ABCDE" else choice_lines(sample)
 
 
@@ -198,7 +198,7 @@ PROMPTS = {"direct": direct, "cot": chain_of_thought, "gemini": gemini}
 # -- scoring, official
 
 FLAGS = ("the final answer is", "the answer is", "the correct answer is", "the answer should be")
-# Deleted or replaced in this order, before the fractions are put right.
+# Deleted or replaced in this order, before the fractions are repaired.
 REPLACED = (
     (" ", ""), (r"\,", ""), ("∞", r"\infty"), (r"+\infty", r"\infty"), ("\\\\", "\\"), ("\n", ""),
     (r"\text", ""), (r"\mbox", ""), ("bmatrix", "pmatrix"), (r"\left", ""), (r"\right", ""),
@@ -210,7 +210,7 @@ REPLACED = (
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """What the authors' extraction leaves of a reply; unparsed where that is nothing."""
+    """What the authors' extraction leaves of a reply; unparsed if it leaves nothing."""
     text, rule = reply.text.strip(), "whole reply"
     for letter in "ABCDE":
         ends = (f" {letter}.", f" ({letter}).")
@@ -242,7 +242,7 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def is_float(text: str) -> bool:
-    """As Python reads it: `nan`, `1_000` and `1e5` too."""
+    """Whether Python reads the text as a float. `nan`, `1_000` and `1e5` are floats too."""
     try:
         float(text)
     except ValueError:
@@ -251,7 +251,7 @@ def is_float(text: str) -> bool:
 
 
 def without_latex(text: str) -> str:
-    """The answer in a text in small letters, without what the authors take for decoration."""
+    """The answer in a text, in lowercase and without what the authors treat as decoration."""
     text = text.lower().replace("{}", "")
     start, end = text.find("oxed{"), text.rfind("}")
     if start >= 0 and end >= start + 5:
@@ -266,24 +266,24 @@ def without_latex(text: str) -> str:
     if text.startswith("."):
         text = "0" + text
     for sign in ("=", r"\approx"):
-        # Deleting can have made a new one.
+        # The deletions may have created a new sign.
         if text.count(sign) == 1:
             text = text.partition(sign)[2]
     if "sqrt" in text:
         # A cube root is broken here: \sqrt[3]{8} becomes \sqrt{[}3]{8}.
         text = re.sub(r"\\sqrt(?!\\sqrt)([^{])", r"\\sqrt{\1}", text, flags=re.DOTALL)
-        # Only beside a root is \frac12 put right.
+        # \frac12 is repaired only in a text with a root.
         text = with_braces(text)
     if text == "0.5":
         return r"\frac{1}{2}"
-    # A full stop behind it spoils this: that goes later.
+    # A trailing full stop prevents this match: it is removed later.
     if quotient := re.fullmatch(r"(0|-?[1-9][0-9]*)/(0|-?[1-9][0-9]*)", text, flags=re.ASCII):
         return f"\\frac{{{quotient[1]}}}{{{quotient[2]}}}"
     return text
 
 
 def with_braces(text: str) -> str:
-    r"""\frac12 as \frac{1}{2}; all as it was where one \frac has less than two signs behind it."""
+    r"""\frac12 as \frac{1}{2}. Unchanged if fewer than two characters follow any \frac."""
     first, *rest = text.split(r"\frac")
     if any(len(part) < 2 and part != "{" for part in rest):
         return text
@@ -301,22 +301,22 @@ def official_score(reading: Reading, sample: Sample) -> float:
     return float(official_equal(target, answer) or official_equal(value, answer))
 
 
-def official_equal(answer: str, other: str) -> bool:
+def official_equal(text: str, other: str) -> bool:
     """The same text, the same tuple, or numbers that are the same to two decimals."""
-    answer, other = answer.lower(), other.lower()
-    if not answer.replace(" ", "") or not other.replace(" ", ""):
+    text, other = text.lower(), other.lower()
+    if not text.replace(" ", "") or not other.replace(" ", ""):
         return False
-    if answer.strip() == other.strip():
+    if text.strip() == other.strip():
         return True
-    answer, other = rounded_parts(answer), rounded_parts(other)
-    if answer == other:
+    text, other = rounded_parts(text), rounded_parts(other)
+    if text == other:
         return True
-    left, right = rounded_value(answer), rounded_value(other)
+    left, right = rounded_value(text), rounded_value(other)
     return left is not None and left == right
 
 
 def rounded_parts(text: str) -> str:
-    r"""A tuple with its parts as numbers: "(\frac{6}{2},-4)" is "(3.0,-4)", not "(3,-4)"."""
+    r"""A tuple with its parts as numbers: "(\frac{6}{2},-4)" gives "(3.0,-4)", not "(3,-4)"."""
     parts = text[1:-1].split(",")
     if len(parts) < 2 or text[0] + text[-1] not in ("()", "[]"):
         return text
@@ -328,7 +328,7 @@ def rounded_parts(text: str) -> str:
                 return text
             try:
                 part = str(value)
-            except ValueError:  # Python writes no number of more than 4,300 digits
+            except ValueError:  # Python does not print integers of more than 4,300 digits
                 return text
         kept.append(part)
     return text[0] + ",".join(kept) + text[-1]
@@ -343,7 +343,7 @@ def rounded_value(text: str) -> int | float | None:
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """The letter or the value that a reply settles on; unparsed where it names two, or none."""
+    """The letter or the value that a reply settles on; unparsed if it names several, or none."""
     if sample.choices:
         return parse_letter(reply, sample)
     return parse_value(reply, sample)

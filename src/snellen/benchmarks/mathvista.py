@@ -3,27 +3,27 @@ r"""MathVista: mathematics with charts, figures, photographs; choices, numbers, 
 Paper    Lu et al. 2023, MathVista: Evaluating Mathematical Reasoning of Foundation Models in Visual
          Contexts, https://arxiv.org/abs/2310.02255 (ICLR 2024)
 Data     lupantech/MathVista@53d525874bdde205128e6b160b7357a88277d479:data/testmini.json (1,000
-         problems: 540 with two to eight choices, 460 without) and data/test.json (5,141, whose
-         answers are hidden), images/; on the hub AI4Math/MathVista, testmini as parquet too; CC
-         BY-SA 4.0, not to be trained on. What is "daily life" among grades on the hub and in the
-         authors' results is "not applicable" in the repository
-Prompt   official: hint, question, choices, README.md#L407-L427, as the hub's `query` and
-         data/query.json have it, and VLMEvalKit's sheet; picture first, models/gpt.py#L38-L52,
-         1,024 tokens (#L18). solution: question, choices, hint, "Solution:", as the authors' script
-         has built it since, evaluation/build_query.py#L200-L271. lmms-eval-cot, -format, -reason:
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/mathvista/mathvista_evals.py#L411-L560, 16,384 tokens; its _solution is the
-         authors'
-Scoring  official: what is found in a reply, evaluation/extract_answer.py#L29-L77 (a choice's text
-         or a number that is all of the reply, else what GPT-4 extracts behind five examples), and
-         its form, calculate_score.py#L17-L94. Its quirks stand beside the code below. official-2023
-         takes "7.9" for no integer, as eight of the published files of figures do. Only problems in
-         the file are counted, by the categories that stand there. robust: ours, the letter or value
-         that a reply settles on
-Proof    published replies and extractions of 10 models: every prediction, verdict and figure of the
-         authors' scorer, now and by the rule of 2023, by one of which all published figures are
-         reproduced, but for one denominator (tests/parity). Prompts: those of data/query.json, and
-         what the scripts build, for all of testmini. robust: by hand
+         problems: 540 with two to eight choices, 460 without) and data/test.json (5,141 with hidden
+         answers), images/; on the hub AI4Math/MathVista, testmini also as parquet; CC BY-SA 4.0,
+         not for training. The grade "daily life" on the hub and in the authors' results is "not
+         applicable" in the repository
+Prompt   official: hint, question, choices, README.md#L407-L427, as in the hub's `query`, in
+         data/query.json, and in VLMEvalKit's sheet; picture first, models/gpt.py#L38-L52, 1,024
+         tokens (#L18). solution: question, choices, hint, "Solution:", as the authors' script now
+         builds it, evaluation/build_query.py#L200-L271. lmms-eval-cot, -format, -reason:
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/
+         mathvista/mathvista_evals.py#L411-L560, 16,384 tokens; lmms-eval's _solution is the
+         authors' `solution`
+Scoring  official: an extraction, evaluation/extract_answer.py#L29-L77 (the whole reply if it is a
+         choice's text or a number, or else what GPT-4 extracts, given five examples), and its
+         normalization, calculate_score.py#L17-L94. Comments in the code below describe its quirks.
+         official-2023 does not accept "7.9" as an integer, like eight of the published files of
+         figures. Only problems in the file count, by the categories in the file. robust: ours, the
+         letter or value that a reply settles on
+Proof    published replies and extractions of 10 models: every prediction, verdict, and figure of
+         the authors' scorer, by today's rule and by the rule of 2023. One of the two reproduces all
+         published figures except one denominator (tests/parity). Prompts: for all of testmini,
+         those of data/query.json and those that the scripts build. robust: by hand
 """
 
 import re
@@ -133,7 +133,7 @@ def mathvista(
         check=Check(
             says=lambda _, answer: answer,
             wrong=wrong_answer,
-            # A judge that is right finds no answer in "A B C D", and has to say something.
+            # A correct judge finds no answer in "A B C D", but must still reply.
             verdict=lambda _, reply: "?" if re.match(r"\w+ \w", reply.text) else reply.text,
             expect={
                 "official": empty,
@@ -164,13 +164,11 @@ def table(data_file: DataFile) -> Table:
 
 
 def problems(data_file: DataFile) -> Iterator[dict[str, Any]]:
-    """The problems of the authors' object that has them by id."""
+    """The problems of the authors' file, an object by id."""
     every = of_json(data_file.path)
-    if not isinstance(every, dict) or not all(
-        isinstance(problem, dict) for problem in every.values()
-    ):
+    if not isinstance(every, dict) or not all(isinstance(entry, dict) for entry in every.values()):
         raise DataError(
-            f"{data_file.path} is no whole object of problems by id. Get it again, whole."
+            f"{data_file.path} is not a complete object of problems by id. Download it again."
         )
     for name, fields in every.items():
         yield {"pid": name, **fields}
@@ -190,7 +188,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
         question=row["question"],
         choices=choices,
         media=(picture,),
-        # Where two choices are the same, the first stands for both: texts are compared.
+        # The authors compare texts, so the first of two equal choices stands for both.
         target=ascii_uppercase[choices.index(answer)] if choices and answer else answer,
         tags=tags_of(row),
         data={
@@ -203,7 +201,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
 
 
 def tags_of(row: Mapping[str, Any]) -> dict[str, str]:
-    """What a problem is grouped by."""
+    """The tags by which problems are grouped."""
     metadata = row["metadata"]
     return {
         "question_type": row["question_type"],
@@ -237,7 +235,7 @@ FORMATS: Mapping[str, str] = {
 
 
 def kind(sample: Sample) -> str:
-    """The form of the answer, with the decimals of a number that has some."""
+    """The answer type; for a float also its number of decimals."""
     answer_type = sample.tags["answer_type"]
     return f"float {sample.data['precision']}" if answer_type == "float" else answer_type
 
@@ -258,12 +256,12 @@ def choices(sample: Sample) -> str:
 
 
 def official_query(sample: Sample) -> str:
-    """As it is stored, where it is."""
+    """The stored query, or, without one, the same text built from its parts."""
     stored = sample.data["query"]
-    return str(stored) if stored else f"{hint(sample)}\n{query_text(sample)}".strip()
+    return str(stored) if stored else f"{hint(sample)}\n{question_and_choices(sample)}".strip()
 
 
-def query_text(sample: Sample) -> str:
+def question_and_choices(sample: Sample) -> str:
     return f"Question: {question(sample)}{choices(sample)}"
 
 
@@ -274,7 +272,7 @@ def reason_query(sample: Sample) -> str:
     first = (
         f"First perform reasoning, then finally {required} in the following format: Answer: xxx."
     )
-    return f"{first}\n{query_text(sample)}".strip()
+    return f"{first}\n{question_and_choices(sample)}".strip()
 
 
 def format_query(sample: Sample) -> str:
@@ -284,9 +282,9 @@ def format_query(sample: Sample) -> str:
 
 QUERIES: Mapping[Preset, Callable[[Sample], str]] = {
     "official": official_query,
-    # The blank behind the colon is taken off.
-    "solution": lambda sample: f"{query_text(sample)}\n{hint(sample)}\nSolution:".strip(),
-    "lmms-eval-cot": lambda sample: f"{query_text(sample)}\n{hint(sample)}".strip(),
+    # The space after the colon is stripped.
+    "solution": lambda sample: f"{question_and_choices(sample)}\n{hint(sample)}\nSolution:".strip(),
+    "lmms-eval-cot": lambda sample: f"{question_and_choices(sample)}\n{hint(sample)}".strip(),
     "lmms-eval-format": format_query,
     "lmms-eval-reason": reason_query,
 }
@@ -349,11 +347,11 @@ Extracted answer: B"""
 ASK = "Extracted answer: "
 
 Normal = Callable[[str, Sample], str | None]
-"""What an extraction is in the form of the answer, a choice by its letter; None for nothing."""
+"""Normalizes an extraction to the answer's form, a choice to its letter; None if it cannot."""
 
 
 def official(prompt: Preset, of: Normal) -> Scoring:
-    """The authors' scoring, with a rule for what counts as the same answer."""
+    """The authors' scoring, with a rule that normalizes answers."""
     return Scoring(
         version=2,
         source=SOURCE,
@@ -365,7 +363,7 @@ def official(prompt: Preset, of: Normal) -> Scoring:
 
 
 def extractor(prompt: Preset, of: Normal) -> Judge:
-    """The judge that takes answers out of replies, given the question as `prompt` asks it."""
+    """The judge that extracts answers from replies. It sees the question as `prompt` asks it."""
     return Judge(
         name="gpt-4-0613",
         prompt=lambda sample, reply: (
@@ -378,11 +376,11 @@ def extractor(prompt: Preset, of: Normal) -> Judge:
 
 
 def official_answer(reply: Reply, sample: Sample, of: Normal) -> Reading:
-    """A choice's text or a number that is all of a reply, or nothing; else for the judge."""
-    # What asked the models took blanks off.
+    """The answer if the reply is empty, a choice's text, or a number; others are for the judge."""
+    # The scripts that asked the models stripped their replies.
     text = reply.text.strip()
     if not text:
-        # A choice all the same, the shortest one: no reply to choices is ever unparsed.
+        # With choices this is the shortest choice, so no reply to choices is ever unparsed.
         return Reading(answer=of("", sample) or None, rule="nothing said")
     if text in sample.choices:
         return Reading(answer=of(text, sample), rule="choice")
@@ -397,7 +395,7 @@ def official_answer(reply: Reply, sample: Sample, of: Normal) -> Reading:
 
 
 def extracted(words: str, sample: Sample, of: Normal) -> Reading:
-    """What the judge extracted; as it stands, and wrong, where it has not the form."""
+    """The judge's extraction, normalized. Without the answer's form it is kept as it is: wrong."""
     answer = of(words, sample)
     if answer is None:
         return Reading(answer=words, rule="extracted: not of the form")
@@ -405,7 +403,7 @@ def extracted(words: str, sample: Sample, of: Normal) -> Reading:
 
 
 def normal(words: str, sample: Sample) -> str | None:
-    """An integer is cut off at its point: "7.9" is 7."""
+    """The normalized answer. An integer is truncated: "7.9" is 7."""
     if sample.choices:
         return meant(words, sample.choices)
     try:
@@ -413,16 +411,16 @@ def normal(words: str, sample: Sample) -> str | None:
             case "integer":
                 return str(int(float(words)))
             case "float":
-                # 1.2, not 1.20; halves go where binary has them: 2.675 is 2.67.
+                # 1.2, not 1.20. Halves round as in binary: 2.675 is 2.67.
                 precision = sample.data["precision"]
                 return str(round(float(words), precision)) if isinstance(precision, int) else None
     except (ValueError, OverflowError):
         return None
-    return words  # a list, which [2007,2008] without its blank is not
+    return words  # a list is compared as text: [2007,2008] does not equal [2007, 2008]
 
 
 def normal_of_2023(words: str, sample: Sample) -> str | None:
-    """As the code that made eight of the published files of figures had it; none of it is left."""
+    """The rule behind eight of the published files of figures. The code itself is gone."""
     if sample.tags["answer_type"] != "integer":
         return normal(words, sample)
     try:
@@ -432,8 +430,9 @@ def normal_of_2023(words: str, sample: Sample) -> str | None:
 
 
 def meant(words: str, choices: tuple[str, ...]) -> str:
-    """The letter of a choice, always: the first in brackets, the letter that all of it is, or else
-    the choice that is nearest by its signs, the first of several; b, "B." and "" are no letters."""
+    """The letter of a choice, always: the first letter in parentheses, or the whole text if it is a
+    letter, or else the first of the choices with the least edit distance. b, "B." and "" are not
+    letters."""
     from rapidfuzz.distance import Levenshtein
 
     text = words.strip()
@@ -451,14 +450,14 @@ def meant(words: str, choices: tuple[str, ...]) -> str:
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """The letter or the value that a reply settles on; unparsed where it names two, or none."""
+    """The letter or the value that a reply settles on; unparsed if it names several, or none."""
     if sample.choices:
-        return single_choice_text(parse_letter(reply, sample), sample.choices)
+        return merge_equal_choices(parse_letter(reply, sample), sample.choices)
     return parse_value(reply, sample)
 
 
-def single_choice_text(reading: Reading, choices: tuple[str, ...]) -> Reading:
-    """Of choices with the same text the first stands for all: problem 781 has 9, 12, 18, 18."""
+def merge_equal_choices(reading: Reading, choices: tuple[str, ...]) -> Reading:
+    """The first of several equal choices stands for all: problem 781 has 9, 12, 18, 18."""
     texts = {choices[ascii_uppercase.index(str(letter))] for letter in reading.candidates}
     if len(texts) != 1:
         return reading
@@ -467,7 +466,7 @@ def single_choice_text(reading: Reading, choices: tuple[str, ...]) -> Reading:
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:
-    """Numbers with decimals are right if they are, rounded to as many as are asked for."""
+    """1.0 for a right answer. A float is right if it is when rounded to the required decimals."""
     if reading.answer is None or sample.target is None:
         return 0.0
     if sample.choices:
@@ -483,11 +482,11 @@ def robust_score(reading: Reading, sample: Sample) -> float:
 
 
 def layout(path: Path) -> Published | None:
-    """The authors' object of problems by id, each with its response and what was extracted of it;
-    of a program what it printed was read.
+    """The authors' object of problems by id, each with its response and the extraction from it. If
+    the response is a program, its output was read.
 
     calculate_score.py#L222-L262 groups problems by the metadata in this file. It cannot read a
-    problem without an extraction; the published figures count one as wrong.
+    problem without an extraction; the published figures count such a problem as wrong.
     """
     rows = of_json(path)
     if not isinstance(rows, dict) or not rows:
@@ -497,7 +496,7 @@ def layout(path: Path) -> Published | None:
     ):
         return None
     replies = {name: row.get("execution", row["response"]) for name, row in rows.items()}
-    # Python's None, where a row has that, is the text "None".
+    # A null extraction becomes the text "None", as in the authors' code.
     words = {name: (str(row["extraction"]),) for name, row in rows.items() if "extraction" in row}
     unread = Reading(answer=None, rule="no extraction in the file")
     without = {name: unread for name in rows if name not in words}

@@ -3,31 +3,33 @@
 Paper    Yu et al. 2023, MM-Vet: Evaluating Large Multimodal Models for Integrated Capabilities,
          https://arxiv.org/abs/2308.02490 (ICML 2024); MM-Vet v2, https://arxiv.org/abs/2408.00765
 Data     yuweihao/MM-Vet, releases v1 and v2: mm-vet.json (218 questions), mm-vet-v2.json (517),
-         images/; CC BY-NC 4.0. `subset=bard` is what Bard would answer then, bard_set.json. LLaVA's
-         llava-mm-vet.jsonl has the questions alone: they can be asked, not judged. In a right
-         answer <OR> and <AND> part alternatives and requirements. In v2 `<IMG>` parts a question's
-         texts and names of pictures
-Prompt   official: the bare question, then the picture, yuweihao/MM-Vet@
-         acde843e02dae30047bb456ee4a8ab28dee7e0ae:inference/claude.py#L23-L42, 512 tokens (#L14);
-         in v2 texts and pictures as the question has them, v2/inference/claude.py#L28-L63. gpt4v: a
-         line of the system before it, inference/gpt4v.py#L15-L61, 300 tokens; v2/inference/
-         gpt4.py#L12-L71, 500 tokens. llava: picture first, as LLaVA's, VLMEvalKit's and the
-         authors' Gemini's numbers (inference/gemini_vision.py#L29-L36), 1,024 tokens: haotian-liu/
+         images/; CC BY-NC 4.0. `subset=bard` is the questions that Bard agreed to answer at the
+         time, bard_set.json. LLaVA's llava-mm-vet.jsonl has only the questions: they can be asked
+         but not judged. In a right answer, <OR> separates alternatives and <AND> separates
+         requirements. In v2, `<IMG>` separates a question's texts and picture names
+Prompt   official: the bare question, then the picture, yuweihao/
+         MM-Vet@acde843e02dae30047bb456ee4a8ab28dee7e0ae:inference/claude.py#L23-L42, 512 tokens
+         (#L14); in v2 the texts and pictures in the question's order,
+         v2/inference/claude.py#L28-L63. gpt4v: a system message before it,
+         inference/gpt4v.py#L15-L61, 300 tokens; v2/inference/gpt4.py#L12-L71, 500 tokens. llava:
+         picture first, as LLaVA's, VLMEvalKit's and the authors' Gemini's numbers
+         (inference/gemini_vision.py#L29-L36), 1,024 tokens: haotian-liu/
          LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/model_vqa.py#L44-L71. lmms-eval:
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/mmvet/mmvet.yaml, which asks for steps. The last two are for v1:
-         mmvetv2, which asks for steps about rows made otherwise, has the official prompt here
-Scoring  official: a judge, gpt-4-0613 at temperature 0, gives a grade from 0 to 1 behind seven
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/mmvet/
+         mmvet.yaml, which asks for steps. The last two prompts are for v1. lmms-eval's mmvetv2 asks
+         for steps about rows of another form; here it has the official prompt
+Scoring  official: a judge, gpt-4-0613 at temperature 0, gives a grade from 0 to 1 after seven
          graded examples, mm-vet_evaluator.py#L15-L26 and #L188-L275; v2/mm-vet-v2_evaluator.py
-         #L13-L25 and #L196-L268. Several runs are averaged (#L302-L343), five in the paper. Where
-         no grade can be read the authors ask up to five times more and then count 0: here it stays
-         not judged. Published are percentages: of all, by ability (a question counts in each of its
-         own), and by set of abilities, whose names the authors join in an order that changes with
-         every run. Numbers by other judges cannot be compared
-Proof    published grades of LLaVA-1.5-7B, one run and three: every total is the authors' (tests/
-         parity). Abilities and sets of them were compared once with the published tables, 44
-         figures to their decimal; no test holds it, since which abilities a question needs is in
-         mm-vet.json alone. v2: by hand
+         #L13-L25 and #L196-L268. Several runs are averaged (#L302-L343), five in the paper. If no
+         grade can be read, the authors ask up to five more times and then count 0; here the reply
+         stays unjudged. The published figures are percentages: over all questions, by ability (a
+         question counts for each of its abilities), and by set of abilities. The authors join the
+         names of a set in an order that changes with every run. Numbers from other judges are not
+         comparable
+Proof    published grades of LLaVA-1.5-7B, one run and three: every total equals the authors'
+         (tests/parity). Figures by ability and by set of abilities were compared once with the
+         published tables: 44 figures agree to the published decimal. No test repeats this, since
+         only mm-vet.json says which abilities a question needs. v2: by hand
 """
 
 import re
@@ -78,7 +80,7 @@ FILES = {
 }
 RELEASES = "https://github.com/yuweihao/MM-Vet/releases/download"
 ABILITIES = ("rec", "ocr", "know", "gen", "spat", "math", "seq")
-"""In the order of the published tables; `seq` is of v2."""
+"""In the order of the published tables. Only v2 has `seq`."""
 
 HARDEST = {
     "math": "reasoning/mathematical",
@@ -89,11 +91,11 @@ HARDEST = {
     "rec": "perception/object",
     "gen": UNMAPPED,
 }
-"""What a question counts for: the first of these that it needs."""
+"""The capability of a question: that of the first of these abilities that it needs."""
 
 
 def together(needed: Sequence[str]) -> str:
-    """The name of a set of abilities; a single one is not to be taken for all that need it."""
+    """The name of a set of abilities. `_only` marks a set of one, which is not all that need it."""
     return "_".join(needed) if len(needed) != 1 else f"{needed[0]}_only"
 
 
@@ -131,10 +133,10 @@ def mm_vet(
 ) -> Benchmark:
     if (prompt, version) not in MOST_TOKENS:
         raise UsageError(
-            f"mm-vet:version={version} has no prompt {prompt!r}: it has official and gpt4v."
+            f"mm-vet:version={version} has no prompt {prompt!r}. Choose official or gpt4v."
         )
     if version == "v2" and subset == "bard":
-        raise UsageError("mm-vet:subset=bard is a part of version=v1.")
+        raise UsageError("mm-vet:subset=bard is only in version=v1.")
     data_file = find(
         data, "mm-vet", FILES[version], published(version), f"mm-vet:version={version}"
     )
@@ -152,7 +154,7 @@ def mm_vet(
                 parse=lambda *_: Reading(answer=None, rule="for the judge"),
                 score=lambda reading, _: None if reading.answer is None else as_score(reading),
                 metrics={"score": Metric(mean, better="higher")},
-                # Sums over what is graded are divided by the number of all questions, #L302-L325.
+                # The sum of the grades is divided by the number of all questions, #L302-L325.
                 missing="wrong",
                 judge=grader(version),
                 partial=True,
@@ -195,7 +197,7 @@ def grader(version: Version) -> Judge:
 
 
 def published(version: Version = "v1", **_: object) -> tuple[File, ...]:
-    """The one archive of a version: its questions, and its pictures in images/."""
+    """The archive of a version: its questions, and its pictures in images/."""
     name = "mm-vet" if version == "v1" else "mm-vet-v2"
     return (File(name=f"{name}.zip", url=f"{RELEASES}/{version}/{name}.zip", unpack=True),)
 
@@ -204,7 +206,7 @@ def published(version: Version = "v1", **_: object) -> tuple[File, ...]:
 
 
 def questions(data_file: DataFile, subset: str) -> Iterator[dict[str, Any]]:
-    """The questions of the authors' object that has them by id, or of LLaVA's lines."""
+    """The questions of the authors' object by id, or of LLaVA's JSON lines."""
     if ".jsonl" in data_file.path.suffixes:
         if subset != "all":
             raise DataError(f"{data_file.path} has no subsets; mm-vet.json and bard_set.json have.")
@@ -216,11 +218,9 @@ def questions(data_file: DataFile, subset: str) -> Iterator[dict[str, Any]]:
             }
         return
     every = of_json(data_file.path)
-    if not isinstance(every, dict) or not all(
-        isinstance(question, dict) for question in every.values()
-    ):
+    if not isinstance(every, dict) or not all(isinstance(entry, dict) for entry in every.values()):
         raise DataError(
-            f"{data_file.path} is no whole object of questions by id. Get it again, whole."
+            f"{data_file.path} is not a complete object of questions by id. Download it again."
         )
     kept = every if subset == "all" else bard_set(data_file)
     for name, fields in every.items():
@@ -232,16 +232,16 @@ def bard_set(data_file: DataFile) -> set[str]:
     path = data_file.path.with_name("bard_set.json")
     names = of_json(path)
     if not isinstance(names, list | dict):
-        raise DataError(f"{path} is not there, or no list of ids: mm-vet.zip has it.")
+        raise DataError(f"{path} is missing or not a list of ids. Take it from mm-vet.zip.")
     return set(names)
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
-    # v1 names its one picture beside the question, v2 its pictures inside it.
-    file_name = row.get("imagename")
+    # v1 has the picture's name in its own field, v2 has the names inside the question.
+    image_name = row.get("imagename")
     names = (
-        [file_name]
-        if file_name
+        [image_name]
+        if image_name
         else [text for is_image, text in parts(row["question"]) if is_image]
     )
     folder = data_file.path.parent
@@ -262,7 +262,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
 
 
 def parts(question: str) -> Iterator[tuple[bool, str]]:
-    """A question's texts and names of pictures, without blanks, in order; says which is which."""
+    """A question's texts and picture names, stripped and in order, with whether it is a name."""
     for part in map(str.strip, question.split("<IMG>")):
         if part:
             yield part.endswith((".jpg", ".png", ".jpeg")), part
@@ -272,7 +272,7 @@ def parts(question: str) -> Iterator[tuple[bool, str]]:
 
 
 def in_order(sample: Sample) -> Message:
-    """Text, then the picture; where the question names pictures itself, they stand there."""
+    """Text, then the picture. If the question marks its pictures, they stay in their places."""
     if "<IMG>" not in sample.question:
         return user(sample.question, *sample.media)
     media = iter(sample.media)
@@ -332,19 +332,19 @@ HEADER = ("Question", "Ground truth", "Prediction", "Correctness")
 
 
 def graded_v1(sample: Sample, reply: Reply) -> str:
-    """The table of examples, and a row to be completed; `|` and lines in a reply stay."""
+    """The table of examples, and a row to complete. `|` and newlines in a reply stay."""
     table = [HEADER, ("---",) * 4, *EXAMPLES]
     lines = [" | ".join(row) for row in table]
-    # What asked the models for v1 took blanks off their replies.
+    # The scripts that asked the models for v1 stripped their replies.
     row = " | ".join([sample.question, alternatives(sample), reply.text.strip(), ""])
     return TASK.format(image="") + "\n".join(lines) + "\n\n" + row
 
 
 def graded_v2(sample: Sample, reply: Reply) -> str:
-    """As before, with bars around the rows, marks for pictures, and lines as `<br>`."""
+    """As for v1, with bars around the rows, marks for pictures, and newlines as `<br>`."""
     examples = [(f"{question}<image>", *rest) for question, *rest in EXAMPLES]
     lines = [f"| {' | '.join(row)} |" for row in (HEADER, ("---",) * 4, *examples)]
-    # Not `parts`: there blanks go first, and a name followed by one is a picture.
+    # Not `parts`, which strips first: there a name followed by a space is a picture.
     question = "".join(
         "<image>" if part.endswith((".jpg", "jpeg", ".png")) else part
         for part in sample.question.split("<IMG>")
@@ -363,7 +363,7 @@ def alternatives(sample: Sample) -> str:
 
 
 def grade(words: str) -> float | None:
-    """The number from 0 to 1 that the words up to the first blank are; `nan` is none here."""
+    """The text up to the first space as a number from 0 to 1; None for any other, also `nan`."""
     try:
         number = float(words.split(" ")[0])
     except ValueError:
@@ -382,16 +382,12 @@ GRADES = re.compile(r"(?P<model>.+)_[^_]+-grade-\d+runs(?:_dev8)?\.json(?:\.gz)?
 
 
 def layout(path: Path) -> Published | None:
-    """The authors' files of grades, with the replies from the model's file beside it, and LLaVA's
-    files of answers; what has replies by id needs no layout."""
+    """The authors' files of grades, with the replies from the model's file in the same folder, and
+    LLaVA's files of answers. Files with replies by id need no layout."""
     if path.is_dir():
-        grades = [
-            path_of_grades
-            for path_of_grades in sorted(path.iterdir())
-            if GRADES.fullmatch(path_of_grades.name)
-        ]
+        grades = [file for file in sorted(path.iterdir()) if GRADES.fullmatch(file.name)]
         if len(grades) > 1:
-            names = ", ".join(path_of_grades.name for path_of_grades in grades)
+            names = ", ".join(file.name for file in grades)
             raise DataError(f"{path} has several files of grades: {names}. Name one of them.")
         return graded(grades[0]) if grades else None
     return answers(path) if ".jsonl" in path.suffixes else graded(path)
@@ -407,20 +403,22 @@ def graded(path: Path) -> Published | None:
     runs = {len(words) for words in verdicts.values()}
     if len(runs) != 1:
         raise DataError(
-            f"{path} has {min(runs)} to {max(runs)} grades a question: their averages would not be "
-            "the authors'. Let all runs end."
+            f"{path} has {min(runs)} to {max(runs)} grades per question, so the averages would "
+            "differ from the authors'. Complete all runs first."
         )
     notes = [f"graded {max(runs)} times by {', '.join(judges_of(rows)) or 'an unnamed judge'}"]
     forced = sum(
-        word != written
+        word != original
         for name, row in rows.items()
-        for word, written in zip(verdicts[name], row["content"], strict=True)
+        for word, original in zip(verdicts[name], row["content"], strict=True)
     )
     if forced:
-        notes.append(f"{forced:,} of the grades are what the authors wrote where they read none")
-    replies = replies_of_grades(path)
+        notes.append(
+            f"{forced:,} grades are those that the authors wrote where they could read none"
+        )
+    replies = replies_of(path)
     if not replies:
-        notes.append("the replies are not in this file, and not beside it: its grades alone count")
+        notes.append("this file and its folder do not have the replies: only its grades count")
     texts = {name: replies.get(name, "") for name in verdicts}
     return Published(
         replies={**replies, **texts}, verdicts={"official": verdicts}, notes=tuple(notes)
@@ -428,7 +426,7 @@ def graded(path: Path) -> Published | None:
 
 
 def words_of(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    """The judge's words, each run's; where they are no grade, the one that the authors took."""
+    """The judge's words in each run. Where they are not the stored grade, the stored grade."""
     words, scores = row["content"], row["score"]
     if (
         not isinstance(words, list)
@@ -438,7 +436,9 @@ def words_of(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
         or not all(isinstance(score, int | float) for score in scores)
         or any(grade(str(score)) is None for score in scores)
     ):
-        raise DataError(f"{where} is no list of words and one of grades from 0 to 1 beside it.")
+        raise DataError(
+            f"{where} does not have a list of words and an equally long list of grades from 0 to 1."
+        )
     return tuple(
         word if grade(word) == score else str(score)
         for word, score in zip(words, scores, strict=True)
@@ -449,8 +449,8 @@ def judges_of(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return sorted({str(name) for row in rows.values() for name in row.get("model", ())})
 
 
-def replies_of_grades(path: Path) -> dict[str, str]:
-    """The replies of the model that a file of grades is named after; none where they are not."""
+def replies_of(path: Path) -> dict[str, str]:
+    """The replies of the model that a file of grades is named after; empty without its file."""
     match = GRADES.fullmatch(path.name)
     for ending in (".json", ".json.gz") if match else ():
         replies = of_json(path.with_name(f"{match['model'] if match else ''}{ending}"))
@@ -460,7 +460,7 @@ def replies_of_grades(path: Path) -> dict[str, str]:
 
 
 def answers(path: Path) -> Published | None:
-    """LLaVA's answers have the number in the id alone, scripts/convert_mmvet_for_eval.py#L15."""
+    """LLaVA's answers have only the number of the id, scripts/convert_mmvet_for_eval.py#L15."""
     rows = list(jsonl(path))
     if not all(isinstance(row.get("question_id"), int) and "text" in row for row in rows):
         return None

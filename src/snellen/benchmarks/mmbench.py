@@ -2,38 +2,39 @@
 
 Paper    Liu et al. 2023, MMBench: Is Your Multi-modal Model an All-around Player?,
          https://arxiv.org/abs/2307.06281 (ECCV 2024)
-Data     VLMEvalKit's sheets, MMBench_{DEV,TEST}_{EN,CN}[_V11].tsv and CCBench.tsv (`lang=cc`, which
-         has no test part and no versions); open-compass/MMBench, Apache-2.0. dev has 1,164
+Data     VLMEvalKit's sheets, MMBench_{DEV,TEST}_{EN,CN}[_V11].tsv and CCBench.tsv (`lang=cc`,
+         without a test split and versions); open-compass/MMBench, Apache-2.0. dev has 1,164
          questions in 4,329 rows (1.0), CCBench 510 in 2,040. 1.0 and 1.1 are not comparable. The
          answers to 1.1 test are public since the test server closed on 31 March 2026
-         (open-compass/MMBench#61, VLMEvalKit#1516); the MD5s here are of the sheets that have them
-         (VLMEvalKit@0bccf4527f5eb4c2d5837a6492e379f4ca1be63f). An older copy has none
-         (26f0f15381a21720255091d3e0316ce6 in English, 74bbe4556dac745613c7cbe5ad787050 in
-         Chinese). The published digests of 1.0 test have not changed since 2023: no answers. A
-         choice such as "None" is text here, which pandas, and with it VLMEvalKit, takes for a
-         missing cell
-Prompt   vlmevalkit: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
-         vlmeval/dataset/image_mcq.py#L212-L247. opencompass, minigpt4: the authors' first page
-         (open-compass/opencompass, docs/en/MMBench.md, since removed). Its `if` leaves the hint out
-         where there is one; that it be put first is taken for what was meant. Its example for
-         MiniGPT-4 has no hint; it stands before the question here too. lmms-eval's is not built:
-         under its names VLMEvalKit's is asked. Picture first. 1,024 tokens:
-         haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
-         llava/eval/model_vqa_mmbench.py#L120
+         (open-compass/MMBench#61, VLMEvalKit#1516); the MD5s here belong to the sheets with these
+         answers (VLMEvalKit@0bccf4527f5eb4c2d5837a6492e379f4ca1be63f). An older copy has no answers
+         (26f0f15381a21720255091d3e0316ce6 in English, 74bbe4556dac745613c7cbe5ad787050 in Chinese).
+         The published digests of 1.0 test have not changed since 2023, so it has no answers. A
+         choice such as "None" is text here; pandas, and therefore VLMEvalKit, reads it as a missing
+         cell
+Prompt   vlmevalkit: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
+         dataset/image_mcq.py#L212-L247. opencompass, minigpt4: the authors' first page
+         (open-compass/opencompass, docs/en/MMBench.md, since removed). The published code skips the
+         hint when there is one. We assume the opposite was intended and put the hint first. The
+         example for MiniGPT-4 has no hint; here the hint is before the question too. lmms-eval's
+         prompt is not implemented: its task names use VLMEvalKit's. Picture first. 1,024 tokens:
+         haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/
+         model_vqa_mmbench.py#L120
 Scoring  circular: a question is right if the answers in all its rows (as many as there are, index
-         modulo 1,000,000) are, multiple_choice.py#L409-L428 and #L511-L582. vanilla: its first row
-         alone; vanilla_all: every row. official: the letter by VLMEvalKit's rules,
-         matching_util.py#L18-L61 and #L107-L127. What these leave open the authors ask ChatGPT,
-         as `judged` does (`snellen judge`); without a judge it is wrong, as under their
-         `exact_matching`. Where ChatGPT's words fit no choice in three tries, theirs is a choice
-         drawn at random, and here not judged. vlmevalkit-2024: the older rules, as MMStar copied
-         them. robust: ours, the letter that a reply settles on. In other people's files, robust
-         aside, a row whose request failed is wrong, as in VLMEvalKit, whose own files have all rows
-         (inference.py#L246). So is a row that a file lacks, and its question with it. VLMEvalKit
-         differs there: of a file with a part of the rows (image_mcq.py#L299-L304) it judges each
-         question by those it has, and leaves out the questions whose first it lacks
-         (multiple_choice.py#L527-L537). `--missing excluded` takes the questions that have all
-         their replies, which is its figure for files that lack nothing but whole questions
+         modulo 1,000,000) are, multiple_choice.py#L409-L428 and #L511-L582. vanilla: only its first
+         row; vanilla_all: every row. official: the letter by VLMEvalKit's rules,
+         matching_util.py#L18-L61 and #L107-L127. Replies without a letter go to ChatGPT in the
+         authors' code, and in `judged` (`snellen judge`). Without a judge they are wrong, as with
+         VLMEvalKit's `exact_matching`. If ChatGPT's words match no choice in three tries, the
+         authors draw a choice at random; here the reply stays unjudged. vlmevalkit-2024: the older
+         rules, as MMStar copied them. robust: ours, the letter that a reply settles on. In
+         published result files, a row whose request failed is wrong under all scorings except
+         robust, as in VLMEvalKit, whose own files have all rows (inference.py#L246). A row that a
+         file lacks is wrong too, and so is its question. Here VLMEvalKit differs: for a file with
+         only some rows (image_mcq.py#L299-L304), it judges each question by the rows in the file,
+         and leaves out questions without their first row (multiple_choice.py#L527-L537). `--missing
+         excluded` scores only the questions with all replies. This is VLMEvalKit's figure for files
+         that lack only complete questions
 Proof    published replies of LLaVA-1.5-13B to the first release of dev: 796 of 1,176 questions are
          right, as published (67.7), and vanilla 75.4 (tests/parity). The rules, both years':
          VLMEvalKit's code on 1,500 made replies. Abilities: by hand
@@ -102,7 +103,7 @@ ABILITIES = {
     "relation_reasoning": ("RR", "reasoning"),
     "logic_reasoning": ("LR", "reasoning"),
 }
-"""VLMEvalKit's abbreviation of each l2-category, and the L1 ability above it."""
+"""VLMEvalKit's abbreviation of each l2-category, and its L1 ability."""
 
 LEAVES = {
     "image_scene": "perception/scene",
@@ -134,7 +135,7 @@ LEAVES = {
     "food_clothes": "knowledge/cultural",
     "sketch_reasoning": "reasoning/logic",
 }
-"""What each of the authors' finest abilities asks of a model."""
+"""The capability of each of the authors' finest abilities."""
 
 HOST = "https://opencompass.openxlab.space/utils"
 MD5 = {
@@ -150,7 +151,7 @@ MD5 = {
 }
 
 SUBMITTED = ("question", "A", "B", "C", "D", "prediction", "category", "l2_category")
-"""Columns of the sheet that the test server took until it was closed on 31 March 2026."""
+"""Columns of the sheet that the test server accepted until it closed on 31 March 2026."""
 
 Lang = Literal["en", "cn", "cc"]
 Split = Literal["dev", "test"]
@@ -206,7 +207,7 @@ def mmbench(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings by name, the first of which gives the headline."""
+    """The scorings by name. The first gives the headline."""
     metrics = {
         "circular": circular("pass"),
         "vanilla": vanilla("pass"),
@@ -247,7 +248,7 @@ def scorings() -> dict[str, Scoring]:
 def published(
     lang: Lang = "en", split: Split = "dev", version: Version = "1.1", **_: object
 ) -> tuple[File, ...]:
-    """The one sheet that these options read, as VLMEvalKit publishes it."""
+    """The sheet that these options read, as VLMEvalKit publishes it."""
     if lang == "cc":
         if split == "test":
             raise UsageError("mmbench:lang=cc is CCBench, which has no test split.")
@@ -259,10 +260,9 @@ def published(
 
 
 def rotations(table: Table) -> Mapping[int, Sequence[int]]:
-    """The indices of each question's rows in rising order, by the index of the question.
+    """The indices of each question's rows in ascending order, by the index of the question.
 
-    Rows are counted, not choices: 53 questions of the first release have four choices in three
-    rows.
+    Rows count, not choices: 53 questions of the first release have four choices but three rows.
     """
     indices: dict[int, list[int]] = {}
     for row in table:
@@ -344,7 +344,7 @@ PROMPTS = {"vlmevalkit": vlmevalkit, "opencompass": opencompass, "minigpt4": min
 
 
 def answer_of_2024(reply: Reply, sample: Sample) -> Reading:
-    """The letter by the older rules, of the text as VLMEvalKit stores it."""
+    """The letter by the older rules, read from the text as VLMEvalKit stores it."""
     return as_reading(vlmevalkit_2024_letter(reply.text.strip(), sample.choices))
 
 

@@ -3,25 +3,26 @@
 Paper    Fu et al. 2023, MME: A Comprehensive Evaluation Benchmark for Multimodal Large Language
          Models, https://arxiv.org/abs/2306.13394 (NeurIPS 2025, Datasets and Benchmarks)
 Data     MME_Benchmark_release_version.zip, darkyarding/MME on the hub: a folder of images for each
-         task, and their questions in the eval_tool's Your_Results/TASK.txt, three columns, or in a
-         text beside each image, as the archive has them; for research alone. 2,374 questions, 1,187
-         images. VLMEvalKit's MME.tsv is read too. An id is TASK/IMAGE/1 or 2
-Prompt   official, vlmevalkit: the question, which ends in "Please answer yes or no.", behind the
-         picture. llava: LLaVA's line on a single word or phrase instead of that, in its
-         llava_mme.jsonl. lmms-eval: the same,
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/mme/utils.py#L37-L45. 128 tokens, as LLaVA asked
-Scoring  official: BradyFU/Awesome-Multimodal-Large-Language-Models@
-         dd2950902889cd614d4edf606827240166d29381:tools/eval_tool.zip, calculation.py: the first
-         four signs of a reply in small letters have yes, or else no. A task's score is 100 acc +
-         100 acc+, at most 200; perception sums up ten tasks, cognition four, score all. acc is the
-         share of questions that are right, acc+ of images with both right; precision and recall
-         are of yes, without the replies that say neither word. It pairs lines by their order, here
-         images do; where that differs in a file, the result says so. vlmevalkit: one of the two is
-         a word of the reply (without its judge: wrong otherwise). lmms-eval: as official, without
-         blanks around and full stops; y and n too. robust: ours
-Proof    published outputs of LaVIN: every figure of the fourteen tasks and both sums, and the rule
-         and the sums on 2,800 made replies (tests/parity). The others' rules: their code, by hand
+         task, and the questions in the eval_tool's Your_Results/TASK.txt with three columns, or in
+         a text for each image, as in the archive; research use only. 2,374 questions, 1,187 images.
+         VLMEvalKit's MME.tsv is read too. An id is TASK/IMAGE/1 or 2
+Prompt   official, vlmevalkit: the question, which ends in "Please answer yes or no.", after the
+         picture. llava: LLaVA's line on a single word or phrase instead of that ending, as in its
+         llava_mme.jsonl. lmms-eval: the same, EvolvingLMMs-Lab/
+         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/mme/utils.py#L37-L45.
+         128 tokens, as LLaVA asked
+Scoring  official: BradyFU/
+         Awesome-Multimodal-Large-Language-Models@dd2950902889cd614d4edf606827240166d29381:tools/
+         eval_tool.zip, calculation.py: the first four characters of the lowercase reply contain
+         yes, or else no. A task's score is 100 acc + 100 acc+, at most 200. perception sums ten
+         tasks, cognition four, score all. acc is the share of right questions, acc+ the share of
+         images with both questions right. precision and recall are those of yes, without the
+         replies that say neither word. The authors' script pairs lines by order; Snellen pairs them
+         by image. If these differ in a file, the result says so. vlmevalkit: one of the two words
+         is a word of the reply; other replies are wrong, since its judge is not asked. lmms-eval:
+         as official, after stripping spaces and full stops; y and n count too. robust: ours
+Proof    published outputs of LaVIN: every figure of the fourteen tasks and both sums. Also the rule
+         and the sums on 2,800 made replies (tests/parity). Other rules: by hand, from their code
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ OF_COCO = ("existence", "count", "position", "color")
 ROOT = "MME_Benchmark_release_version"
 SUFFIX = " Please answer yes or no."
 FILES_PUBLISHED = (
-    # The authors' own archive lies on the hub, where it has no digest to hold it to.
+    # The authors' own archive is on the hub, without a digest to verify it.
     File(
         name="MME.tsv",
         url="https://opencompass.openxlab.space/utils/VLMEval/MME.tsv",
@@ -195,34 +196,35 @@ OF_YES: Mapping[str, Metric] = {
     "precision": precision.with_arguments(otherwise=0.0),
     "recall": recall.with_arguments(otherwise=0.0, answered_only=True),
 }
-"""What calculation.py also takes of each task, without the replies that say neither word."""
+"""What calculation.py also reports for each task, without the replies that say neither word."""
 
 
 # -- data
 
 
 def release_folder(data: Path | None) -> Path | None:
-    """The folder with the tasks' folders, if the authors' archive was unpacked."""
+    """The folder that contains the tasks' folders, if the authors' archive was unpacked."""
     start = data or data_folder("mme")
     return next((path for path in (start / ROOT, start) if (path / TASKS[0]).is_dir()), None)
 
 
 def questions(data_file: DataFile, folder: Path | None) -> Iterator[dict[str, Any]]:
-    """The questions of every task: of Your_Results, or beside the images where that is not."""
+    """The questions of every task, from Your_Results or else from the texts with the images."""
     try:
         tables = data_file.path.parent
     except DataError:
         if folder is None:
             raise
-        yield from in_task_folders(folder)
+        yield from questions_by_image(folder)
         return
     for task in TASKS:
         pairs: Counter[str] = Counter()
         for number, columns in lines_of(tables / f"{task}.txt"):
             if len(columns) < 3:
                 raise DataError(
-                    f"{tables / task}.txt: line {number} has {len(columns)} columns, and three are "
-                    "needed: image, question and answer, with tabs between. Get it whole."
+                    f"{tables / task}.txt: line {number} has {len(columns)} columns but needs "
+                    "three, separated by tabs: image, question, and answer. Download the file "
+                    "again."
                 )
             image, question, answer, *_ = columns
             pairs[image] += 1
@@ -235,8 +237,8 @@ def questions(data_file: DataFile, folder: Path | None) -> Iterator[dict[str, An
             }
 
 
-def in_task_folders(folder: Path) -> Iterator[dict[str, Any]]:
-    """The questions of the archive's texts: two lines for each image, whose name they have."""
+def questions_by_image(folder: Path) -> Iterator[dict[str, Any]]:
+    """The questions of the archive's texts. Each text has two lines and the name of its image."""
     for task in TASKS:
         texts = folder / task / "questions_answers_YN"
         images = folder / task / "images"
@@ -246,8 +248,8 @@ def in_task_folders(folder: Path) -> Iterator[dict[str, Any]]:
             for number, columns in lines_of(text):
                 if len(columns) != 2 or text.stem not in names:
                     raise DataError(
-                        f"{text}: line {number} is no question and answer with a tab between, or "
-                        "there is no image of its name. Unpack the archive again, whole."
+                        f"{text}: line {number} is not a question and an answer separated by a "
+                        "tab, or the file's image is missing. Unpack the archive again."
                     )
                 yield {
                     "task": task,
@@ -259,8 +261,8 @@ def in_task_folders(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The lines of a text that are not empty, by number from 1, in columns."""
-    # Not splitlines, to which other signs end a line too.
+    """The nonempty lines of a text, split into columns, with their numbers from 1."""
+    # Not splitlines, which also splits at other characters.
     text = file_content(path).decode()
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         if line.strip():
@@ -273,33 +275,33 @@ def to_sample(folder: Callable[[], Path], row: Row) -> Sample:
     root = root / ROOT if (root / ROOT).is_dir() else root
     inside = "images/" if (root / task / "images").is_dir() else ""
     name = f"{task}/{inside}{image}"
-    return sample_of(
+    return build_sample(
         f"{task}/{image}/{row['place']}", row, image, row["place"],
         (Image(root / name, label=name, within=root),),
     )  # fmt: skip
 
 
 def of_sheet(places: Callable[[], Mapping[str, int]], row: Row) -> Sample:
-    """A row of VLMEvalKit's sheet, with its index for an id."""
+    """A row of VLMEvalKit's sheet. Its index is the id."""
     fields = {**row, "task": row["category"]}
-    return sample_of(
+    return build_sample(
         row["index"], fields, row["image_path"], places()[row["index"]], tuple(row["image"])
     )
 
 
 def in_pairs(table: Table) -> Mapping[str, int]:
-    """For each index of a sheet which question to its image it is, from 1."""
+    """For each index of a sheet, the number of the question about its image, from 1."""
     seen: Counter[tuple[str, str]] = Counter()
-    pairs = {}
+    positions = {}
     for row in table:
         key = (row["category"], row["image_path"])
         seen[key] += 1
-        pairs[row["index"]] = seen[key]
-    return pairs
+        positions[row["index"]] = seen[key]
+    return positions
 
 
-def sample_of(
-    name: str, row: Mapping[str, Any], image: str, number: int, media: tuple[Image, ...]
+def build_sample(
+    name: str, row: Mapping[str, Any], image: str, position: int, media: tuple[Image, ...]
 ) -> Sample:
     return Sample(
         id=name,
@@ -307,7 +309,7 @@ def sample_of(
         choices=YES_NO,
         media=media,
         target={"yes": "yes", "no": "no"}[row["answer"].strip().lower()],
-        tags={"task": row["task"], "question": f"question {number}"},
+        tags={"task": row["task"], "question": f"question {position}"},
         data={"image": image},
     )
 
@@ -317,7 +319,7 @@ def image_of(sample: Sample) -> str:
 
 
 def picture_of(sample: Sample) -> str:
-    """The picture itself: four tasks are about COCO's, and share ten of them."""
+    """The picture itself. Four tasks use pictures of COCO and share ten of them."""
     image = str(sample.data["image"])
     return Path(image).name if sample.tags["task"] in OF_COCO else image_of(sample)
 
@@ -330,7 +332,7 @@ def llava(question: str) -> str:
 
 
 def lmms_eval(question: str) -> str:
-    # Where two blanks precede the suffix, one is left.
+    # If two spaces precede the suffix, one stays.
     return question.strip().replace(SUFFIX, "") + f"\n{SHORT}"
 
 
@@ -346,7 +348,7 @@ PROMPTS: Mapping[Preset, Callable[[str], str]] = {
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """The word in the first four signs: "eyes" says yes, "know" no, and "   no" neither."""
+    """The word in the first four characters: "eyes" says yes, "know" no, and "   no" neither."""
     return in_first_four(reply.text.lower())
 
 
@@ -369,10 +371,10 @@ def points(tasks: Sequence[str], *, single: bool = False) -> Metric:
 
         S = Σ_t 100 (a_t + b_t)
 
-    a_t is the share of right questions of task t, b_t that of images with both right; an image with
-    one question alone is not in b_t. No value where a task has no replies. `single` gives a task
-    its own points where it is alone; else there are none for it (n = 0). The interval draws images
-    again, in all tasks at once.
+    a_t is the share of right questions of task t, b_t the share of images with both questions
+    right. An image with only one question is not in b_t. There is no value if a task has no
+    replies. If the data have only one task, `single` gives it its own points; otherwise it has none
+    (n = 0). The interval resamples images, in all tasks together.
     """
 
     def metric(columns: Columns) -> Estimate:
@@ -388,10 +390,10 @@ def points(tasks: Sequence[str], *, single: bool = False) -> Metric:
             reason = f"no replies to {len(absent)} of its {len(wanted)} tasks: {', '.join(absent)}"
             return Estimate(value=None, unit="points", n=0, reason=reason)
         columns = columns.tagged("task", wanted)
-        grouped = groups(columns, "task", "question")
+        by_image = groups(columns, "task", "question")
         clusters, cluster = np.unique(columns.cluster, return_inverse=True)
         shape = len(clusters), len(tag.names)
-        both = grouped.size == PAIR
+        both = by_image.size == PAIR
         kept = [code for code, name in enumerate(tag.names) if name in wanted]
 
         def by_task(
@@ -402,11 +404,11 @@ def points(tasks: Sequence[str], *, single: bool = False) -> Metric:
             return sums.reshape(shape)[:, kept].astype(np.float64, copy=False)
 
         task = columns.tags["task"].codes
-        pairs = np.searchsorted(clusters, grouped.cluster[both]), grouped.code[both]
+        pairs = np.searchsorted(clusters, by_image.cluster[both]), by_image.code[both]
         sums = [
             by_task(cluster, task, np.asarray(columns.score)),
             by_task(cluster, task, np.ones(columns.n)),
-            by_task(*pairs, grouped.all_right[both]),
+            by_task(*pairs, by_image.all_right[both]),
             by_task(*pairs, np.ones(int(both.sum()))),
         ]
 
@@ -451,46 +453,46 @@ def line_pairs(table: ReplyTable) -> Resolution:
 
 @metric(better="higher", unit="fraction")
 def acc_plus(columns: Columns) -> Estimate:
-    """The share of images with both questions right; `n` counts images, those with one alone are
-    left out. In [0, 1]; higher is better."""
-    grouped = groups(columns, "task", "question")
-    both = grouped.size == PAIR
-    return stats.mean(grouped.all_right[both], grouped.cluster[both])
+    """The share of images with both questions right. `n` counts images; images with only one
+    question are left out. In [0, 1]; higher is better."""
+    by_image = groups(columns, "task", "question")
+    both = by_image.size == PAIR
+    return stats.mean(by_image.all_right[both], by_image.cluster[both])
 
 
 # -- the authors' files of results
 
 
 def results(path: Path, samples: Iterator[Sample]) -> Published | None:
-    """A folder of TASK.txt with four columns, as calculation.py reads it, the last the reply; or
-    LLaVA's answers in JSON lines, which have both questions of an image by one id."""
-    file_replies = four_columns(path) if path.is_dir() else llavas(path)
-    if not file_replies:
+    """A folder of TASK.txt files with four columns, as calculation.py reads it; the last column is
+    the reply. Or LLaVA's answers in JSON lines, in which one id has both questions of an image."""
+    lines = four_columns(path) if path.is_dir() else llavas(path)
+    if not lines:
         return None
     names = {
         (s.tags["task"], Path(str(s.data["image"])).stem, bare_question(s.question)): s.id
         for s in samples
     }
     replies: dict[str, str | None] = {}
-    for where, task, image, question, text in file_replies:
+    for where, task, image, question, text in lines:
         name = names.get((task, Path(image).stem, bare_question(question)))
         if name is None:
             raise DataError(
-                f"{where}: there is no question {question!r} to {image} in the task {task} of the "
-                "data set. Are the columns image, question, right answer and reply?"
+                f"{where}: there is no question {question!r} about {image} in the task {task} of "
+                "the data set. Are the columns image, question, right answer, and reply?"
             )
         if name in replies:
             raise DataError(f"{where}: a second reply to {question!r} about {image}. Keep one.")
         replies[name] = text
-    return Published(replies=replies, notes=("replies are found by task, image and question",))
+    return Published(replies=replies, notes=("replies are matched by task, image, and question",))
 
 
-FileReply = tuple[str, str, str, str, str | None]
-"""Where it stands, task, image, question and reply."""
+ResultLine = tuple[str, str, str, str, str | None]
+"""Location, task, image, question, and reply."""
 
 
-def four_columns(folder: Path) -> list[FileReply]:
-    file_replies: list[FileReply] = []
+def four_columns(folder: Path) -> list[ResultLine]:
+    lines: list[ResultLine] = []
     for task in TASKS:
         files = [path for end in (".txt", ".txt.gz") if (path := folder / f"{task}{end}").is_file()]
         for path in files:
@@ -498,31 +500,31 @@ def four_columns(folder: Path) -> list[FileReply]:
                 where = f"{path}, line {number}"
                 if len(columns) not in (3, 4):
                     raise DataError(
-                        f"{where} has {len(columns)} columns, not four: a reply holds no tab and "
-                        "no line's end. Replace them by blanks."
+                        f"{where} has {len(columns)} columns, not four. A reply must not contain "
+                        "tabs or newlines. Replace them with spaces."
                     )
                 image, question, _, *reply = columns
-                file_replies.append((where, task, image, question, reply[0] if reply else None))
-    return file_replies
+                lines.append((where, task, image, question, reply[0] if reply else None))
+    return lines
 
 
-def llavas(path: Path) -> list[FileReply]:
-    file_replies: list[FileReply] = []
+def llavas(path: Path) -> list[ResultLine]:
+    lines: list[ResultLine] = []
     try:
         for row in jsonl(path):
             task, _, image = str(row.get("question_id", "")).partition("/")
             if task not in TASKS or not {"prompt", "text"} <= row.keys():
                 return []
-            file_replies.append(
+            lines.append(
                 (f"{path}, row {row.position + 1}", task, image, row["prompt"], row["text"])
             )
     except DataError:
         return []
-    return file_replies
+    return lines
 
 
 def bare_question(question: str) -> str:
-    """A question without the line on how to answer it, by which it is known again."""
+    """A question without the instruction on how to answer it. This form identifies the question."""
     return " ".join(question.replace(SHORT, "").replace(SUFFIX.strip(), "").split())
 
 
@@ -532,7 +534,7 @@ PAIR = 2
 """Questions to an image."""
 PERFECT = {"oracle": 2800.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 EXPECT = {
-    # "Yes and no" begins with yes, which half of the questions want, and no image twice.
+    # "Yes and no" begins with yes: right for half of the questions, and for both of no image.
     "official": {**PERFECT, "hedging": 14 * 50.0},
     "vlmevalkit": PERFECT,
     "lmms-eval": {**PERFECT, "hedging": 14 * 50.0},

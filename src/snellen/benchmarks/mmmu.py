@@ -2,38 +2,38 @@
 
 Paper    Yue et al. 2023, MMMU: A Massive Multi-discipline Multimodal Understanding and Reasoning
          Benchmark for Expert AGI, https://arxiv.org/abs/2311.16502 (CVPR 2024)
-Data     MMMU/MMMU on the hub, a parquet file a subject and split; Apache-2.0. dev has 150
+Data     MMMU/MMMU on the hub, a parquet file per subject and split; Apache-2.0. dev has 150
          questions, val 900 (847 with choices, 53 open), test 10,500. Also read: VLMEvalKit's
-         MMMU_DEV_VAL.tsv and MMMU_TEST.tsv; all subjects in one file (lmms-lab/MMMU); for scoring
-         alone the authors' answer_dict_val.json, with the choices that output.json files beside it
-         name. The answers of test came out in February 2026 as answer_dict_test.json, which is read
-         where it lies beside the rows; without it test is for the server
+         MMMU_DEV_VAL.tsv and MMMU_TEST.tsv; all subjects in one file (lmms-lab/MMMU); and, only for
+         scoring, the authors' answer_dict_val.json, with choices from the output.json files below
+         its folder. The answers of test were published in February 2026 as answer_dict_test.json,
+         which is read if it is in the rows' folder. Without it, only the server can score test
 Prompt   official: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:
-         mmmu/utils/data_utils.py#L136-L174 with mmmu/configs/llava1.5.yaml, whose empty lines fold,
-         each picture in the place of its mark <image 1>. llava: the same text as
-         mmmu/run_llava.py#L88-L95 sends it, the first picture in front and the marks left in.
-         vlmevalkit: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
-         vlmeval/dataset/image_mcq.py#L212-L247 and #L514-L540. lmms-eval:
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/mmmu/utils.py#L74-L178, mmmu_val.yaml. 128 tokens:
-         mmmu/utils/model_utils.py#L53; lmms-eval's test has 512, mmmu_test.yaml#L14
+         mmmu/utils/data_utils.py#L136-L174 with mmmu/configs/llava1.5.yaml, whose empty lines fold.
+         Each picture replaces its mark, such as <image 1>. llava: the same text as in
+         mmmu/run_llava.py#L88-L95, with the first picture in front and the marks kept. vlmevalkit:
+         open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
+         vlmeval/dataset/image_mcq.py#L212-L247 and #L514-L540. lmms-eval: EvolvingLMMs-Lab/
+         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/mmmu/utils.py#L74-L178,
+         mmmu_val.yaml. 128 tokens: mmmu/utils/model_utils.py#L53; lmms-eval's test has 512,
+         mmmu_test.yaml#L14
 Scoring  official: mmmu/utils/eval_utils.py#L10-L216 by main_parse_and_eval.py: a letter by rules,
-         or a draw; an open answer is right if a number in its last words is the right one to two
-         decimals, or if the right text is a part of them. Draws are one sequence from the seed 42,
-         subject by subject, in the order of the authors' files, or of the data set for a run.
-         Domains and all are means over questions, #L246-L255. eval-only: main_eval_only.py#L51-L63,
-         for files of letters that were read already. vlmevalkit:
-         vlmeval/utils/matching_util.py#L18-L127, without a judge; an open question is a choice
-         between the right answer and "Other Answers",
-         vlmeval/dataset/utils/multiple_choice.py#L62-L74 and #L481-L483. lmms-eval: other rules for
-         letters, lmms_eval/tasks/_task_utils/mmmu_mcq_utils.py#L17-L65, and no open answer is ever
-         right: the right one is looked for in single characters of what was found,
+         or a draw. An open answer is right if a number in its last words equals the right one to
+         two decimals, or if they contain the right text. Draws form one sequence from the seed 42,
+         subject by subject, in the order of the authors' files, or for a run in the order of the
+         data set. The figures of domains and of all questions are means over questions, #L246-L255.
+         eval-only: main_eval_only.py#L51-L63, for files of letters that are already parsed.
+         vlmevalkit: vlmeval/utils/matching_util.py#L18-L127, without a judge. An open question
+         becomes a choice between the right answer and "Other Answers", vlmeval/dataset/utils/
+         multiple_choice.py#L62-L74 and #L481-L483. lmms-eval: other rules for letters, lmms_eval/
+         tasks/_task_utils/mmmu_mcq_utils.py#L17-L65, and no open answer is ever right, because the
+         right one is searched in single characters of the parsed answer,
          lmms_eval/tasks/mmmu/utils.py#L188-L189 and #L386-L390. robust: ours, the letter or the
          value that a reply settles on
-Proof    published outputs of LLaVA-1.5-13B, raw and read, and of its later run: every answer, every
-         verdict, all figures of subjects and domains are the authors' (tests/parity), and the
-         draws of main_parse_and_eval.py on 1,000 made replies (tests/test_benchmarks). vlmevalkit,
-         lmms-eval: their code on made replies. robust: by hand
+Proof    published outputs of LLaVA-1.5-13B, raw and parsed, and of its later run: every answer,
+         every verdict, and all figures of subjects and domains equal the authors' (tests/parity).
+         So do the draws of main_parse_and_eval.py on 1,000 made replies (tests/test_benchmarks).
+         vlmevalkit, lmms-eval: their code on made replies. robust: by hand
 """
 
 import re
@@ -142,13 +142,13 @@ def mmmu(
     )
     patterns = (f"*/{begins}-*-of-*.parquet", f"{begins}-*-of-*.parquet")
     data_file = looked_for(data, "mmmu", patterns, names, files, f"mmmu:split={split}")
-    answers = cache(lambda: published_answers(data_file, split))
+    answers = cache(lambda: separate_answers(data_file, split))
     return Benchmark(
         name="mmmu",
         asks=1,
         data=Late(str(data_file), lambda: rows(data_file, begins, subject)),
         sample=lambda _, row: to_sample(row, answers),
-        prompt=lambda sample, _: messages_of(sample, prompt),
+        prompt=lambda sample, _: messages(sample, prompt),
         scorings=scorings(),
         max_answer_tokens=512 if prompt == "lmms-eval" and split == "test" else 128,
         check=Check(says=lambda _, answer: answer, wrong=wrong_answer, expect=EXPECT),
@@ -167,7 +167,7 @@ def mmmu(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings by name, the first of which gives the headline."""
+    """The scorings by name. The first gives the headline."""
     metrics = {"accuracy": mean}
     return {
         "official": Scoring(
@@ -211,7 +211,7 @@ def scorings() -> dict[str, Scoring]:
 
 
 def published(split: Split = "val", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's sheet, which has digests and all subjects in one; the answers of test."""
+    """VLMEvalKit's sheet, which has a digest and all subjects; for test also its answers."""
     name = "MMMU_TEST.tsv" if split == "test" else "MMMU_DEV_VAL.tsv"
     sheet = File(name=name, url=f"{HOST}/{name}", md5=SHEETS[name])
     return (sheet, TEST_ANSWERS) if split == "test" else (sheet,)
@@ -221,20 +221,20 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
 
 
 def rows(data_file: DataFile, begins: str, subject: Subject) -> Table:
-    """The rows of a split and subject, in the form that was found."""
+    """The rows of a split and subject, read in the form of the data file."""
     kinds = data_file.path.name.split(".")
     if "parquet" in kinds:
         paths = parquet_files(data_file)
         if by_subject := {path.parent.name for path in paths} & set(DOMAIN_OF):
-            # A file that the user names is read alone.
+            # If the user names a file, only that file is read.
             is_single_file = data_file.data is not None and data_file.data.is_file()
             wanted = (
                 by_subject if is_single_file else {subject} if subject != "all" else set(DOMAIN_OF)
             )
             if missing := sorted(wanted - by_subject):
                 raise DataError(
-                    f"{data_file.folder} has no {begins} of {', '.join(missing)}. Download it, or "
-                    f"name a subject that is there (mmmu:subject={min(by_subject)})."
+                    f"{data_file.folder} has no {begins} of {', '.join(missing)}. Download it, "
+                    f"or choose a subject that is there (mmmu:subject={min(by_subject)})."
                 )
             paths = [path for path in paths if path.parent.name in wanted]
         table: Table = of_parquet(data_file, paths)
@@ -243,11 +243,11 @@ def rows(data_file: DataFile, begins: str, subject: Subject) -> Table:
     else:
         table = Drawn(str(data_file), partial(answered, data_file.path))
 
-    def is_of_subject(row: Row) -> bool:
+    def is_selected(row: Row) -> bool:
         name = str(row["id"])
         return name.startswith(f"{begins}_") and subject in ("all", subject_of(name))
 
-    return Filtered(table, is_of_subject)
+    return Filtered(table, is_selected)
 
 
 def answered(path: Path) -> Iterator[dict[str, Any]]:
@@ -258,8 +258,8 @@ def answered(path: Path) -> Iterator[dict[str, Any]]:
             for output in sorted(path.parent.glob(f"{depth}/output.json*")):
                 for row in of_json(output):
                     if "index2ans" in row:
-                        choice_texts = [row["index2ans"][letter] for letter in row["all_choices"]]
-                        choices.setdefault(row["id"], choice_texts)
+                        options = [row["index2ans"][letter] for letter in row["all_choices"]]
+                        choices.setdefault(row["id"], options)
         for name, answer in of_json(path).items():
             yield {
                 "id": name,
@@ -270,12 +270,13 @@ def answered(path: Path) -> Iterator[dict[str, Any]]:
             }
     except (AttributeError, KeyError, TypeError) as error:
         raise DataError(
-            f"{path}, or an output.json below it, is JSON but not of the authors' form: {error!r}."
+            f"{path}, or an output.json below it, is JSON but not of the authors' form: {error!r}. "
+            "Use the authors' files."
         ) from error
 
 
-def published_answers(data_file: DataFile, split: Split) -> Mapping[str, Any]:
-    """The authors' answers by question, where they lie beside the rows."""
+def separate_answers(data_file: DataFile, split: Split) -> Mapping[str, Any]:
+    """The authors' answers by question, from the answer file in the rows' folder, if any."""
     path = data_file.folder / f"answer_dict_{split}.json"
     read = of_json(path) if path.is_file() else {}
     return read if isinstance(read, dict) else {}
@@ -288,7 +289,7 @@ def to_sample(row: Row, answers: Callable[[], Mapping[str, Any]]) -> Sample:
     right = row.get("answer")
     if right in (None, "", "?"):
         right = answers().get(name, {}).get("ground_truth")
-    # A list is one in Python's writing, and only of open answers: a choice's letter is none.
+    # Only open answers are lists, written as Python literals. A choice's letter is not a list.
     several = texts(right)
     numbers, pictures = pictures_of(row)
     subject = subject_of(name)
@@ -336,8 +337,8 @@ def vlmevalkit(sample: Sample) -> str:
 
 
 def lmms_eval(sample: Sample) -> tuple[Part, ...]:
-    """Their pictures stand in the order of their numbers, each once, wherever the marks call them:
-    the text between two further marks is lost, but for what stands behind the last."""
+    """Each picture appears once, in the order of the numbers, whatever the order of the marks.
+    lmms-eval loses the text between further marks, except the text after the last mark."""
     choices = "" if is_open(sample) else f"\n{lettered(sample.choices)}"
     text = f"{sample.question}{choices}\n\n{PHRASE if is_open(sample) else LETTER}"
     pictures = marked_once(sample, text)
@@ -348,11 +349,11 @@ def lmms_eval(sample: Sample) -> tuple[Part, ...]:
     return tuple(part for part in (*parts, last.strip()) if part)
 
 
-def messages_of(sample: Sample, preset: Preset) -> tuple[Message, ...]:
+def messages(sample: Sample, preset: Preset) -> tuple[Message, ...]:
     if not sample.question:
         raise DataError(
-            f"{sample.id} has no question: answers alone can be scored, not asked about. Get the "
-            "data set itself."
+            f"{sample.id} has no question. A file of answers can be scored but not asked. Download "
+            "the data set itself."
         )
     return (Message("user", PROMPTS[preset](sample)),)
 
@@ -368,15 +369,15 @@ PROMPTS: Mapping[Preset, Callable[[Sample], tuple[Part, ...]]] = {
 # -- scoring, official
 
 SEED = 42
-"""mmmu/utils/eval_utils.py#L6. main_parse_and_eval.py draws for one subject after the other, in the
-alphabet's order, and in the order of each output.json."""
+"""mmmu/utils/eval_utils.py#L6. main_parse_and_eval.py draws subject by subject in alphabetical
+order, and in the order of each output.json."""
 OTHER_ORDER = (
     "The authors' script draws in the order of its output.json files. If that order differs, so do "
     "the draws."
 )
 BEFORE = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
-"""What an open answer follows, as a part of a word too: "this " ends in one."""
-# Like the authors' patterns, but no digits are matched twice: with commas, scientific, plain.
+"""What an open answer follows. It may be part of a word: "this " ends in "is "."""
+# The authors' patterns, changed so that no digit is scanned twice: with commas, scientific, plain.
 NUMBERS = (
     re.compile(r"-?\b\d{1,3}(?:,\d{3})+\b"),
     re.compile(r"-?(?<!\d)\d++(?:\.\d+)?[eE][+-]?\d+"),
@@ -392,18 +393,18 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def answer_as_it_is(reply: Reply, sample: Sample) -> Reading:
-    """What was read already: a letter as it stands. Open answers are read all the same."""
+    """An answer that was already parsed: the letter as it is. Open answers are still parsed."""
     if is_open(sample):
         return open_answer(reply)
     return Reading(answer=reply.text or None, rule="as it is" if reply.text else "nothing said")
 
 
 def open_answer(reply: Reply) -> Reading:
-    """The shortest tail of each line behind one of a few words, or else the whole reply."""
+    """The shortest tail of each line after one of a few words; without one, the whole reply."""
     text = reply.text.strip().strip(".").lower()
-    # They split sentences at ". X" too, where no letter is a capital any more.
+    # The authors also split sentences at ". X", but by then no letter is a capital.
     lines = text.split("\n")
-    phrases = []
+    tails = []
     for index, line in enumerate(lines):
         signs = (*BEFORE, "=") if index == len(lines) - 1 else BEFORE
         shortest = ""
@@ -413,9 +414,9 @@ def open_answer(reply: Reply) -> Reading:
                 if not shortest or len(tail) < len(shortest):
                     shortest = tail
         if shortest and shortest not in (":", ",", ".", "!", "?", ";", "'"):
-            phrases.append(shortest)
-    if phrases:
-        return Reading(answer=tuple(phrases), rule="last words")
+            tails.append(shortest)
+    if tails:
+        return Reading(answer=tuple(tails), rule="last words")
     return Reading(answer=(text,) if text else None, rule="whole reply" if text else "nothing said")
 
 
@@ -424,21 +425,21 @@ def official_score(reading: Reading, sample: Sample) -> float:
     if not is_open(sample):
         return float(reading.answer in right)
     tails = reading.answer if isinstance(reading.answer, tuple) else ()
-    wanted = [value for text in right for value in normalized(text)]
+    wanted = [value for text in right for value in normalised(text)]
     return float(any(is_right(value, wanted) for value in predicted(tails)))
 
 
 def predicted(tails: Iterable[str]) -> Iterator[str | float]:
     """The tails, and the numbers in them."""
     for tail in tails:
-        yield from normalized(tail)
+        yield from normalised(tail)
         for pattern in NUMBERS:
             for number_in_it in pattern.findall(tail):
-                yield from normalized(number_in_it)
+                yield from normalised(number_in_it)
 
 
-def normalized(text: str) -> tuple[str | float, ...]:
-    """A number to two decimals, or the text; a single sign with a blank before or behind it."""
+def normalised(text: str) -> tuple[str | float, ...]:
+    """A number to two decimals, or the text. A single character gets a space before or after."""
     text = text.strip()
     try:
         return (round(float(text.replace(",", "")), 2),)
@@ -448,17 +449,17 @@ def normalized(text: str) -> tuple[str | float, ...]:
 
 
 def is_right(value: str | float, wanted: Iterable[str | float]) -> bool:
-    """A number is to be equal, a text need only have the right one in it."""
+    """A number must be equal. A text only has to contain the right text."""
     if isinstance(value, float):
         return value in wanted
-    return any(isinstance(value_wanted, str) and value_wanted in value for value_wanted in wanted)
+    return any(isinstance(text, str) and text in value for text in wanted)
 
 
 # -- scoring, VLMEvalKit's, lmms-eval's and ours
 
 
 def kit_answer(reply: Reply, sample: Sample) -> Reading:
-    """An open question has two choices to them, which no model was shown: the right answer, and
+    """VLMEvalKit gives an open question two choices that no model sees: the right answer, and
     "Other Answers"."""
     if not is_open(sample):
         return parse_letter_as_vlmevalkit(reply, sample)
@@ -468,19 +469,20 @@ def kit_answer(reply: Reply, sample: Sample) -> Reading:
 
 def kit_score(reading: Reading, sample: Sample) -> float:
     right = sample.target
-    # So an open answer that is a capital letter is beyond its two choices, and always wrong.
+    # A right open answer that is a capital letter, such as C, is never one of the letters A and B.
     return float(reading.answer == (right if right in tuple(ascii_uppercase) else "A"))
 
 
 def lmms_answer(reply: Reply, sample: Sample) -> Reading:
-    """A letter, which may be a word's last; nothing for an open question."""
+    """A letter, which may be the last of a word. An open question has no answer."""
     if is_open(sample) or not sample.choices:
         return Reading(answer=None, rule="open, or choices not known")
     return last_letter(reply.text, sample, ("{} ", "{}."))
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """The letter that a reply settles on; or the number, where numbers are right, or the phrase."""
+    """The letter that a reply settles on; for an open question the number, if a right answer is a
+    number, or else the phrase."""
     if not is_open(sample):
         return parse_letter(reply, sample)
     right = sample.references or (sample.target or "",)
@@ -497,7 +499,7 @@ def robust_score(reading: Reading, sample: Sample) -> float:
         return float(reading.answer in right)
     answer = cleaned(str(reading.answer))
     values = [cleaned(text) for text in right if text is not None]
-    # The right value may be the rounded one, of which the reply has more decimals.
+    # The right value may be rounded where the reply has more decimals.
     return float(any(same_value(answer, value) or same_value(value, answer) for value in values))
 
 
@@ -505,8 +507,8 @@ def robust_score(reading: Reading, sample: Sample) -> float:
 
 
 def layout(path: Path) -> Published | None:
-    """The replies in the authors' folder of subjects, each with its output.json; what their script
-    makes of these, parsed_output.json and result.json, is left out."""
+    """The replies in the authors' folder of subjects, each with its output.json. Their script's own
+    files, parsed_output.json and result.json, are ignored."""
     files = {
         output.parent.name: output
         for output in sorted(path.glob("*/output.json*"))
@@ -524,14 +526,14 @@ def layout(path: Path) -> Published | None:
                 replies[name] = None if response is None else str(response)
         except (AttributeError, KeyError, TypeError) as error:
             raise DataError(
-                f"{output} is no list of rows with id and response: {error!r}."
+                f"{output} is not a list of rows with id and response: {error!r}."
             ) from error
     left = "" if len(files) == len(DOMAIN_OF) else f" of {len(DOMAIN_OF)}"
     return Published(replies=replies, notes=(f"output.json of {len(files)}{left} subjects read",))
 
 
 def submitted(sample: Sample, reply: str) -> tuple[str, object]:
-    """As mmmu/run_llava.py#L25-L29 writes it down: a letter, or the open answer as it is."""
+    """A row as mmmu/run_llava.py#L25-L29 writes it: a letter, or the open answer as it is."""
     if is_open(sample) or not reply:
         return sample.id, reply
     reading = official_answer(Reply(text=reply), sample)
@@ -548,7 +550,7 @@ def wrong_answer(sample: Sample) -> str:
 DRAWN = 3 / 12
 """The share of the bundled rows with choices whose drawn letter is right."""
 ROBUST = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
-# "A B C D" is the last letter to both, which is right once; seven of the rows have choices.
+# Both read "A B C D" as its last letter, which is right once. Seven of the rows have choices.
 EXPECT = {
     "official": {"oracle": 1.0, "wrong": 0.0, "silent": DRAWN, "hedging": 1 / 12},
     "eval-only": ROBUST,

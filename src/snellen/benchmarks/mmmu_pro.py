@@ -2,32 +2,33 @@
 
 Paper    Yue et al. 2024, MMMU-Pro: A More Robust Multi-discipline Multimodal Understanding
          Benchmark, https://arxiv.org/abs/2409.02813 (ACL 2025)
-Data     MMMU/MMMU_Pro on the hub, a folder of parquet a setting, 1,730 questions each; Apache-2.0.
-         standard-10 is "standard (10 options)", which has 1 to 12 choices a question (1,214 have
-         10), standard-4 is "standard (4 options)", vision has question and choices in the picture.
-         Also read: VLMEvalKit's MMMU_Pro_10c.tsv and MMMU_Pro_V.tsv; for scoring alone the rows of
-         the authors' output files, which have all but the pictures
+Data     MMMU/MMMU_Pro on the hub, a folder of parquet per setting, with 1,730 questions each;
+         Apache-2.0. standard-10 is "standard (10 options)", with 1 to 12 choices per question
+         (1,214 questions have 10), standard-4 is "standard (4 options)", vision has the question
+         and the choices in the picture. Also read: VLMEvalKit's MMMU_Pro_10c.tsv and
+         MMMU_Pro_V.tsv, and, only for scoring, the rows of the authors' output files, which have
+         everything but the pictures
 Prompt   official: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:
          mmmu-pro/prompts.yaml (mode direct or cot), mmmu-pro/infer/infer_gpt.py#L38-L65 and
-         #L162-L170: text with its marks made alike, then the picture of each mark, one that is
-         named twice twice; in vision the picture behind the text. Its system message, that the
-         model is ChatGPT, is left out. 4,096 tokens: #L170. vlmevalkit:
-         open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
-         vlmeval/dataset/image_mcq.py#L578-L630, pictures in the places of their marks. lmms-eval:
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         #L162-L170: the text with uniform marks, then the picture of each mark, repeated if its
+         mark repeats; in vision the picture after the text. The system message, which says that the
+         model is ChatGPT, is left out. 4,096 tokens: #L170. vlmevalkit: open-compass/
+         VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_mcq.py#L578-L630,
+         with pictures in place of their marks. lmms-eval: EvolvingLMMs-Lab/
+         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
          lmms_eval/tasks/mmmu_pro/utils.py#L41-L92 with mmmu_pro_*.yaml, pictures first, 256 tokens,
          16,384 in cot
-Scoring  official: mmmu-pro/evaluate.py#L14-L31 and #L213-L289: the one letter behind the last
-         "Answer:", or else by rules, or a draw. The draw is by the question's id here, or taken
-         from the authors' file; theirs has no seed. They draw for a question without a reply too,
-         which is wrong here. Their script reads no file but of 1,730 rows named MODEL_standard_MODE
-         or MODEL_vision_MODE, so that of its own four it leaves two out. lmms-eval: without the
-         rule of "Answer:"; in vision the reply must be the letter and nothing else,
+Scoring  official: mmmu-pro/evaluate.py#L14-L31 and #L213-L289: the only letter after the last
+         "Answer:", or else a letter by rules, or a draw. Here the draw depends on the question's
+         id, or is taken from the authors' file; the authors' draws have no seed. The authors also
+         draw for a question without a reply, which is wrong here. Their script reads only files of
+         1,730 rows named MODEL_standard_MODE or MODEL_vision_MODE, so it skips two of its own four.
+         lmms-eval: without the rule for "Answer:"; in vision the reply must be only the letter,
          mmmu_pro/utils.py#L96-L105. vlmevalkit: vlmeval/utils/matching_util.py#L18-L127, in cot on
-         the last line that begins "Answer:", vlmeval/dataset/image_mcq.py#L632-L664; without its
-         judge. robust: ours, the letter that a reply settles on
+         the last line that begins with "Answer:", vlmeval/dataset/image_mcq.py#L632-L664; without
+         its judge. robust: ours, the letter that a reply settles on
 Proof    published outputs of GPT-4o, standard-10 with cot and vision direct: every answer and
-         verdict is the authors', but for 48 draws in vision, whose stored letters are taken from
+         verdict equals the authors', except 48 draws in vision, whose stored letters are taken from
          the file (tests/parity). vlmevalkit, lmms-eval: their code on made replies. robust: by hand
 """
 
@@ -157,7 +158,7 @@ def mmmu_pro(
 
 
 def scorings(mode: Mode, *, vision: bool) -> dict[str, Scoring]:
-    """The scorings by name, the first of which gives the headline."""
+    """The scorings by name. The first gives the headline."""
     metrics = {"accuracy": mean}
     return {
         "official": Scoring(
@@ -196,7 +197,7 @@ def scorings(mode: Mode, *, vision: bool) -> dict[str, Scoring]:
 
 
 def published(setting: Setting = "standard-10", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's sheet, which has digests; it has none of the questions with four choices."""
+    """VLMEvalKit's sheet, which has a digest. There is no sheet for standard-4."""
     if setting not in SHEETS:
         return ()
     name, md5 = SHEETS[setting]
@@ -259,8 +260,8 @@ def vlmevalkit(sample: Sample, mode: Mode, vision: bool) -> tuple[Part, ...]:
     think = f"{KIT_LAST_LINE}{THINK} "
     direct = "Answer directly with the option letter from the given choices. "
     if vision:
-        task = "Answer the following multiple-choice question in the image. "
-        return (*pictured(sample), task + (direct if mode == "direct" else think))
+        instruction = "Answer the following multiple-choice question in the image. "
+        return (*pictured(sample), instruction + (direct if mode == "direct" else think))
     ask = direct if mode == "direct" else f"Answer the following multiple-choice question. {think}"
     choices = f"Options:\n{lettered(sample.choices)}\n"
     return interleaved(sample, f"Question: {sample.question}\n{choices}{ask}")
@@ -270,14 +271,14 @@ def lmms_eval(sample: Sample, mode: Mode, vision: bool) -> tuple[Part, ...]:
     if vision:
         text = LETTER if mode == "direct" else f"{SHOWN}{LAST_LINE}{THINK}"
         return (*pictured(sample), text)
-    task = "Answer the following multiple choice question. "
-    ask = LETTER if mode == "direct" else f"{task}{LAST_LINE}{THINK}"
+    instruction = "Answer the following multiple choice question. "
+    ask = LETTER if mode == "direct" else f"{instruction}{LAST_LINE}{THINK}"
     text = f"{sample.question}\n{lettered(sample.choices)}\n\n{ask}"
     return (*marked_once(sample, text), text)
 
 
 def pictured(sample: Sample) -> tuple[Part, ...]:
-    """The picture that is the whole question."""
+    """The picture that contains the complete question."""
     return (shown(sample, 1),)
 
 
@@ -292,14 +293,12 @@ PROMPTS: Mapping[Preset, Callable[[Sample, Mode, bool], tuple[Part, ...]]] = {
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """The one letter behind the last "Answer:", in a word too; or else by MMMU's rules, in which
-    a letter may be a word's last, or stand before a full stop; or a draw."""
+    """The only letter after the last "Answer:", also inside a word. Otherwise by MMMU's rules, in
+    which a letter may end a word or precede a full stop. Otherwise a draw."""
     _, separator, after = reply.text.rpartition("Answer:")
-    letters_in_text = tuple(letter for letter in letters(sample) if separator and letter in after)
-    if len(letters_in_text) == 1:
-        return Reading(
-            answer=letters_in_text[0], rule="behind 'Answer:'", candidates=letters_in_text
-        )
+    matches = tuple(letter for letter in letters(sample) if separator and letter in after)
+    if len(matches) == 1:
+        return Reading(answer=matches[0], rule="behind 'Answer:'", candidates=matches)
     return lmms_answer(reply, sample)
 
 
@@ -308,12 +307,12 @@ def lmms_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def lmms_vision_answer(reply: Reply, _: Sample) -> Reading:
-    """The whole reply: there is no question in the row, which they take for none to read."""
+    """The whole reply. The row has no question, which lmms-eval treats as nothing to parse."""
     return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
 
 
 def kit_answer_behind(reply: Reply, sample: Sample) -> Reading:
-    """Of the last line that begins "Answer:" the only capital letter, or else all behind it."""
+    """The only capital letter of the last line that begins "Answer:", or else its whole tail."""
     lines = [line.strip() for line in reply.text.strip().split("\n")]
     tails = [line.removeprefix("Answer:") for line in lines if line.startswith("Answer:")]
     if not tails:
@@ -327,8 +326,8 @@ def kit_answer_behind(reply: Reply, sample: Sample) -> Reading:
 
 
 def layout(path: Path) -> Published | None:
-    """The authors' output files, whose rows have the letter that evaluate.py#L14-L31 read in the
-    response, or drew. Letters that it drew are taken from the file."""
+    """The authors' output files. Each row has the letter that evaluate.py#L14-L31 parsed from the
+    response, or drew. Drawn letters are taken from the file."""
     if not path.is_file():
         return None
     replies: dict[str, str | None] = {}
@@ -339,7 +338,7 @@ def layout(path: Path) -> Published | None:
                 return None
             name, response = str(row["id"]), row["response"]
             if name in replies:
-                return None  # whoever reads any file says what is wrong with two replies
+                return None  # the general reader of result files reports repeated replies
             replies[name] = response if isinstance(response, str) else None
             sample = Sample(id=name, question="", choices=choices_of(row))
             if (
@@ -371,7 +370,7 @@ def layout(path: Path) -> Published | None:
 DRAWN = 3 / 8
 """The share of the bundled rows whose drawn letter is right."""
 ROBUST = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
-# "A B C D" is the last letter to the rules, which is right once.
+# The rules read "A B C D" as its last letter, which is right once.
 RULES = {"oracle": 1.0, "wrong": 0.0, "silent": DRAWN, "hedging": 1 / 8}
 
 

@@ -4,25 +4,26 @@ Paper    Mishra et al. 2019, OCR-VQA: Visual Question Answering by Reading Text 
          https://ocr-vqa.github.io
 Data     that page: dataset.json, an object of covers by id with their questions and answers (split
          1 is train, 2 val, 3 test; 20,797 covers and about 100,000 questions in test), and a script
-         that gets the covers from the shop's addresses as images/<id>.<ending>; no licence is
-         stated. The same in the hub's howard-hou/OCR-VQA (parquet, a row for each cover; name the
-         file). VLMEvalKit's OCRVQA_TEST.tsv, and testcore, OCRVQA_TESTCORE.tsv: 96 questions of
-         each of 32 genres, open-compass/VLMEvalKit@c090051e984a19954909952d1abcdc6967c854e6:
-         results/VQA.md. A question has no id; it is <cover>_<number from 0>, and the row's index in
-         these sheets
-Prompt   none is prescribed. llava, and vlmevalkit in its words: haotian-liu/LLaVA@
-         c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L18, open-compass/
+         that downloads the covers from the shop's addresses as images/<id>.<ending>; no license is
+         stated. The hub's howard-hou/OCR-VQA is the same (parquet, a row per cover; pass the file).
+         VLMEvalKit's OCRVQA_TEST.tsv, and testcore, OCRVQA_TESTCORE.tsv: 96 questions for each of
+         32 genres, open-compass/VLMEvalKit@c090051e984a19954909952d1abcdc6967c854e6:results/VQA.md.
+         Questions have no ids; the id here is <cover>_<number from 0>, or in these sheets the row's
+         index
+Prompt   none is prescribed. llava, and vlmevalkit with the same words: haotian-liu/
+         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L18, open-compass/
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69.
          qwen-vl: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281. Picture first. 128 tokens: LLaVA's
          llava/eval/model_vqa_loader.py#L141; qwen-vl had 100
-Scoring  official: accuracy by equality. The authors released no scorer, and their paper decides
-         neither case nor blanks; this is google-research/pix2struct@
-         945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L135-L138: the reply is the
-         answer to the letter. vlmevalkit: without case and blanks around, which is Qwen-VL's rule
-         too (evaluate_vqa.py#L168-L179, its 75.7). robust: ours, the phrase that a reply settles
-         on, as VQA's evaluation writes answers. A question without a reply is wrong. Under the
-         prompts vlmevalkit and qwen-vl theirs is the headline. A cover has several questions
+Scoring  official: accuracy by equality. The authors released no scorer, and their paper does not
+         say how case and spaces count. This is google-research/
+         pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L135-L138: the
+         reply equals the answer exactly. vlmevalkit: ignores case and surrounding spaces, as does
+         Qwen-VL's rule (evaluate_vqa.py#L168-L179, its 75.7). robust: ours, the phrase that a reply
+         settles on, as VQA's evaluation writes answers. A question without a reply is wrong. With
+         the prompts vlmevalkit and qwen-vl, the scoring vlmevalkit is the headline. A cover has
+         several questions
 Proof    by hand: no outputs are published with their answers
 """
 
@@ -139,7 +140,7 @@ def ocr_vqa(split: Split = "test", prompt: Preset = "llava", data: Path | None =
 
 
 def published(split: Split = "test", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's sheet, which has the covers; no address of the authors' own file lasts."""
+    """VLMEvalKit's sheet, which includes the covers. The authors' file has no permanent address."""
     name = SHEETS.get(split)
     return (File(name=name, url=f"{HOST}/{name}", md5=MD5[name]),) if name else ()
 
@@ -148,14 +149,14 @@ def published(split: Split = "test", **_: object) -> tuple[File, ...]:
 
 
 def table_of(data_file: DataFile, split: Split) -> tuple[Table, DataFile | None]:
-    """A row for each question, and the file that they are read from."""
+    """A row for each question, and the file that the rows are read from."""
     table, files = authors_files.table(data_file, lambda path: covers(path, split))
     sheet = ".tsv" in Path(table.where).suffixes
     return (table if sheet else _questions.Unfolded(table, questions_of)), files
 
 
 def covers(path: Path, split: Split) -> Iterator[dict[str, Any]]:
-    """The covers of a split, from the authors' one object that has all by id."""
+    """The covers of a split, from the authors' object of all covers by id."""
     for name, cover in authors_files.of_json(path).items():
         if cover["split"] == NUMBERS[split]:
             yield {"image_id": name, **cover}
@@ -175,7 +176,7 @@ def questions_of(cover: Row) -> Iterator[dict[str, Any]]:
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
     sheet = "index" in row
-    # A title such as "[sic]" is no list, but a sheet's cell that reads as one is several answers.
+    # A title such as "[sic]" is not a list. A sheet's cell that parses as a list is one.
     right = authors_files.texts(row["answer"]) if sheet else (str(row["answer"]),)
     ending = PurePosixPath(row.get("imageURL") or "").suffix or ".jpg"
     name = row.get("image_id", "")

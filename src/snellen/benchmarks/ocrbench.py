@@ -4,27 +4,25 @@ Paper    Liu et al. 2024, OCRBench: On the Hidden Mystery of OCR in Large Multim
          https://arxiv.org/abs/2305.07895 (Science China Information Sciences)
 Data     Yuliang-Liu/MultimodalOCR@794c36d6423cf1d5764081128bcaeb46b240def6:OCRBench/OCRBench/
          OCRBench.json, and OCRBench_Images/, which is on Google Drive; MIT. `split=full` is
-         FullTest.json, the larger set of the paper's tables 1 and 2. With the pictures in the rows:
-         VLMEvalKit's OCRBench.tsv and the hub's echo840/OCRBench (parquet; name the file or its
-         folder). An id is the data set's name and its own id; in a TSV the index, in parquet the
-         place
+         FullTest.json, the larger set of the paper's tables 1 and 2. VLMEvalKit's OCRBench.tsv and
+         the hub's echo840/OCRBench (parquet; pass the file or its folder) have the pictures in the
+         rows. An id is the data set's name and the row's own id; in a TSV it is the index, in
+         parquet the row's position
 Prompt   official: OCRBench/scripts/GPT4V.py#L66-L81, the question as it is stored, then the
          picture. monkey: scripts/monkey.py#L58-L59 (also example.py#L63), llava:
-         scripts/LLaVA1_5.py#L68-L69, both behind the picture. vlmevalkit, lmms-eval: picture, then
-         the question; lmms-eval takes blanks off its ends:
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/ocrbench/utils.py#L39-L44. 500 tokens: GPT4V.py#L82; lmms-eval's 128 are in
-         ocrbench.yaml#L13
-Scoring  official: a point where an answer stands anywhere in the reply, in a word too,
-         OCRBench/example.py#L120-L151. Capitals, blanks and line ends at the ends do not count; of
-         a formula (the data set HME100k) capitals do, and no blank does. A question without a reply
-         is passed over there, and has no point. VLMEvalKit's is the same on these questions.
-         lmms-eval: the same, with the full-width signs of ASCII read as ASCII, utils.py#L20-L79.
-         robust: ours, the answer as whole words of the phrase that a reply settles on.
-         final_score counts points, of 1,000 where all is asked; Text Recognition is the sum of six
-         kinds, #L158-L178
-Proof    three made replies to each of the authors' 1,000 questions: every point and every sum of
-         the authors' code (tests/parity); no outputs are published. robust: by hand
+         scripts/LLaVA1_5.py#L68-L69, both after the picture. vlmevalkit, lmms-eval: the picture,
+         then the question, which lmms-eval strips: EvolvingLMMs-Lab/
+         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/ocrbench/
+         utils.py#L39-L44. 500 tokens: GPT4V.py#L82; lmms-eval's 128 are in ocrbench.yaml#L13
+Scoring  official: one point if an answer appears anywhere in the reply, also inside a word,
+         OCRBench/example.py#L120-L151. Case and surrounding whitespace do not count. In a formula
+         (the data set HME100k) case counts, but spaces do not. The authors' script skips a question
+         without a reply, which gets no point. VLMEvalKit's rule is the same on these questions.
+         lmms-eval: the same, with full-width ASCII characters read as ASCII, utils.py#L20-L79.
+         robust: ours, the answer as whole words of the phrase that a reply settles on. final_score
+         counts points, 1,000 at most; Text Recognition is the sum of six types, #L158-L178
+Proof    three made replies to each of the authors' 1,000 questions: every point and every sum
+         equals that of the authors' code (tests/parity). No outputs are published. robust: by hand
 """
 
 import re
@@ -101,7 +99,7 @@ def ocrbench(
         name="ocrbench",
         asks=1,
         data=table,
-        sample=lambda position, row: to_sample(position, row, data_file),
+        sample=lambda row_index, row: to_sample(row_index, row, data_file),
         prompt=lambda sample, _: message(sample, prompt),
         scorings={
             "official": Scoring(
@@ -147,7 +145,7 @@ def ocrbench(
 
 
 def published(split: Split = "ocrbench", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's sheet, which has the pictures; of the full test the questions alone."""
+    """VLMEvalKit's sheet, which includes the pictures. For split=full, only the questions."""
     return (SHEET,) if split == "ocrbench" else (FULL,)
 
 
@@ -157,11 +155,11 @@ def entries(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def id_of(row: dict[str, Any]) -> str:
-    """The ids of different data sets are the same."""
+    """The data set's name and the row's id, since different data sets have the same ids."""
     return f"{row['dataset_name']}-{row['id']}"
 
 
-def to_sample(position: int, row: Row, data_file: DataFile) -> Sample:
+def to_sample(row_index: int, row: Row, data_file: DataFile) -> Sample:
     kind = row.get("type") or row.get("question_type") or row.get("category") or ""
     dataset = row.get("dataset_name") or row.get("dataset") or ""
     if "image_path" in row and not row.get("image"):
@@ -170,10 +168,10 @@ def to_sample(position: int, row: Row, data_file: DataFile) -> Sample:
         image = authors_files.picture(row)
     answers = row["answers"] if "answers" in row else row["answer"]
     return Sample(
-        id=str(row.get("id", row.get("index", position))),
+        id=str(row.get("id", row.get("index", row_index))),
         question=row["question"],
         media=(image,),
-        # A formula such as "[ 4 , 5 ]" is no list, but a sheet's cell that reads as one is.
+        # A formula such as "[ 4 , 5 ]" is not a list. A sheet's cell that parses as a list is one.
         references=authors_files.texts(answers, written="index" in row),
         tags={
             "type": kind,
@@ -182,14 +180,14 @@ def to_sample(position: int, row: Row, data_file: DataFile) -> Sample:
         },
         data={
             "image": row.get("image_path") or authors_files.picture_key(image),
-            # VLMEvalKit's sheet names the kind alone.
+            # VLMEvalKit's sheet has the kind but no data set name.
             "formula": dataset == FORMULAS if dataset else kind == FORMULA,
         },
     )
 
 
 def picture(data_file: DataFile, name: str) -> Image:
-    """A picture in the folder of all, beside the questions' folder or in it."""
+    """A picture in OCRBench_Images, which is near the questions' folder or inside it."""
     folders = (data_file.folder, data_file.path.parent, data_file.path.parent.parent)
     folder = next(
         (candidate for candidate in folders if (candidate / "OCRBench_Images").is_dir()),
@@ -211,7 +209,7 @@ def layout(path: Path) -> Published | None:
     replies: dict[str, str | None] = {}
     for number, row in enumerate(rows, 1):
         try:
-            name, predict = id_of(row), row.get("predict", 0)
+            name, prediction = id_of(row), row.get("predict", 0)
         except (KeyError, TypeError) as error:
             raise DataError(
                 f"{path.name}: row {number} has no {error}. Rows of OCRBench's results have "
@@ -221,10 +219,10 @@ def layout(path: Path) -> Published | None:
             raise DataError(
                 f"{path.name}: row {number} is a second one of {name}. Keep one of them."
             )
-        if predict is not None and predict != 0 and not isinstance(predict, str):
-            what = type(predict).__name__
+        if prediction is not None and prediction != 0 and not isinstance(prediction, str):
+            what = type(prediction).__name__
             raise DataError(f"{path.name}: row {number} has a {what} in predict, not text.")
-        replies[name] = predict if isinstance(predict, str) else None
+        replies[name] = prediction if isinstance(prediction, str) else None
     return Published(replies=replies)
 
 
@@ -251,16 +249,16 @@ FULL_WIDTH = {0x3000: " ", **{code: chr(code - 0xFEE0) for code in range(0xFF01,
 
 def official_score(reading: Reading, sample: Sample) -> float:
     even = without_blanks if sample.data["formula"] else in_small_letters
-    reply_text = even(str(reading.answer or ""))
-    return float(any(even(answer) in reply_text for answer in sample.references))
+    response = even(str(reading.answer or ""))
+    return float(any(even(answer) in response for answer in sample.references))
 
 
 def lmms_score(reading: Reading, sample: Sample) -> float:
     if sample.data["formula"]:
         return official_score(reading, sample)
-    answer_text = in_small_letters(str(reading.answer or "").strip().translate(FULL_WIDTH))
+    response = in_small_letters(str(reading.answer or "").strip().translate(FULL_WIDTH))
     answers = (in_small_letters(answer.translate(FULL_WIDTH)) for answer in sample.references)
-    return float(any(answer in answer_text for answer in answers))
+    return float(any(answer in response for answer in answers))
 
 
 def in_small_letters(text: str) -> str:
@@ -268,12 +266,12 @@ def in_small_letters(text: str) -> str:
 
 
 def without_blanks(text: str) -> str:
-    """Only line ends and blanks: a tab stays, but at the ends."""
+    """The text without newlines and spaces. Tabs stay, except at the ends."""
     return text.strip().replace("\n", " ").replace(" ", "")
 
 
 def phrase(reply: Reply, sample: Sample) -> Reading:
-    """The phrase that a reply settles on; of a formula the whole reply, which has no sentences."""
+    """The phrase that a reply settles on; for a formula the whole reply, which has no sentences."""
     if sample.data["formula"]:
         return parse_verbatim(reply, sample)
     return parse_phrase(reply, sample)
@@ -282,14 +280,14 @@ def phrase(reply: Reply, sample: Sample) -> Reading:
 def robust_score(reading: Reading, sample: Sample) -> float:
     if reading.answer is None:
         return 0.0
-    answer_text = str(reading.answer)
+    response = str(reading.answer)
     if sample.data["formula"]:
         return official_score(reading, sample)
-    text = " ".join(answer_text.casefold().split())
+    text = " ".join(response.casefold().split())
     wanted = (" ".join(answer.casefold().split()) for answer in sample.references)
     return float(any(stands_in(answer, text) for answer in wanted))
 
 
 def stands_in(answer: str, text: str) -> bool:
-    """Whether the answer stands in a text with no letter or digit at its sides."""
+    """Whether the text contains the answer without a letter, digit, or underscore next to it."""
     return bool(answer and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text))

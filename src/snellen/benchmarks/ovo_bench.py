@@ -3,26 +3,26 @@
 Paper    Li et al. 2025, OVO-Bench: How Far is Your Video-LLMs from Real-World Online Video
          Understanding?, https://arxiv.org/abs/2501.05510 (CVPR 2025)
 Data     ovo_bench_new.json of JoeLeelyf/OVO-Bench@c34093f9a072d93f9e1c6b923446dfba71f4528e (code
-         MIT, data CC BY-NC-SA 4.0): 1,640 questions, those of REC, SSR and CRR asked at several
-         times, 3,035 points in all, on 644 videos. The videos lie on the hub, 44 GB
-         (src_videos.tar.parta*), or cut at each point, 144 GB (chunked_videos.tar.parta*), which
-         videos=chunks reads: {id}.mp4, and {id}_{i}.mp4 of the i-th point. An id here is such a
-         name
-Prompt   official: the video up to the point, then constant.py and utils/OVOBench.py#L112-L130 to
-         the letter. cut=ceil: a point at 12.3 s sees all frames before 13 s, as chunk_videos.py
-         cuts; cut=exact: all up to 12.3 s. Frames: ovo:uniform64, as models/GPT.py#L31-L46 takes
-         them; ovo:qwen2vl as models/QWen2VL.py#L23-L57. 128 tokens
-Scoring  official: utils/OVOBenchScore.py: right if the letter stands anywhere in the reply, "Yes"
-         or "No" likewise ("Not sure" says No, "N" alone too), and of REC if all digits in a row are
-         the count. A task is the mean over its points, a group that over its tasks, the whole that
-         over three groups. A reply "A B C D E" gets 100 % of nine tasks, "Yes No" 100 % of SSR and
-         CRR; of constant replies "Yes" gets 67.2 % of SSR and 60 % of CRR, "1" 20.5 % of REC.
-         as-lists: the same where the reply is a list of one text, as models/QWen2VL.py returns it:
-         then only the letter alone is right, and the script ends at REC. robust: ours.
-         accuracy_by_question is the paper's (its supplement, section 6): the mean over points of a
-         question first, which the script does not take
-Proof    published outputs of six models, seven folders: every item and every figure
-         (tests/parity). as-lists: those of one. robust: by hand
+         MIT, data CC BY-NC-SA 4.0): 1,640 questions on 644 videos. Questions of REC, SSR, and CRR
+         are asked at several times, which gives 3,035 points in all. The videos are on the hub, 44
+         GB (src_videos.tar.parta*), or cut at each point, 144 GB (chunked_videos.tar.parta*), which
+         videos=chunks reads: {id}.mp4, and {id}_{i}.mp4 for point i. These names are the ids here
+Prompt   official: the video up to the point, then constant.py and utils/OVOBench.py#L112-L130
+         verbatim. cut=ceil: a point at 12.3 s sees all frames before 13 s, as chunk_videos.py cuts.
+         cut=exact: it sees all frames up to 12.3 s. Frames: ovo:uniform64, as in
+         models/GPT.py#L31-L46; ovo:qwen2vl, as in models/QWen2VL.py#L23-L57. 128 tokens
+Scoring  official: utils/OVOBenchScore.py: a reply is right if the letter appears anywhere in it.
+         "Yes" and "No" are treated likewise ("Not sure" says No, and so does "N" alone). For REC a
+         reply is right if all its digits, joined, are the count. A task's figure is the mean over
+         its points, a group's the mean over its tasks, and the total the mean over the three
+         groups. A reply "A B C D E" gets 100 % of nine tasks, "Yes No" 100 % of SSR and CRR. The
+         constant reply "Yes" gets 67.2 % of SSR and 60 % of CRR, "1" 20.5 % of REC. as-lists: the
+         same for replies that are lists of one text, as models/QWen2VL.py returns them: then only
+         the bare letter is right, and the script stops with an error at REC. robust: ours.
+         accuracy_by_question is the paper's (its supplement, section 6): it first takes the mean
+         over a question's points, which the script does not
+Proof    published outputs of six models, seven folders: every item and every figure (tests/parity).
+         as-lists: the outputs of one model. robust: by hand
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def ovo_bench(
     if mode != "offline" and videos == "chunks":
         raise UsageError("ovo-bench: a stream needs the whole video, not videos=chunks.")
     if not 0 < speed < math.inf:
-        raise UsageError(f"ovo-bench: speed={speed} is to be finite, and above 0.")
+        raise UsageError(f"ovo-bench: speed={speed} must be finite and above 0.")
     refuse_idle(
         mode=mode,
         videos=videos,
@@ -166,7 +166,7 @@ def ovo_bench(
             streaming=None
             if mode == "offline"
             else Streaming(
-                when=question_time,
+                when=window_end,
                 session=SESSIONS["video" if scope == "auto" else scope],
                 memory=memory,
                 clock=clock,
@@ -204,18 +204,18 @@ IDLE: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("clock", "logical"): ("drop", "speed"),
     ("clock", "real"): ("speed",),
 }
-"""The options that change nothing beside another."""
+"""The options without effect when another option has a certain value."""
 
 
-def refuse_idle(**values: object) -> None:
-    """Two runs that are the same are not to differ by an option without effect."""
+def refuse_idle(**chosen: object) -> None:
+    """Refuse options without effect, so that equal runs have equal options."""
     options = signature(ovo_bench).parameters
     for (other, value), names in IDLE.items():
         for name in names:
-            if values[other] == value and values[name] != options[name].default:
+            if chosen[other] == value and chosen[name] != options[name].default:
                 raise UsageError(
-                    f"ovo-bench: {name}={values[name]} changes nothing with {other}={value}: leave "
-                    f"it out, or choose another {other}."
+                    f"ovo-bench: {name}={chosen[name]} changes nothing with {other}={value}. Omit "
+                    f"it, or choose another {other}."
                 )
 
 
@@ -227,14 +227,14 @@ def proactive(
     drop: Literal["none", "latest", "oldest"],
     speed: float,
 ) -> Benchmark:
-    """REC, SSR and CRR as questions that stand while the video runs (`families.ovo_proactive`)."""
+    """REC, SSR, and CRR as standing questions while the video runs (`families.ovo_proactive`)."""
     from snellen.benchmarks.families import ovo_proactive
 
     tasks = [task for task in tasks if task in GROUPS["forward"]]
     if not tasks or scope == "point":
         raise UsageError(
-            "ovo-bench:mode=proactive puts a question once, of REC, SSR and CRR (task=forward): it "
-            "has no other tasks, and no points to have sessions of their own (scope)."
+            "ovo-bench:mode=proactive asks each question of REC, SSR, and CRR once. Use "
+            "task=forward or one of these tasks, and a scope other than point."
         )
     root = cache(lambda: rooted(data_file.folder, SOURCES))
 
@@ -314,7 +314,7 @@ def scoring(
 
 
 def points(path: Path, tasks: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The questions as they are asked: each of REC, SSR and CRR once for each of its times."""
+    """The questions as they are asked. A question of REC, SSR, or CRR is asked at several times."""
     for annotation in rows_of(path, tasks):
         if annotation["task"] not in GROUPS["forward"]:
             yield annotation
@@ -346,26 +346,26 @@ def rows_of(path: Path, tasks: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def out_of_range(annotation: Mapping[str, Any]) -> str | None:
-    """What of a question nobody could answer, in words."""
+    """What makes a question unanswerable, as text; None if nothing does."""
     if annotation["task"] not in GROUPS["forward"]:
         right, n_options = annotation.get("gt"), len(annotation.get("options", ()))
         if right in range(n_options):
             return None
-        return f"has {n_options} options, and says that the right one is number {right!r}, from 0."
+        return f"has {n_options} options, but its `gt`, which counts from 0, is {right!r}."
     points = annotation.get("test_info")
     if not points:
-        return "has no times at which it is asked: its test_info is empty."
+        return "has an empty test_info, so it is never asked."
     if annotation["task"] in YES_NO:
         for point in points:
             if point.get("type") not in (0, 1):
-                return f"has a point of type {point.get('type')!r}: 0 is No, and 1 is Yes."
+                return f"has a point of type {point.get('type')!r}, not 0 (No) or 1 (Yes)."
     return None
 
 
 def not_theirs(path: Path, error: Exception) -> DataError:
     return DataError(
-        f"{path} is JSON, but not of the form that OVO-Bench's authors publish: {error!r}. "
-        "Is it another of their files?"
+        f"{path} is JSON, but not in the form of OVO-Bench's annotations: {error!r}. "
+        "Is it another of the authors' files?"
     )
 
 
@@ -407,21 +407,19 @@ def target(row: Row) -> str:
         return str(row["count"])
     if row["task"] in YES_NO:
         return {0: "no", 1: "yes"}[row["type"]]
-    # `answer` is the text of options[gt] in two questions of three alone.
+    # `answer` is the text of options[gt] in only two thirds of the questions.
     return LETTERS[row["gt"]]
 
 
 def seen_until(seconds: float, cut: Literal["ceil", "exact"]) -> float:
-    """The time before which a frame must stand to be seen."""
-    # chunk_videos.py cuts [0, ceil(t)); the frame at t itself is part of what is seen up to t.
+    """The time before which frames are visible."""
+    # chunk_videos.py cuts [0, ceil(t)). With cut=exact the frame at t itself is visible.
     return math.ceil(seconds) if cut == "ceil" else math.nextafter(seconds, math.inf)
 
 
 def rooted(folder: Path, places: Sequence[str]) -> Path:
-    """The first of these folders that is there."""
-    return next(
-        (folder / folder_name for folder_name in places if (folder / folder_name).is_dir()), folder
-    )
+    """The first of these folders that exists, or else `folder`."""
+    return next((folder / name for name in places if (folder / name).is_dir()), folder)
 
 
 def video(root: Path, name: str, end: float) -> Video:
@@ -436,8 +434,8 @@ def video_of(sample: Sample) -> str:
     return str(sample.data["video"])
 
 
-def question_time(sample: Sample) -> float:
-    """When a point is asked in a stream: when its window ends."""
+def window_end(sample: Sample) -> float:
+    """The time in the stream at which a point is asked: the end of its window."""
     (video,) = sample.media
     assert isinstance(video, Video) and video.end is not None
     return video.end
@@ -448,13 +446,13 @@ SESSIONS: Mapping[str, Callable[[Sample], str]] = {
     "question": lambda sample: sample.tags["question"],
     "point": lambda sample: sample.id,
 }
-"""What shares a session."""
+"""The key of a sample's session, by scope."""
 
 
 # -- prompts
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-# constant.py, spelling and blanks before the ends of lines as there.
+# From constant.py, with its spelling and its trailing spaces.
 BACKWARD_REALTIME = """
 Question: {}
 Options:
@@ -496,8 +494,8 @@ TEMPLATES = {"REC": REC, "SSR": SSR, "CRR": CRR}
 def prompt(sample: Sample) -> str:
     if template := TEMPLATES.get(sample.tags["task"]):
         return template.format(sample.question)
-    lettered = zip(LETTERS, sample.choices, strict=False)
-    options = "; ".join(f"{letter}. {option}" for letter, option in lettered) + ";"
+    pairs = zip(LETTERS, sample.choices, strict=False)
+    options = "; ".join(f"{letter}. {option}" for letter, option in pairs) + ";"
     return BACKWARD_REALTIME.format(sample.question, options)
 
 
@@ -505,7 +503,7 @@ def prompt(sample: Sample) -> str:
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """The letters, or the words, that stand anywhere in a reply; all its digits in one row."""
+    """The letters or words that appear anywhere in a reply; for REC all its digits, joined."""
     text, task = reply.text, sample.tags["task"]
     if task == "REC":
         digits = "".join(re.findall(r"\d+", text))
@@ -513,19 +511,21 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
     if task in YES_NO:
         if text in ("N", "Y"):
             return Reading(answer="no" if text == "N" else "yes", rule="its first letter alone")
-        return reading_of([word.lower() for word in ("No", "Yes") if word in text])
-    return reading_of([letter for letter in LETTERS[: len(sample.choices)] if letter in text])
+        return reading_of_matches([word.lower() for word in ("No", "Yes") if word in text])
+    return reading_of_matches(
+        [letter for letter in LETTERS[: len(sample.choices)] if letter in text]
+    )
 
 
-def reading_of(words: Sequence[str]) -> Reading:
-    if len(words) == 1:
-        return Reading(answer=words[0], rule="stands in it")
-    rule = "several stand in it" if words else "none stands in it"
-    return Reading(answer=tuple(words) or None, rule=rule, candidates=tuple(words))
+def reading_of_matches(matches: Sequence[str]) -> Reading:
+    if len(matches) == 1:
+        return Reading(answer=matches[0], rule="stands in it")
+    rule = "several stand in it" if matches else "none stands in it"
+    return Reading(answer=tuple(matches) or None, rule=rule, candidates=tuple(matches))
 
 
 def answer_of_list(reply: Reply, sample: Sample) -> Reading:
-    """What is a member of the list that has the reply alone: the whole of it."""
+    """The whole reply: the authors' script looks for the answer in a list of one reply."""
     if sample.tags["task"] == "REC":
         return Reading(answer=reply.text or None, rule="the script ends here")
     words = {"No": "no", "Yes": "yes"} if sample.tags["task"] in YES_NO else {}
@@ -555,10 +555,10 @@ def average(tasks: Sequence[str], without: Sequence[str] = ()) -> Metric:
 
         A = 1/3 Σ_g 1/|g| Σ_{t in g} 1/n_t Σ_i score
 
-    In [0, 1]; higher is better. A task without replies is not in its group's mean; without a reply
-    to any of a group there is no value, as the script then ends, nor where replies to `without`
-    end it. Of one group, or task, alone it is that one's own. The interval draws videos again, in
-    all tasks at once; that of a single task is a mean's.
+    In [0, 1]; higher is better. A task without replies is not in its group's mean. There is no
+    value if a group has no replies, or if there are replies to tasks of `without`: the authors'
+    script then ends with an error. For a single group or task, the value is that group's or task's
+    own. The interval resamples videos, in all tasks together; for a single task it is a mean's.
     """
     wanted = {GROUP_OF[task] for task in tasks}
 
@@ -588,8 +588,8 @@ def average(tasks: Sequence[str], without: Sequence[str] = ()) -> Metric:
             right, rows = np.split(totals, 2, axis=1)
             means = right / rows
             of_groups = [means[:, group == code].mean(axis=1) for code in range(len(groups))]
-            group_means: NDArray[np.float64] = np.mean(of_groups, axis=0)
-            return group_means
+            group_mean: NDArray[np.float64] = np.mean(of_groups, axis=0)
+            return group_mean
 
         return stats.bootstrap_sums(sums, value, n=columns.n, clusters=np.unique(columns.cluster))
 
@@ -597,7 +597,7 @@ def average(tasks: Sequence[str], without: Sequence[str] = ()) -> Metric:
 
 
 def where_scored(metric: Metric) -> Metric:
-    """A metric, without a value where the script gives no point a score: of lists, of REC alone."""
+    """A metric without a value if the script scores no point, as with lists for REC alone."""
 
     def of_scores(columns: Columns) -> Estimate:
         if columns.score is None:
@@ -608,7 +608,7 @@ def where_scored(metric: Metric) -> Metric:
 
 
 def by_cluster(columns: Columns, code: NDArray[np.intp], n_codes: int) -> NDArray[np.float64]:
-    """For each video the sum of scores and the number of points of each code: (G, 2 C)."""
+    """For each video and code, the sum of scores and the number of points: shape (G, 2 C)."""
     import numpy as np
 
     assert columns.score is not None
@@ -622,8 +622,8 @@ def by_cluster(columns: Columns, code: NDArray[np.intp], n_codes: int) -> NDArra
 
 
 def by_question(metric: Metric) -> Metric:
-    """A metric of questions instead of points: each has the mean score of its points. `n` counts
-    questions. Where a question is asked once, as in nine tasks, nothing changes."""
+    """A metric over questions instead of points. A question's score is the mean of its points. `n`
+    counts questions. Nothing changes in the nine tasks that ask each question once."""
 
     def of_questions(columns: Columns) -> Estimate:
         import numpy as np
@@ -640,7 +640,7 @@ def by_question(metric: Metric) -> Metric:
 
 
 def of_yes_no(metric: Metric) -> Metric:
-    """A metric of the points alone that are to be answered with Yes or No."""
+    """A metric of only the points with the answers Yes and No."""
 
     def part(columns: Columns) -> Estimate:
         kept = columns.tagged("task", YES_NO)
@@ -653,16 +653,16 @@ def of_yes_no(metric: Metric) -> Metric:
 
 @metric(better="higher", unit="fraction")
 def balanced_accuracy(columns: Columns) -> Estimate:
-    """The mean of the accuracy where yes is right and that where no is. In [0, 1]; 0.5 is what any
-    constant reply gets; higher is better. The interval draws videos again."""
+    """The mean of the accuracy where yes is right and the accuracy where no is right. In [0, 1];
+    any constant reply gets 0.5; higher is better. The interval resamples videos."""
     import numpy as np
 
     sums = by_cluster(columns, (columns.target == "yes").astype(np.intp), 2)
 
     def value(totals: NDArray[np.float64]) -> NDArray[np.float64]:
         right, rows = np.split(totals, 2, axis=1)
-        means: NDArray[np.float64] = (right / rows).mean(axis=1)
-        return means
+        class_mean: NDArray[np.float64] = (right / rows).mean(axis=1)
+        return class_mean
 
     return stats.bootstrap_sums(sums, value, n=columns.n, clusters=np.unique(columns.cluster))
 
@@ -686,20 +686,18 @@ def results(path: Path, samples: Iterator[Sample]) -> Published | None:
     return reading.published(len(known), others)
 
 
-def is_results(document: Any) -> bool:
-    return isinstance(document, dict) and all(
-        isinstance(document.get(name), list) for name in GROUPS
-    )
+def is_results(content: Any) -> bool:
+    return isinstance(content, dict) and all(isinstance(content.get(name), list) for name in GROUPS)
 
 
 class _ResultRows:
-    """What rows of results say, by the names of points."""
+    """The content of rows of results, by point id."""
 
     def __init__(self, where: str, samples: Mapping[str, Sample]) -> None:
         self._where = where
         self._samples = samples
-        self._replies: dict[str, list[tuple[str | None, str | None]]] = {}
-        """For each point its replies, each with what its row takes for right."""
+        self._responses: dict[str, list[tuple[str | None, str | None]]] = {}
+        """The replies of each point, each with the right answer according to its row."""
         self._lists = 0
         self._failed = 0
         self._unread: list[str] = []
@@ -734,7 +732,7 @@ class _ResultRows:
         if response is not None and response.startswith(FAILED):
             response = None
             self._failed += 1
-        self._replies.setdefault(point, []).append((response, right))
+        self._responses.setdefault(point, []).append((response, right))
 
     def _is_yes_no(self, point: str) -> bool:
         sample = self._samples.get(point)
@@ -746,19 +744,17 @@ class _ResultRows:
         Raises:
             DataError: no row can be read.
         """
-        if self._unread and not self._replies:
+        if self._unread and not self._responses:
             raise DataError(
                 f"{self._where}: no row has the format of OVO-Bench's results. "
                 f"The first problem: {self._unread[0]}."
             )
         moved = self._move_doubled()
-        replies = {
-            point: replies_of_point[0][0] for point, replies_of_point in self._replies.items()
-        }
+        replies = {point: responses[0][0] for point, responses in self._responses.items()}
         again = {
-            point: tuple(text for text, _ in replies_of_point[1:])
-            for point, replies_of_point in self._replies.items()
-            if len(replies_of_point) > 1
+            point: tuple(text for text, _ in responses[1:])
+            for point, responses in self._responses.items()
+            if len(responses) > 1
         }
         return Published(
             replies=replies,
@@ -769,33 +765,29 @@ class _ResultRows:
         )
 
     def _move_doubled(self) -> list[str]:
-        """A question that is there twice while another of the same words is not: the second row is
-        the other's, whose id was looked up by its words. What it takes for right says so."""
+        """Move a second row of a question to an absent question with the same words. The authors
+        looked up ids by words; the row's right answer shows which question it belongs to."""
         moved = []
         words = {
             (sample.tags["task"], sample.question, sample.target): name
             for name, sample in self._samples.items()
-            if name not in self._replies
+            if name not in self._responses
         }
-        for point in [
-            point for point, replies_of_point in self._replies.items() if len(replies_of_point) > 1
-        ]:
+        for point in [point for point, responses in self._responses.items() if len(responses) > 1]:
             sample = self._samples.get(point)
             if sample is None:
                 continue
-            # First those that take what is right here for right.
-            replies_of_point = sorted(
-                self._replies[point], key=lambda pair: pair[1] != sample.target
-            )
-            kept = replies_of_point[:1]
-            for reply in replies_of_point[1:]:
+            # Rows with this sample's right answer come first.
+            responses = sorted(self._responses[point], key=lambda entry: entry[1] != sample.target)
+            kept = responses[:1]
+            for reply in responses[1:]:
                 other = words.pop((sample.tags["task"], sample.question, reply[1]), None)
                 if other is None:
                     kept.append(reply)
                 else:
-                    self._replies[other] = [reply]
+                    self._responses[other] = [reply]
                     moved.append(f"{point} is {other}")
-            self._replies[point] = kept
+            self._responses[point] = kept
         return moved
 
     def _lacking(self, n_files: int, others: Sequence[str]) -> Iterator[str]:
@@ -821,8 +813,8 @@ class _ResultRows:
         yield f"{n_files} files of results"
         if self._lists:
             yield (
-                f"{self._lists:,} responses are lists of one text, and read as that text; what the "
-                "authors' script makes of lists is the scoring as-lists"
+                f"{self._lists:,} responses are lists of one text, read as that text. The scoring "
+                "as-lists treats lists as the authors' script does"
             )
         if moved:
             yield (
@@ -837,29 +829,29 @@ class _ResultRows:
         if self._failed:
             yield (
                 f"{self._failed:,} responses are the text that VLMEvalKit or lmms-eval write when "
-                "a model gives no reply; they are read as null"
+                "a model gives no reply. They are read as null"
             )
         absent = Counter(
             sample.tags["task"] for name, sample in self._samples.items() if name not in replies
         )
         if absent:
             tasks = ", ".join(f"{n:,} of {task}" for task, n in sorted(absent.items()))
-            yield f"without a row, and in no mean, as the authors have it: {tasks}"
+            yield f"without a row, and in no mean, as in the authors' script: {tasks}"
         if empty := sum(text is not None and not text.strip() for text in replies.values()):
             yield f"{empty:,} responses are empty"
         failed = [name for name, text in replies.items() if text and ERROR.match(text)]
         if failed:
-            yield f"{len(failed):,} responses read like errors, such as {failed[0]}: scored as any"
+            yield f"{len(failed):,} responses look like errors, such as {failed[0]}: scored"
         others = sum(
             right is not None and right != self._samples[point].target
-            for point, replies_of_point in self._replies.items()
+            for point, responses in self._responses.items()
             if point in self._samples
-            for _, right in replies_of_point
+            for _, right in responses
         )
         if others:
             yield (
-                f"{others:,} rows take another answer for right than the annotations, which are "
-                "what counts here; the authors' script believes the rows"
+                f"{others:,} rows have another right answer than the annotations. Snellen uses the "
+                "annotations; the authors' script uses the rows"
             )
 
 
@@ -907,15 +899,15 @@ def wrong_answer(sample: Sample) -> str:
 
 
 EXPECT: Mapping[str, Mapping[str, float | None]] = {
-    # All letters at once are right wherever one is asked for, digits in a row are no count, and
-    # "Yes and no" says Yes: right of 2 of 4 points of SSR, and 3 of 5 of CRR.
+    # A reply with all letters is right in every task of letters. Joined digits are a wrong count.
+    # "Yes and no" says Yes, which is right for 2 of 4 points of SSR and 3 of 5 of CRR.
     "official": {
         "oracle": 1.0,
         "wrong": 0.0,
         "silent": 0.0,
         "hedging": (1 + 1 + (0 + 2 / 4 + 3 / 5) / 3) / 3,
     },
-    # It has no value where there are questions of REC.
+    # as-lists has no value if there are questions of REC.
     "as-lists": {"oracle": None, "wrong": None, "silent": None, "hedging": None},
     "robust": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0},
 }

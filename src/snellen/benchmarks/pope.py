@@ -2,28 +2,28 @@
 
 Paper    Li et al. 2023, Evaluating Object Hallucination in Large Vision-Language Models,
          https://arxiv.org/abs/2305.10355 (EMNLP)
-Data     RUCAIBox/POPE@3df3ba1b110ecce25696989577fad583b67d4239:output/, MIT. 3,000 questions to 500
-         images in each set: what is not there is drawn at random, often seen (popular), or often
-         seen beside what is there (adversarial). `images=coco` are of COCO val2014, `aokvqa` and
-         `gqa` were labelled by SEEM. `release=e3e3926` is the older COCO set that LLaVA's and many
-         other published numbers are of (random has 2,910 questions). An id is LLaVA's: question_id,
-         plus 10,000,000 in random and 20,000,000 in popular
-Prompt   official: the question alone, which the files have; it stands behind the picture here.
-         vlmevalkit: the same. llava, lmms-eval: its line on a single word or phrase behind it,
+Data     RUCAIBox/POPE@3df3ba1b110ecce25696989577fad583b67d4239:output/, MIT. 3,000 questions about
+         500 images in each set. Absent objects are random, frequent (popular), or often seen with
+         those in the image (adversarial). `images=coco` are from COCO val2014; `aokvqa` and `gqa`
+         were labeled by SEEM. `release=e3e3926` is the older COCO set of LLaVA's and many other
+         published numbers (random has 2,910 questions). An id is LLaVA's: question_id, plus
+         10,000,000 in random and 20,000,000 in popular
+Prompt   official: only the question, as in the files; here it comes after the picture. vlmevalkit:
+         the same. llava, lmms-eval: followed by LLaVA's line on a single word or phrase,
          haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L16-L17,
          EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
          lmms_eval/tasks/pope/pope.yaml#L33-L36. 128 tokens, as both have
-Scoring  official: evaluate.py#L9-L34, no where the first sentence has the word No, not or no, and
-         else yes, whatever it says; LLaVA's llava/eval/eval_pope.py is the same code. It pairs rows
-         by their order, here the ids or the questions do; where that differs in a file, the result
-         says so. vlmevalkit: one of the two is a word of the reply (without its judge: wrong
-         otherwise; no yes in the counts). lmms-eval: the reply is the word; precision and recall
-         know only such replies, and its yes ratio is that of the right answers. robust: ours.
-         mean_f1 is the mean over the sets, the "POPE" of LLaVA's and later tables; F1 where nothing
-         was rightly found is 0, and the official script divides by 0
-Proof    published outputs of LLaVA-1.5-13B: every count and figure of the three sets, and the mean
-         that is published (85.9); the official rule on 1,500 made replies (tests/parity). The
-         others' rules: their code, by hand
+Scoring  official: evaluate.py#L9-L34, no if the first sentence has the word No, not, or no;
+         otherwise yes, whatever the reply says. LLaVA's llava/eval/eval_pope.py is the same code.
+         It pairs rows by order; Snellen pairs them by id or question. If these differ in a file,
+         the result says so. vlmevalkit: one of the two words is a word of the reply; other replies
+         are wrong, since its judge is not asked, and do not count as yes. lmms-eval: the reply is
+         the word; precision and recall count only such replies, and its yes ratio is that of the
+         right answers. robust: ours. mean_f1 is the mean over the sets, the "POPE" of LLaVA's and
+         later tables. Without true positives F1 is 0 here; the official script divides by 0
+Proof    published outputs of LLaVA-1.5-13B: every count and figure of the three sets, and the
+         published mean (85.9). The official rule on 1,500 made replies (tests/parity). Other rules:
+         by hand, from their code
 """
 
 import math
@@ -73,7 +73,7 @@ SOURCE = f"RUCAIBox/POPE@{REVISION}:evaluate.py#L9-L34"
 SETS = ("adversarial", "popular", "random")
 """In the order of LLaVA's questions, and of lmms-eval's."""
 OFFSET = {"adversarial": 0, "random": 10_000_000, "popular": 20_000_000}
-"""What LLaVA's llava_pope_test.jsonl adds to a question_id, which begins anew in each set."""
+"""What LLaVA's llava_pope_test.jsonl adds to a question_id. Ids restart in each set."""
 ALIASES = {
     "POPE": {"images": "coco", "sets": "all", "prompt": "vlmevalkit"},
     "pope_adv": {"sets": "adversarial", "prompt": "lmms-eval"},
@@ -103,7 +103,7 @@ SHA256 = {
         "random": "6ce488eade3770185034939fabfe742fa32ed369011c8d9c3ac77bc0c85abd94",
     },
 }
-"""Of each set's file, by how its name begins."""
+"""The digest of each set's file, by the beginning of the file's name."""
 PICTURES = {
     "coco": "http://images.cocodataset.org/zips/val2014.zip",
     "aokvqa": "http://images.cocodataset.org/zips/val2014.zip",
@@ -205,16 +205,16 @@ def scoring(
 
 
 def form_of(images: Images, release: Release) -> str:
-    """What the published files' names begin with."""
+    """The beginning of the published files' names."""
     if images == "coco":
         return "coco/coco_pope_" if release == "current" else "coco_e3e3926/coco_pope_"
     if release != "current":
-        raise UsageError(f"pope: release={release} is of images=coco alone.")
+        raise UsageError(f"pope: release={release} exists only for images=coco.")
     return f"seem/{images}/{images}_pope_seem_"
 
 
 def names_of(form: str, name: str) -> Sequence[str]:
-    """Where a set's file lies: once `data get` has it, in the authors' repository, or alone."""
+    """The possible paths of a set's file: from `data get`, in the authors' repository, or alone."""
     file = f"{form}{name}.json"
     return file, f"output/{file}", f"annotations/{file}", Path(file).name
 
@@ -244,11 +244,11 @@ def chosen(sets: Sets) -> Sequence[str]:
 
 
 def questions(data_files: Mapping[str, DataFile], data: Path | None) -> Iterator[dict[str, Any]]:
-    """The rows of every set. Those of COCO are JSON lines, the others one list."""
+    """The rows of every set. Files of COCO are JSON lines; the others are JSON lists."""
     if len(data_files) > 1 and data is not None and data.is_file():
         raise DataError(
-            f"pope: {data} is one file, and the three sets have a file each. Name their folder "
-            "with --data, or the set: `-b pope:sets=random`."
+            f"pope: {data} is one file, but each of the three sets has its own. Pass their folder "
+            "with --data, or choose a set: `-b pope:sets=random`."
         )
     for name, data_file in data_files.items():
         with data_file.path.open("rb") as file:
@@ -270,7 +270,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
 
 
 def picture(name: str, data_file: DataFile) -> Image:
-    """A picture beside the folder of questions: in COCO's own folder, in GQA's, or in none."""
+    """A picture in COCO's folder, in GQA's folder, or directly in the data folder."""
     inside = next((f for f in ("val2014", "images") if (data_file.folder / f).is_dir()), "")
     return data_file.image(f"{inside}/{name}" if inside else name)
 
@@ -279,8 +279,8 @@ def picture(name: str, data_file: DataFile) -> Image:
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """no if a word of the first sentence is No, not or no, and else yes, whatever it says."""
-    # Words end at blanks alone: "No\\nThe" is one, and so is "No!". NO and Not say yes.
+    """no if a word of the first sentence is No, not, or no; otherwise yes, whatever it says."""
+    # Only spaces split words: "No\\nThe" is one word, and so is "No!". NO and Not say yes.
     words = reply.text.split(".")[0].replace(",", "").split(" ")
     for word in ("No", "not", "no"):
         if word in words:
@@ -295,8 +295,8 @@ ON_MISSING = (
 
 
 def question_order(table: ReplyTable) -> Resolution:
-    """Note which sets of a file are not in the order of the labels. evaluate.py#L41 pairs answers
-    with labels by line."""
+    """Note the sets of a file that are not in the order of the labels. evaluate.py#L41 pairs
+    answers with labels by line."""
     rows: dict[str, list[int]] = {}
     for line in table.lines:
         rows.setdefault(line.sample.tags["set"], []).append(line.row_index)
@@ -312,7 +312,7 @@ def question_order(table: ReplyTable) -> Resolution:
 
 
 def lmms_answer(reply: Reply, sample: Sample) -> Reading:
-    """The reply, if it is one of the two words in letters of any size."""
+    """The reply, if it is one of the two words in any case."""
     text = reply.text.lower().strip()
     known = text in YES_NO
     return Reading(answer=text if known else None, rule="the word" if known else "not the word")
@@ -320,7 +320,7 @@ def lmms_answer(reply: Reply, sample: Sample) -> Reading:
 
 @metric(better=None, unit="fraction")
 def gold_ratio(columns: Columns) -> Estimate:
-    """The share of rows where yes is right: what lmms-eval prints as pope_yes_ratio. Half."""
+    """The share of rows where yes is right, which lmms-eval prints as pope_yes_ratio: a half."""
     import numpy as np
 
     return stats.mean((columns.target == "yes").astype(np.float64), columns.cluster, columns.weight)
@@ -330,37 +330,37 @@ def gold_ratio(columns: Columns) -> Estimate:
 
 
 def answers_in_order(path: Path, table: Drawn) -> Published | None:
-    """Answers as evaluate.py takes them: a file of `question` and `answer` for each set, in the
-    order of the set's questions; a file's name says whose it is, where there are several sets."""
+    """Answers in the form for evaluate.py: for each set a file of `question` and `answer`, in the
+    order of the set's questions. With several sets, a file's name contains the set's name."""
     files = sorted(path.glob("*.json*")) if path.is_dir() else [path]
-    rows_by_file = {file: rows for file in files if (rows := pairs(file)) is not None}
-    if not rows_by_file:
+    answers = {file: rows for file in files if (rows := pairs(file)) is not None}
+    if not answers:
         return None
     rows_by_set: dict[str, list[Row]] = {}
     for row in table:
         rows_by_set.setdefault(row["set"], []).append(row)
     replies: dict[str, str | None] = {}
-    for file, rows in rows_by_file.items():
-        sets = (
+    for file, rows in answers.items():
+        matches = (
             [name for name in rows_by_set if name in file.name]
             if len(rows_by_set) > 1
             else list(rows_by_set)
         )
-        if len(sets) != 1:
+        if len(matches) != 1:
             raise DataError(
-                f"{file}: of which set are these answers? Its rows have no ids. Name the set: "
-                f"`-b pope:sets=random`; or put {', '.join(rows_by_set)} into the files' names."
+                f"{file}: of which set are these answers? Its rows have no ids. Choose the set, as "
+                f"in `-b pope:sets=random`, or put {', '.join(rows_by_set)} into the files' names."
             )
-        of_set = rows_by_set[sets[0]]
+        of_set = rows_by_set[matches[0]]
         if len(rows) > len(of_set):
             raise DataError(
                 f"{file} has {len(rows):,} answers to the {len(of_set):,} questions of "
-                f"{sets[0]}. Is it of another release? (`-b pope:release=e3e3926`)"
+                f"{matches[0]}. Is it of another release? (`-b pope:release=e3e3926`)"
             )
         for number, ((question, answer), row) in enumerate(zip(rows, of_set, strict=False), 1):
             if question.strip().casefold() != row["text"].strip().casefold():
                 raise DataError(
-                    f"{file}: row {number} answers {question!r}, but row {number} of {sets[0]} "
+                    f"{file}: row {number} answers {question!r}, but row {number} of {matches[0]} "
                     f"asks {row['text']!r}. Put the answers into the order of the data."
                 )
             replies[str(OFFSET[row["set"]] + row["question_id"])] = answer
@@ -370,22 +370,22 @@ def answers_in_order(path: Path, table: Drawn) -> Published | None:
 
 
 def pairs(file: Path) -> list[tuple[str, str]] | None:
-    """The questions and answers of a file that has these two alone; None if it has not."""
-    answers = []
+    """The questions and answers of a file with only these two fields; None for other files."""
+    rows = []
     try:
         for row in jsonl(file):
             if set(row) != {"question", "answer"}:
                 return None
-            answers.append((str(row["question"]), str(row["answer"])))
+            rows.append((str(row["question"]), str(row["answer"])))
     except DataError:
         return None
-    return answers
+    return rows
 
 
 # -- check
 
-# Half of the bundled questions of each set are about what is there. The oracle's F1 is 1; what says
-# yes each time finds all of it, with a precision of a half, and has 2/3.
+# Half of the bundled questions of each set are about objects in the image. The oracle's F1 is 1. A
+# model that always says yes has a recall of 1 and a precision of a half, so its F1 is 2/3.
 YES_ALWAYS = 2 / 3
 PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 EXPECT = {

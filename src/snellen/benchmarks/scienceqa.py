@@ -4,25 +4,25 @@ Paper    Lu et al. 2022, Learn to Explain: Multimodal Reasoning via Thought Chai
          Question Answering, https://arxiv.org/abs/2209.09513 (NeurIPS)
 Data     lupantech/ScienceQA@2cbf8318e07b9ece895bb2ae605e71e38d623264:data/scienceqa/problems.json,
          images/<split>/<id>/image.png; CC BY-NC-SA 4.0. test and val have 4,241 questions each,
-         2,017 and 2,097 of them with a picture. `images=only` asks those alone: "SQA", or SQA-IMG,
-         is mostly their accuracy on test, the authors' table is of all
+         2,017 and 2,097 of them with a picture. `images=only` asks only those: "SQA", or SQA-IMG,
+         usually means their accuracy on test. The authors' table is for all questions
 Prompt   llava: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
          llava/eval/model_vqa_science.py#L44-L64, picture first; 1,024 tokens (#L80). qcm, cqm:
-         models/base_prompt.py#L41-L48, without examples; the picture stands first, which the
-         authors' GPT-3 did not see: at most its caption was in the context
-Scoring  official: models/run_gpt3.py#L52-L70, one "The answer is X." or a draw at random, then
-         tools/evaluate_acc.py#L22-L72, which reads the stored index alone. The draw is by the
-         question's id here; the authors' began anew whenever their script did, and is taken from
-         their file of results where that is scored. llava: what its published
-         "SQA" numbers used, llava/eval/eval_science_qa.py#L28-L77, on replies as
-         model_vqa_science.py#L84 writes them, stripped. mmpretrain: the whole reply is a letter, or
-         a draw. robust: ours, the letter that a reply settles on.
-         The headline is the scoring that belongs to the prompt: llava, or else official. IMG, TXT
-         and NO are the authors': TXT and IMG overlap; mmpretrain's own IMG leaves TXT out
+         models/base_prompt.py#L41-L48, without examples. The picture comes first. The authors'
+         GPT-3 did not see it: at most its caption was in the context
+Scoring  official: models/run_gpt3.py#L52-L70, one "The answer is X." or a random draw, then
+         tools/evaluate_acc.py#L22-L72, which reads only the stored index. Here the draw depends on
+         the question's id. The authors' random sequence restarts with their script; for a file of
+         their results, the draws are taken from the file. llava: the rule of its published "SQA"
+         numbers, llava/eval/eval_science_qa.py#L28-L77, on replies stripped as in
+         model_vqa_science.py#L84. mmpretrain: the whole reply is a letter, or a draw. robust: ours,
+         the letter that a reply settles on. The headline is the prompt's own scoring: llava for the
+         prompt llava, otherwise official. IMG, TXT, and NO are the authors'. TXT and IMG overlap;
+         mmpretrain's own IMG excludes TXT
 Proof    published outputs of GPT-3 and LLaVA-1.5-13B: every stored index and every published figure
-         of TXT, IMG, NO and all is reproduced from the files as published, which have GPT-3's 249
-         draws: 243 empty replies, 6 that say the answer twice (tests/parity). Subjects, grades,
-         topics: by hand
+         of TXT, IMG, NO, and all questions is reproduced from the published files. The files have
+         GPT-3's 249 draws: 243 for empty replies, 6 for replies that say the answer twice
+         (tests/parity). Subjects, grades, topics: by hand
 """
 
 import re
@@ -114,7 +114,7 @@ def scienceqa(
             break_down_by=("subject", "text", "image", "no_context", "grade", "topic"),
             capabilities=Capabilities(
                 tag="subject",
-                # LAN, language science, grammar, and punctuation, is no leaf of the tree.
+                # LAN is language science: grammar and punctuation. The tree has no leaf for it.
                 leaves={"NAT": "knowledge/domain", "SOC": "knowledge/world", "LAN": UNMAPPED},
                 source="https://arxiv.org/abs/2209.09513, section 3",
             ),
@@ -124,7 +124,7 @@ def scienceqa(
 
 
 def scorings(prompt: Preset) -> dict[str, Scoring]:
-    """The scorings by name, with the one that fits the prompt first: it gives the headline."""
+    """The scorings by name. The prompt's own scoring is first and gives the headline."""
     metrics = {"accuracy": mean}
     by_name = {
         "llava": Scoring(
@@ -166,12 +166,12 @@ def scorings(prompt: Preset) -> dict[str, Scoring]:
 
 
 def problems(data_file: DataFile, split: Split, images: str) -> Iterator[dict[str, Any]]:
-    """The questions of a split, from the one object that has them all by id."""
+    """The questions of a split, from the object of all questions by id."""
     try:
         every = orjson.loads(file_content(data_file.path))
     except orjson.JSONDecodeError as error:
         raise DataError(
-            f"{data_file.path} is not whole JSON: {error}. Get it again, whole."
+            f"{data_file.path} is not whole JSON: {error}. Download it again."
         ) from error
     try:
         for name, problem in every.items():
@@ -180,13 +180,13 @@ def problems(data_file: DataFile, split: Split, images: str) -> Iterator[dict[st
     except (AttributeError, KeyError, TypeError) as error:
         raise DataError(
             f"{data_file.path} is not an object of problems by id, each with split and image: "
-            f"{error!r}. It must be problems.json of the data set's repository."
+            f"{error!r}. Use problems.json from the data set's repository."
         ) from error
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
     folder = data_file.path.parent
-    # images/ is the authors' folder for what their archives hold; unpacked, these have no such.
+    # The authors keep the archives' content in images/. The archives do not have this folder.
     inside = "images/" if (folder / "images").is_dir() else ""
     name = f"{inside}{row['split']}/{row['id']}/{row['image']}"
     low = row["grade"] in ("grade1", "grade2", "grade3", "grade4", "grade5", "grade6")
@@ -241,38 +241,38 @@ PROMPTS: Mapping[Preset, Callable[[Sample], tuple[Message, ...]]] = {
 
 # -- scoring
 
-# The full stop is any character but a line's end: "The answer is B" at the end has none.
+# The full stop matches any character but a newline: "The answer is B" at the end does not match.
 ANSWER_IS = re.compile(r"The answer is ([A-Z]).")
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """The letter of the one "The answer is X." if it is a choice's, else a draw."""
-    letters_in_text = ANSWER_IS.findall(reply.text.strip())
-    if len(letters_in_text) == 1 and letters_in_text[0] in letters(sample):
-        return Reading(answer=letters_in_text[0], rule="the answer is")
+    """The letter of the only "The answer is X." if it is a choice's letter, otherwise a draw."""
+    matches = ANSWER_IS.findall(reply.text.strip())
+    if len(matches) == 1 and matches[0] in letters(sample):
+        return Reading(answer=matches[0], rule="the answer is")
     return undecided(sample)
 
 
 def llava_answer(reply: Reply, sample: Sample) -> Reading:
-    # The script that asked LLaVA wrote its replies down stripped.
+    # The script that asked LLaVA stripped its replies.
     return llava_reading(reply.text.strip())
 
 
 def llava_reading(text: str) -> Reading:
-    """A letter, "B. ...", or the letter of the one "The answer is X."; it may be no choice's."""
-    letters_in_text = ANSWER_IS.findall(text)
+    """A letter, "B. ...", or the letter of the only "The answer is X."; it may not be a choice."""
+    matches = ANSWER_IS.findall(text)
     if len(text) == 1 and text in "ABCDE":
         return Reading(answer=text, rule="letter")
     if text[1:3] == ". " and text[0] in "ABCDE":
         return Reading(answer=text[0], rule="begins with")
-    if len(letters_in_text) == 1:
-        return Reading(answer=letters_in_text[0], rule="the answer is")
-    return Reading(answer=None, rule="several: the answer is" if letters_in_text else "no letter")
+    if len(matches) == 1:
+        return Reading(answer=matches[0], rule="the answer is")
+    return Reading(answer=None, rule="several: the answer is" if matches else "no letter")
 
 
 def mmpretrain_answer(reply: Reply, sample: Sample) -> Reading:
-    """The reply if it is a choice's letter, else a draw."""
-    # Its models strip what they generate, before it is scored.
+    """The reply if it is a choice's letter, otherwise a draw."""
+    # mmpretrain's models strip their output before it is scored.
     text = reply.text.strip()
     if len(text) == 1 and text in letters(sample):
         return Reading(answer=text, rule="letter")
@@ -289,9 +289,9 @@ def letters(sample: Sample) -> str:
 def layout(path: Path) -> Published | None:
     """The files that the authors' and LLaVA's scripts write, gzipped or not.
 
-    `{results, outputs}` has the index that was read in each output, or drawn where none was
+    `{results, outputs}` has the index that was parsed from each output, or else drawn
     (models/run_gpt3.py#L80-L91, llava/eval/eval_science_qa.py#L88-L114). `{correct, incorrect}`
-    has the outputs alone (#L79-L112).
+    has only the outputs (#L79-L112).
     """
     held = json_object(path)
     if held is None:
@@ -318,7 +318,7 @@ def of_results(path: Path, results: Any, outputs: Any) -> Published:
             raise DataError(f"{path}: question {name!r} has {index!r} in `results`, not an index.")
         letter = ascii_uppercase[index] if index >= 0 else None
         official[name] = Reading(answer=letter, rule="index in the file")
-        # The first version of LLaVA's script drew an index for outputs that it could not read.
+        # The first version of LLaVA's script drew an index for outputs that it could not parse.
         if letter is not None and llava_reading(str(outputs[name]).strip()).answer is None:
             llava[name] = Reading(answer=letter, rule="index in the file", guessed=True)
     note = "`official` takes the indices in `results`, as tools/evaluate_acc.py does"

@@ -5,46 +5,44 @@ Paper    Li et al. 2023, SEED-Bench: Benchmarking Multimodal LLMs with Generativ
          2404.16790
 Data     AILab-CVC/SEED-Bench, SEED-Bench-2, SEED-Bench-2-plus on the hub; CC BY-NC 4.0.
          `version=1`: 14,233 questions of 9 dimensions on pictures and 3,757 of 3 on videos, in the
-         JSON of November 2023; `version=2`: 24,371 of 27, of which `part=image` keeps single,
-         multiple and interleaved images; `version=2-plus`: 2,277 on charts, maps, webs, read by the
-         fields that its users read. `rows=vlmevalkit` is SEEDBench_IMG.tsv, whose ids are its own.
-         part=video, part=all: videos too. Of 1 they are Something-Something v2's, Epic-Kitchens'
-         and Breakfast's, in folders named as in the authors' eval.py#L12-L17, of which `segment`
-         says the part, in seconds, for Breakfast in frames of which 15 are a second; with
-         videos=frames the eight pictures of each part that the authors publish (v1_video.zip.*,
-         v1_video/task10/ssv2_8_frame/{id}/{1..8}.png). Of 2 there are such pictures alone.
-         A question id that comes again is `ID#2`. The authors' files of results say what is right,
-         and will do as data for scoring
+         JSON of November 2023. `version=2`: 24,371 of 27, of which `part=image` keeps single,
+         multiple, and interleaved images. `version=2-plus`: 2,277 on charts, maps, and webs, read
+         by the fields that its users read. `rows=vlmevalkit` is SEEDBench_IMG.tsv, which has its
+         own ids. part=video, part=all: with videos. Version 1 has those of Something-Something v2,
+         Epic-Kitchens, and Breakfast, in folders named as in the authors' eval.py#L12-L17.
+         `segment` is the part of the video, in seconds, or for Breakfast in frames at 15 per
+         second. videos=frames reads the eight pictures of each part that the authors publish
+         (v1_video.zip.*, v1_video/task10/ssv2_8_frame/{id}/{1..8}.png). Version 2 has only such
+         pictures. A repeated question id becomes `ID#2`. The authors' files of results contain the
+         right answers, so they can serve as data for scoring
 Prompt   ask=rank: AILab-CVC/SEED-Bench@991e849be802b0de1cd4d45d929bf18e249f5b54: for 1
-         model/instruct_blip_interface.py#L44-L45, for 2 and 2-plus the bare question,
-         SEED-Bench-2/model/llava_v2_interface.py#L81-L106, pictures first or where <img> stands.
-         Eight frames of a video, the middles of equal parts: instruct_blip_interface.py#L62-L123
-         takes others, at most three frames away.
-         ask=generate: the authors publish no words. official is LLaVA's,
+         model/instruct_blip_interface.py#L44-L45, for 2 and 2-plus the bare question, SEED-Bench-2/
+         model/llava_v2_interface.py#L81-L106, pictures first or in place of <img>. Eight frames of
+         a video, the middles of equal parts; instruct_blip_interface.py#L62-L123 takes others, at
+         most three frames away. ask=generate: the authors publish no prompt. official is LLaVA's,
          haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L22-L29, 128
-         tokens, llava/eval/model_vqa_loader.py#L141. lmms-eval:
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         tokens, llava/eval/model_vqa_loader.py#L141. lmms-eval: EvolvingLMMs-Lab/
+         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
          lmms_eval/tasks/seedbench/utils.py#L8-L14 and #L49-L51; for 2 and 2-plus
-         seedbench_2/utils.py#L8-L25, where <img> stays in the words, behind the pictures, and 16
-         tokens. Its tasks have the questions on videos too, 17,990 of 1: under their names the
-         pictures' are asked here. vlmevalkit:
-         open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
-         vlmeval/dataset/image_mcq.py#L212-L247
-Scoring  ask=rank: official: eval.py#L110-L114, the choice of least loss; for 1 that is the sum over
-         its tokens (lavis/models/blip2_models/modeling_t5.py#L1874-L1877), for 2 the mean, and for
-         2-plus, whose code is not published, taken to be the same; mean (for 1):
-         model/huggingface_instructblip_interface.py#L208-L225. For 2 the authors also rank the
-         letters (InternLM_Xcomposer_VL_interface.py): not built.
-         ask=generate: letters: what LLaVA's published numbers used, the reply is the letter,
-         scripts/convert_seed_for_submission.py#L22-L35; lmms-eval: utils.py#L17-L34, the first
-         character, for 2 no small one; vlmevalkit: vlmeval/utils/matching_util.py#L18-L127, what
-         its judge would be asked is wrong. robust: ours, the letter that a reply settles on. With
-         lmms-eval's or VLMEvalKit's prompt its scoring is the headline.
-         `accuracy` is of all questions (eval.py#L125-L142; its loop fails as committed, asking
-         records for what they do not hold), `dimension_average` the mean of the dimensions'
-Proof    published outputs of GPT-4V on all of 1: counts equal the authors' rule on their own
-         records, and the leaderboard's 69.1 for pictures (tests/parity). Dimensions, rankings: by
-         hand; no output with dimensions or log-likelihoods is published
+         seedbench_2/utils.py#L8-L25, where <img> stays in the text, after the pictures, and 16
+         tokens. Its tasks include the questions on videos, 17,990 for version 1; here its task
+         names ask only the questions on pictures. vlmevalkit: open-compass/
+         VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_mcq.py#L212-L247
+Scoring  ask=rank: official: eval.py#L110-L114, the choice with the least loss. For 1 the loss is
+         the sum over its tokens (lavis/models/blip2_models/modeling_t5.py#L1874-L1877), for 2 the
+         mean. The code for 2-plus is not published; we assume the mean. mean (for 1): model/
+         huggingface_instructblip_interface.py#L208-L225. For 2 the authors also rank the letters
+         (InternLM_Xcomposer_VL_interface.py), which is not implemented. ask=generate: letters: the
+         rule of LLaVA's published numbers, by which the whole reply is the letter, scripts/
+         convert_seed_for_submission.py#L22-L35; lmms-eval: utils.py#L17-L34, the first character,
+         for 2 only a capital; vlmevalkit: vlmeval/utils/matching_util.py#L18-L127, replies for its
+         judge are wrong. robust: ours, the letter that a reply settles on. With the prompts
+         lmms-eval and vlmevalkit, the scoring of the same name is the headline. `accuracy` is over
+         all questions (eval.py#L125-L142; its loop fails as committed, because it reads fields that
+         records lack). `dimension_average` is the mean of the dimensions' accuracies
+Proof    published outputs of GPT-4V on all of 1: counts equal those of the authors' rule on their
+         own records, and the leaderboard's 69.1 for pictures (tests/parity). Dimensions, rankings:
+         by hand. No output with dimensions or log-likelihoods is published
 """
 
 import re
@@ -139,8 +137,8 @@ ANSWERS = (
     "evaluate_result/SEED-Bench-{}/GPT-4V.json",
     "outputs/SEED-Bench-{}/GPT-4V.json.gz",
 )
-"""Results that say what is right too; as the authors' repository has them, and as they are kept for
-proof."""
+"""Result files that also have the right answers: their paths in the authors' repository, and among
+the outputs kept for parity."""
 SHEET = File(
     name="SEEDBench_IMG.tsv",
     url="https://opencompass.openxlab.space/utils/benchmarks/SEEDBench/SEEDBench_IMG.tsv",
@@ -151,7 +149,7 @@ FOLDERS = {
     "cc3m": ("cc3m-image", "SEED-Bench-image"),
     "SEED-Bench v2": ("SEED-Bench-2-image",),
 }
-"""What the authors' archives unpack to, by version or a row's data_source."""
+"""The folders in the authors' archives, by version or a row's data_source."""
 OF_1 = (
     "Scene Understanding", "Instance Identity", "Instance Attributes", "Instance Location",
     "Instances Counting", "Spatial Relation", "Instance Interaction", "Visual Reasoning",
@@ -166,7 +164,7 @@ OF_2 = (
     "Text-to-Image Generation", "Next Image Prediction", "Text-Image Creation",
 )  # fmt: skip
 DIMENSIONS: Mapping[str, tuple[str, ...]] = {"1": OF_1, "2": OF_2, "2-plus": ()}
-"""By question_type_id from 1 on: DATASET.md of the authors' repository, as there spelt."""
+"""The dimension of each question_type_id, from 1, spelled as in the authors' DATASET.md."""
 LEAVES = {
     "Scene Understanding": "perception/scene",
     "Instance Identity": "perception/object",
@@ -200,10 +198,10 @@ LEAVES = {
     "map": "OCR/document",
     "web": "OCR/document",
 }
-"""What each dimension asks of a model."""
+"""The capability of each dimension."""
 PICTURES = ("image", "Single Image", "Multiple Images", "Interleaved Image")
 VIDEOS = ("video", "Video")
-"""Kinds of data that are to be looked at; others are pictures to choose from."""
+"""Data types that are shown. In other types the choices are pictures."""
 OF_VIDEOS = {
     "Action Recognition": ("SSV2/videos", "v1_video/task10/ssv2_8_frame"),
     "Action Prediction": (
@@ -212,10 +210,10 @@ OF_VIDEOS = {
     ),
     "Procedure Understanding": ("BreakfastII_15fps_qvga_sync", "v1_video/task12/breakfast_8_frame"),
 }
-"""Where the videos of a dimension of version 1 lie, and where the authors' frames of them."""
+"""For each video dimension of version 1: the folders of the videos and of the authors' frames."""
 FRAMES = 8
 FPS = 15
-"""Of Breakfast's videos."""
+"""The frame rate of Breakfast's videos."""
 MARK = "<img>"
 ASK = "Answer with the option's letter from the given choices directly."
 SELECT = "Please select the correct answer from the options above. \n"
@@ -236,7 +234,7 @@ def seed_bench(
     data: Path | None = None,
 ) -> Benchmark:
     if ask == "rank" and prompt == "vlmevalkit":
-        raise UsageError("seed-bench:ask=rank has no prompt of VLMEvalKit's, which ranks nothing.")
+        raise UsageError("seed-bench:ask=rank has no prompt=vlmevalkit: VLMEvalKit ranks nothing.")
     files = published(version, rows)
     spec = f"seed-bench:version={version},rows={rows}"
     names = [files[0].name, *(name.format(version) for name in ANSWERS if rows == "authors")]
@@ -284,7 +282,7 @@ def published(
     if rows == "authors":
         return FILES[version]
     if version != "1":
-        raise UsageError(f"seed-bench:rows=vlmevalkit is of version 1, not {version}.")
+        raise UsageError(f"seed-bench:rows=vlmevalkit needs version 1, not {version}.")
     return (SHEET,)
 
 
@@ -292,7 +290,7 @@ def published(
 
 
 def questions(data_file: DataFile, version: Version, part: Kept) -> Iterator[dict[str, Any]]:
-    """The questions of the one object that has them all; or what is right, of a file of results."""
+    """The questions of the data set's object, or the right answers of a file of results."""
     try:
         every = orjson.loads(file_content(data_file.path))["questions"]
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
@@ -300,7 +298,7 @@ def questions(data_file: DataFile, version: Version, part: Kept) -> Iterator[dic
         if records is None or not all("gt_answer" in record for _, record in records):
             raise DataError(
                 f"{data_file.path} is neither an object of questions ({error!r}) nor a file of "
-                f"results with question_id and gt_answer in each line. It must be the complete "
+                "results with question_id and gt_answer in each line. Use the complete file "
                 f"{FILES[version][0].name} of the data set."
             ) from error
         every = [as_question(record) for record in dict(records).values()]
@@ -311,7 +309,8 @@ def questions(data_file: DataFile, version: Version, part: Kept) -> Iterator[dic
             dimension, shown = dimension_of(row, version), row.get("data_type") or "image"
         except (KeyError, TypeError, AttributeError, IndexError) as error:
             raise DataError(
-                f"{data_file.path}: a question cannot be read: {error!r}. It has {row!s:.200}."
+                f"{data_file.path}: a question cannot be read: {error!r}. Its content: "
+                f"{row!s:.200}."
             ) from error
         seen[name] += 1
         again = f"{name}#{seen[name]}" if seen[name] > 1 else name
@@ -320,7 +319,7 @@ def questions(data_file: DataFile, version: Version, part: Kept) -> Iterator[dic
 
 
 def as_question(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What a line of results says of its question: not what was asked, but what is right."""
+    """The question of a line of results, with its right answer but without its text."""
     name = str(record["question_id"])
     dimension = re.match(r"(\d+)_", name)
     video = name.startswith("v") or bool(dimension and 19 <= int(dimension[1]) <= 22)
@@ -340,8 +339,8 @@ def dimension_of(row: Mapping[str, Any], version: Version) -> str:
 
 
 def to_sample(row: Row, data_file: DataFile, version: Version, videos: Videos) -> Sample:
-    ids = row.get("data_id") or ()
-    names = (ids,) if isinstance(ids, str) else tuple(ids)
+    data_id = row.get("data_id") or ()
+    names = (data_id,) if isinstance(data_id, str) else tuple(data_id)
     folder = data_file.path.parent
     media: tuple[Image | Video, ...] = ()
     if row["data_type"] == "video" and names:
@@ -350,7 +349,7 @@ def to_sample(row: Row, data_file: DataFile, version: Version, videos: Videos) -
         source = row.get("data_source", "") if version == "2" else version
         inside = existing(folder, FOLDERS.get(source, ()))
         media = tuple(picture(folder, f"{inside}{name}") for name in names)
-    # 2-Plus has its choices' names in capitals; files of results have letters alone.
+    # 2-Plus names its choices in capitals. Files of results have only letters.
     small = "choice_a" in row
     choices = [row.get(f"choice_{c.lower() if small else c}", c) for c in "ABCD"]
     return Sample(
@@ -365,26 +364,26 @@ def to_sample(row: Row, data_file: DataFile, version: Version, videos: Videos) -
 
 
 def existing(folder: Path, names: Iterable[str]) -> str:
-    """The first of these folders that is there, as the beginning of a path; "" without any."""
+    """The first of these folders that exists, as the beginning of a path; "" if none exists."""
     return next((f"{name}/" for name in names if (folder / name).is_dir()), "")
 
 
-def picture(folder: Path, path: str) -> Image:
-    return Image(folder / path, label=path, within=folder)
+def picture(folder: Path, name: str) -> Image:
+    return Image(folder / name, label=name, within=folder)
 
 
 def film(row: Row, folder: Path, videos: Videos) -> tuple[Image | Video, ...]:
-    """The part of a video that a question of version 1 is about, or the authors' frames of it."""
+    """The part of a video that a question of version 1 is about, or the authors' frames."""
     source, frames = OF_VIDEOS[row["dimension"]]
     if videos == "frames":
         of = f"{frames}/{row['question_id']}"
         return tuple(picture(folder, f"{of}/{number}.png") for number in range(1, FRAMES + 1))
-    path = f"{existing(folder, [source])}{row['data_id']}"
+    name = f"{existing(folder, [source])}{row['data_id']}"
     start, end = row.get("segment") or (0.0, None)
     if row["dimension"] == "Procedure Understanding" and end is not None:
-        # From one frame on and before the other, whose times may be rounded.
+        # From the first frame up to the last, half a frame early: frame times may be rounded.
         start, end = max(0.0, (start - 0.5) / FPS), (end - 0.5) / FPS
-    return (Video(folder / path, start=float(start), end=end, label=path, within=folder),)
+    return (Video(folder / name, start=float(start), end=end, label=name, within=folder),)
 
 
 def of_sheet(row: Row) -> Sample:
@@ -395,7 +394,7 @@ def of_sheet(row: Row) -> Sample:
         media=row["image"],
         target=row["answer"],
         tags={"dimension": row.get("category", ""), "subpart": ""},
-        data={"shown": row["image"][0].label or row["index"]},
+        data={"shown": row["image"][0].place or row["index"]},
     )
 
 
@@ -403,16 +402,16 @@ def of_sheet(row: Row) -> Sample:
 
 
 def prompt_parts(sample: Sample, version: Version, ask: str, preset: Preset) -> list[Part]:
-    """The words, and the pictures before them or where they are marked.
+    """The text, and the pictures before it or at their marks.
 
     Raises:
-        DataError: the question is about pictures to choose from, or its words are not in the data.
+        DataError: the choices are pictures, or the data do not have the question's text.
     """
     if not sample.question or not sample.media:
-        why = "has no words in the data" if not sample.question else "shows nothing to look at"
+        why = "has no text in the data" if not sample.question else "shows nothing to look at"
         raise DataError(
-            f"seed-bench: question {sample.id} {why}: it can be scored, not asked. part=image and "
-            "part=video of the data set's own file can."
+            f"seed-bench: question {sample.id} {why}: it can be scored, not asked. Use "
+            "part=image or part=video of the data set's own file."
         )
     text = (
         ranked_words(sample, version, preset)
@@ -434,11 +433,13 @@ def ranked_words(sample: Sample, version: Version, preset: Preset) -> str:
 
 
 def lettered_words(sample: Sample, version: Version, preset: Preset) -> str:
-    texts = sample.choices
+    labels = sample.choices
     if preset == "lmms-eval" and version != "1":
-        # A choice that names a file is to be a picture.
-        texts = tuple("<image>" if "jpg" in text or "png" in text else text for text in texts)
-    choices = lettered(texts)
+        # A choice that is a file name stands for a picture.
+        labels = tuple(
+            "<image>" if "jpg" in choice or "png" in choice else choice for choice in labels
+        )
+    choices = lettered(labels)
     if preset == "vlmevalkit":
         return f"Question: {sample.question}\nOptions:\n{choices}\n{SELECT}"
     return f"{sample.question}\n{choices}\n{ASK}"
@@ -458,7 +459,7 @@ LMMS_EVAL_RULES: Mapping[Version, str] = {
 
 
 def scorings(version: Version, ask: str, prompt: Preset) -> Mapping[str, Scoring]:
-    """All of them; those that read what was asked for come first, of these the prompt's own."""
+    """All scorings. Those for this way of asking come first, led by the prompt's own."""
     by_token = Scoring(
         version=1,
         source=f"{AUTHORS}:model/huggingface_instructblip_interface.py#L208-L225",
@@ -508,8 +509,8 @@ def scorings(version: Version, ask: str, prompt: Preset) -> Mapping[str, Scoring
 
 
 def least_loss(reply: Reply, *, per_token: bool) -> Reading:
-    """The letter of the likeliest choice, of equal ones the first; of a published result, which
-    has no more of a ranking than its letter, that letter."""
+    """The letter of the likeliest choice; of equally likely choices, the first. A published result
+    has no likelihoods, only a letter: then that letter."""
     if not reply.choices:
         return letter_alone(reply)
     values = [
@@ -520,7 +521,7 @@ def least_loss(reply: Reply, *, per_token: bool) -> Reading:
 
 
 def letter_alone(reply: Reply) -> Reading:
-    # The script that asked LLaVA wrote its replies down stripped.
+    # The script that asked LLaVA stripped its replies.
     text = reply.text.strip()
     if text in ("A", "B", "C", "D"):
         return Reading(answer=text, rule="letter")
@@ -528,7 +529,7 @@ def letter_alone(reply: Reply) -> Reading:
 
 
 def first_character(reply: Reply, *, any_case: bool) -> Reading:
-    """ "Blue" says B, "The answer is B" nothing."""
+    """The first character, if it is a letter: "Blue" says B, "The answer is B" says nothing."""
     first = reply.text.strip()[:1]
     first = first.upper() if any_case else first
     if first and first in "ABCD":
@@ -541,7 +542,7 @@ def first_character(reply: Reply, *, any_case: bool) -> Reading:
 
 def results(path: Path) -> Published | None:
     """A file of results: a line {"question_id", "prediction"} for each question, as the authors
-    write it, with a comma behind each or not. Of a question that comes again the last counts.
+    write it, with or without a trailing comma. If a question repeats, its last line counts.
 
     Raises:
         DataError: a line of such a file cannot be read.
@@ -558,21 +559,21 @@ def results(path: Path) -> Published | None:
         again += name in replies
         other += name in replies and replies[name] != answer
         replies[name] = answer
-    note = f"{again} lines say a question again, {other} of them otherwise: the last counts"
+    note = f"{again} lines repeat a question, {other} with another answer: the last line counts"
     return Published(replies=replies, notes=(note,) if again else ())
 
 
-def with_repeats(file_replies: Published | None, table: Iterable[Row]) -> Published | None:
-    """The replies of a file, which has one for an id, for each question that has that id."""
-    if file_replies is None:
+def with_repeats(content: Published | None, table: Iterable[Row]) -> Published | None:
+    """The replies of a file, copied to every question with the same id."""
+    if content is None:
         return None
     ids = ((row["id"], str(row["question_id"])) for row in table)
-    again = {name: file_replies.replies[of] for name, of in ids if of in file_replies.replies}
-    return replace(file_replies, replies={**file_replies.replies, **again})
+    again = {name: content.replies[of] for name, of in ids if of in content.replies}
+    return replace(content, replies={**content.replies, **again})
 
 
 def records_of(path: Path) -> list[tuple[str, dict[str, Any]]] | None:
-    """The lines of a file of results with their question ids; None where the first is none."""
+    """The lines of a file of results with their question ids; None if the first is not one."""
     if not path.is_file():
         return None
     records: list[tuple[str, dict[str, Any]]] = []
@@ -586,15 +587,15 @@ def records_of(path: Path) -> list[tuple[str, dict[str, Any]]] | None:
             if not records:
                 return None
             raise DataError(
-                f"{path.name}: line {number} is no JSON object ({error}), as those before it are. "
-                "Get the file again, whole."
+                f"{path.name}: line {number} is not a JSON object ({error}), unlike those before "
+                "it. Download the file again."
             ) from error
         if not isinstance(record, dict) or not {"question_id", "prediction"} <= record.keys():
             if not records:
                 return None
             raise DataError(
-                f"{path.name}: line {number} lacks question_id or prediction, which the lines "
-                "before it have."
+                f"{path.name}: line {number} lacks question_id or prediction, unlike the lines "
+                "before it."
             )
         records.append((str(record["question_id"]), record))
     return records or None
@@ -602,8 +603,8 @@ def records_of(path: Path) -> list[tuple[str, dict[str, Any]]] | None:
 
 # -- check
 
-# A quarter of the bundled questions has A for its answer, which "A B C D" begins with, and which is
-# the first of choices that are equally likely.
+# A is the answer to a quarter of the bundled questions. "A B C D" begins with A, and A is the first
+# of equally likely choices.
 FIRST = {"oracle": 1.0, "wrong": 0.0, "silent": 1 / 4, "hedging": 1 / 4}
 LETTER = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 EXPECT = {

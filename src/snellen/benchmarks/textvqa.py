@@ -3,26 +3,26 @@
 Paper    Singh et al. 2019, Towards VQA Models That Can Read, https://arxiv.org/abs/1904.08920
          (CVPR)
 Data     https://textvqa.org/dataset: TextVQA_0.5.1_{val,test}.json, val's pictures: train_images/,
-         test's: test_images/; CC BY 4.0. val has 5,000 questions on 3,166 pictures, test 5,734
-         whose answers are hidden. `ocr=rosetta` reads what an OCR system saw, in
-         TextVQA_Rosetta_OCR_v0.2_{val,test}.json beside. The same questions in VLMEvalKit's
-         TextVQA_VAL.tsv and the hub's lmms-lab/textvqa (parquet, with the tokens; name the file)
+         test's: test_images/; CC BY 4.0. val has 5,000 questions on 3,166 pictures, test 5,734 with
+         hidden answers. `ocr=rosetta` reads an OCR system's tokens from
+         TextVQA_Rosetta_OCR_v0.2_{val,test}.json in the same folder. VLMEvalKit's TextVQA_VAL.tsv
+         and the hub's lmms-lab/textvqa (parquet, with the tokens; pass the file) have the same
+         questions
 Prompt   none is prescribed. llava: the prompts in its published answers (an outside contributor's
-         haotian-liu/LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a), whose figures have the tokens
-         in them (ocr=rosetta), and, without, lmms-eval's, in the same words:
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/textvqa/utils.py#L43-L54. vlmevalkit:
-         open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
-         vlmeval/dataset/image_vqa.py#L64-L69. qwen-vl:
-         QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281.
-         Picture first. 128 tokens: LLaVA's llava/eval/model_vqa_loader.py#L141
-Scoring  official: mmf's evaluator, the copy that LLaVA's figures used,
-         haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
-         llava/eval/m4c_evaluator.py#L181-L257, over the rows that a file has,
-         eval_textvqa.py#L35-L51. lmms-eval's is the same. vlmevalkit: its normalizer. robust: ours,
-         the phrase that a reply settles on. A picture has several questions: intervals are
-         clustered
-Proof    1,500 made pairs that the authors' evaluator scored, and as many VLMEvalKit's
+         haotian-liu/LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a), which include the tokens
+         (ocr=rosetta). Without tokens these are lmms-eval's words too: EvolvingLMMs-Lab/
+         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/textvqa/utils.py#L43-L54. vlmevalkit: open-compass/
+         VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69.
+         qwen-vl: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:
+         eval_mm/evaluate_vqa.py#L281. Picture first. 128 tokens: LLaVA's
+         llava/eval/model_vqa_loader.py#L141
+Scoring  official: mmf's evaluator, the copy that LLaVA's figures used, haotian-liu/
+         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/m4c_evaluator.py#L181-L257, over
+         the rows in a file, eval_textvqa.py#L35-L51. lmms-eval's is the same. vlmevalkit: its
+         normalizer. robust: ours, the phrase that a reply settles on. A picture has several
+         questions, so intervals are clustered
+Proof    1,500 made pairs scored by the authors' evaluator, and as many by VLMEvalKit's
          (tests/parity). LLaVA-1.5's answers are published, but not with the data. robust: by hand
 """
 
@@ -129,7 +129,7 @@ def textvqa(
 
 
 def published(split: Split = "val", **_: object) -> tuple[File, ...]:
-    """The split's questions, what OCR saw, and pictures. Their publishers give no digests."""
+    """The split's questions, OCR tokens, and pictures. Their publishers give no digests."""
     archive = ARCHIVES[split]
     size = {"val": "6.6 GB", "test": "926 MB"}[split]
     return (
@@ -145,7 +145,7 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
 
 
 def rows(data_file: DataFile) -> Table:
-    """The questions of a file, by its ending: the authors' JSON, VLMEvalKit's TSV, parquet."""
+    """The questions of the authors' JSON, VLMEvalKit's TSV, or parquet, by the file's ending."""
     kind = Path(str(data_file)).suffix
     if kind == ".tsv":
         return vlmevalkit_tsv(data_file)
@@ -155,12 +155,12 @@ def rows(data_file: DataFile) -> Table:
 
 
 def listed(path: Path) -> Iterator[dict[str, Any]]:
-    """What the authors' files have in their list `data`."""
+    """The entries of the list `data` in the authors' files."""
     try:
-        document = orjson.loads(file_content(path))
+        content = orjson.loads(file_content(path))
     except orjson.JSONDecodeError as error:
-        raise DataError(f"{path} is not whole JSON: {error}. Get it again, whole.") from error
-    entries = document.get("data") if isinstance(document, dict) else None
+        raise DataError(f"{path} is not whole JSON: {error}. Download it again.") from error
+    entries = content.get("data") if isinstance(content, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise DataError(
             f"{path} is no object with a list of objects, data. It is to be the authors' file, "
@@ -170,7 +170,7 @@ def listed(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def rosetta(data_file: DataFile, split: Split) -> Mapping[str, Sequence[str]]:
-    """What the authors' OCR system read in each picture."""
+    """The tokens that the authors' OCR system read in each picture."""
     path = data_file.folder / f"TextVQA_Rosetta_OCR_v0.2_{split}.json"
     if not path.is_file():
         raise DataError(
@@ -205,12 +205,12 @@ def to_sample(
 
 
 def id_of(row: Row) -> str:
-    """VLMEvalKit's files of predictions have its index alone."""
+    """The row's id. VLMEvalKit's files of predictions have only the index of its sheet."""
     return str(row["index"] if "index" in row else row["question_id"])
 
 
 def picture(row: Row, data_file: DataFile, split: Split) -> tuple[Image, str]:
-    """A row's picture, and what tells it from others."""
+    """A row's picture, and the picture's key."""
     image = row.get("image")
     if isinstance(image, tuple):
         (image,) = image
@@ -221,7 +221,7 @@ def picture(row: Row, data_file: DataFile, split: Split) -> tuple[Image, str]:
 
 
 def answers_of(row: Row) -> tuple[str, ...]:
-    """What people answered; none where that is hidden, or as the hub hides it, ten times ""."""
+    """People's answers; empty if they are hidden. The hub hides them as ten times ""."""
     answers = authors_files.texts(row["answer"] if "answer" in row else row.get("answers"))
     return answers if any(answers) else ()
 
@@ -230,12 +230,11 @@ def answers_of(row: Row) -> tuple[str, ...]:
 
 
 def llava_answers(path: Path, table: Table) -> Published | None:
-    """LLaVA's answers, a line each with the prompt and, as `question_id`, the picture's id: they
-    belong to the question about that picture that is in the prompt. None for other files, and
-    where the rows do not name their pictures.
+    """LLaVA's answers. Each line has the prompt and, as `question_id`, the picture's id, which
+    together identify the question. None for other files, and if the rows lack picture ids.
 
     Raises:
-        DataError: a line's question is none about its picture.
+        DataError: a line's question is not one about its picture.
     """
     if not path.is_file() or ".jsonl" not in path.suffixes:
         return None
@@ -252,14 +251,14 @@ def llava_answers(path: Path, table: Table) -> Published | None:
         if key not in ids:
             raise DataError(
                 f"row {answer.position + 1} of {path} asks {key[1]!r} about the picture "
-                f"{key[0]!r}, but {table.where} does not. Are both files of the same split?"
+                f"{key[0]!r}, which {table.where} does not. Are they of one split?"
             )
         replies[ids[key]] = answer["text"]
     return Published(replies=replies)
 
 
 def question_of(prompt: str) -> str | None:
-    """The question in small letters, in the three forms of LLaVA's prompts; None in any other.
+    """The lowercase question of a prompt in one of LLaVA's three forms; None for other prompts.
 
     haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/eval_textvqa.py#L17-L32.
     """
@@ -282,7 +281,7 @@ def text(sample: Sample, preset: Preset) -> str:
         seen = f"\nReference OCR token: {', '.join(tokens)}"
     match preset:
         case "llava":
-            # Names lose their capitals, as they do in the data.
+            # `capitalize` also lowercases names, which are lowercase in the data too.
             return f"{question.capitalize()}{seen}\n{vqa.SHORT}"
         case "vlmevalkit":
             return f"{question}{seen}\n{vqa.SHORT}"
@@ -303,6 +302,6 @@ def submitted(sample: Sample, reply: str) -> Sequence[object]:
 # -- check
 
 # Of eight rows one is worth 0.9, the commonest answer having three of ten; and silence 0.6, where
-# two of ten said "a", which is "" once normalized.
+# two of ten said "a", which is "" once normalised.
 SHARE = {"oracle": 7.9 / 8, "wrong": 0.0, "silent": 0.6 / 8, "hedging": 0.0}
 EXPECT = {"official": SHARE, "vlmevalkit": SHARE, "robust": {**SHARE, "silent": 0.0}}

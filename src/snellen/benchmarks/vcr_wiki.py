@@ -3,23 +3,23 @@
 Paper    Zhang et al. 2024, VCR: A Task for Pixel-Level Complex Reasoning in Vision Language Models
          via Restoring Occluded Text, https://arxiv.org/abs/2406.06462 (ICLR 2025)
 Data     vcr-org/VCR-wiki-{en,zh}-{easy,hard}-test[-500,-100] on the hub; CC BY-SA 4.0. 5,000, 500
-         or 100 pictures, each with several covered texts. The TSVs beside them, with VLMEvalKit's
-         MD5s, have the whole picture (`shown=stacked_image`); parquet in a folder has all three
+         or 100 pictures, each with several covered texts. The TSVs there, with VLMEvalKit's MD5s,
+         have only the complete picture (`shown=stacked_image`); a folder of parquet has all three
 Prompt   official: tianyu-z/VCR@b3be5a9e6ad73edb8f6b612d94a83f958dd5c8cb:
          src/evaluation/inference.py#L67-L71, focused: #L72-L76; lmms-eval has the official words.
-         vlmevalkit: the question that stands in the TSV. Picture first; 256 tokens,
-         closed_source_eval.py#L71
+         vlmevalkit: the question in the TSV. Picture first; 256 tokens, closed_source_eval.py#L71
 Scoring  official (English): src/evaluation/evaluation_metrics.py#L57-L187, utils.py#L330-L342,
-         gather_results.py#L44-L62: for each covered text the run of tokens of the reply that is
-         most alike, and by it `exact_match` and `jaccard` over all covered texts, not pictures;
-         `precision`, `recall` and `f1` of the same sets of tokens, which they store and do not
-         print. A reply that says "sorry" is worth nothing. The filter is that for models without
-         one of their own (#L199-L329); VLMEvalKit's rules are the same. Tokens are spaCy's by rules
-         of ours, text/english.py. characters (Chinese): ours, signs for tokens. The authors'
-         Chinese needs the model zh_core_web_sm, whose words no rule gives, so it has no official
-         scoring; ROUGE-1, which they compute and do not report, is left out
-Proof    generated pairs: the authors' find_best_match on 1,500 English pairs, of which similarity,
-         run of tokens and all five metrics are reproduced (tests/parity). No model's outputs are
+         gather_results.py#L44-L62: for each covered text the most similar run of the reply's
+         tokens. From it come `exact_match` and `jaccard` over all covered texts, not pictures, and
+         `precision`, `recall`, and `f1` of the same sets of tokens, which the authors store but do
+         not print. A reply that says "sorry" scores 0. The filter is the one for models without
+         their own (#L199-L329). VLMEvalKit's rules are the same. Our rules in text/english.py
+         reproduce spaCy's tokens. characters (Chinese): ours, with characters as tokens. The
+         authors' Chinese scoring needs the model zh_core_web_sm, whose words no rule can reproduce,
+         so Chinese has no official scoring. ROUGE-1, which the authors compute but do not report,
+         is left out
+Proof    generated pairs: the authors' find_best_match on 1,500 English pairs. Similarity, run of
+         tokens, and all five metrics are reproduced (tests/parity). No model's outputs are
          published. Chinese: by hand
 """
 
@@ -155,7 +155,7 @@ def vcr_wiki(
         name="vcr-wiki",
         asks=1,
         data=table,
-        sample=lambda position, row: to_sample(position, row, shown),
+        sample=lambda row_index, row: to_sample(row_index, row, shown),
         prompt=lambda sample, _: (user(*sample.media, words(sample, lang, prompt)),),
         scorings={"official" if lang == "en" else "characters": scoring},
         max_answer_tokens=256,
@@ -180,16 +180,16 @@ def vcr_wiki(
 def published(
     lang: Lang = "en", difficulty: Difficulty = "easy", size: Size = "all", **_: object
 ) -> tuple[File, ...]:
-    """The one sheet that these options read."""
+    """The sheet that these options read."""
     name = f"{lang}-{difficulty}-test{'' if size == 'all' else f'-{size}'}"
     full = f"VCR-wiki-{name}"
     url = f"https://huggingface.co/datasets/vcr-org/{full}/resolve/main/{full}.tsv"
     return (File(name=f"{full}.tsv", url=url, md5=MD5[name]),)
 
 
-def to_sample(position: int, row: Row, shown: Shown) -> Sample:
+def to_sample(row_index: int, row: Row, shown: Shown) -> Sample:
     if "crossed_text" in row:
-        name, covered, media = str(position), row["crossed_text"], (row[shown],)
+        name, covered, media = str(row_index), row["crossed_text"], (row[shown],)
     else:
         if shown != "stacked_image":
             raise ValueError(f"a TSV has the whole picture alone, not {shown}; parquet has it")
@@ -206,18 +206,18 @@ def to_sample(position: int, row: Row, shown: Shown) -> Sample:
 
 
 def listed(cell: str) -> object:
-    """What a cell of a TSV holds, in Python's writing."""
+    """The value of a TSV's cell, which is a Python literal."""
     try:
         return ast.literal_eval(cell)
     except (SyntaxError, MemoryError, RecursionError) as error:
-        raise ValueError(f"the answer is no list in Python's writing: {error}") from error
+        raise ValueError(f"the answer is not a list written in Python: {error}") from error
 
 
 def words(sample: Sample, lang: Lang, prompt: Preset) -> str:
-    """What is asked.
+    """The text of the prompt.
 
     Raises:
-        DataError: the words are to be the data's own, and it has none.
+        DataError: the prompt is the data's own question, but the data have none.
     """
     if prompt == "vlmevalkit":
         if not sample.question:
@@ -230,7 +230,7 @@ def words(sample: Sample, lang: Lang, prompt: Preset) -> str:
 
 
 class Rule(NamedTuple):
-    """How a language's texts are cut into tokens, and runs of tokens written as a text and read
+    """How a language's texts are split into tokens, and how runs of tokens are joined and split
     again."""
 
     tokens: Callable[[str], Sequence[str]]
@@ -242,7 +242,7 @@ class Rule(NamedTuple):
 
 
 def with_blanks(run: str) -> list[str]:
-    """The tokens of a run that was joined by spaces, of which some may be blanks."""
+    """The tokens of a run that was joined by spaces. Some tokens may be whitespace."""
     parts = re.split(r"(\S+)", run)
     if len(parts) == 1:
         return parts
@@ -261,8 +261,8 @@ REFUSALS = ("I can't", "I cannot", "无法", "抱歉")
 
 
 def restored(reply: Reply, sample: Sample, rule: Rule) -> Reading:
-    """For each covered text the run of the reply's tokens that is most alike, "" where none shares
-    a token with it."""
+    """For each covered text, the most similar run of the reply's tokens; "" if no run shares a
+    token with the text."""
     text = reply.text.split("Assistant: ")[-1]
     if "sorry" in text.lower() or any(refusal in text for refusal in REFUSALS):
         return Reading(answer=None, rule="refusal")
@@ -274,11 +274,11 @@ def restored(reply: Reply, sample: Sample, rule: Rule) -> Reading:
 
 
 def best_run(covered: str, tokens: Sequence[str], rule: Rule) -> tuple[str, float]:
-    """The first of the runs of as many tokens as wanted, one of them shared, whose text is most
-    alike the covered one (as it stands), and how alike."""
+    """The most similar run and its similarity. Runs have as many tokens as the covered text and
+    share at least one with it. Of equally similar runs, the first counts."""
     wanted = rule.tokens(covered)
     length = len(wanted)
-    # Of the tokens up to each place, how many are wanted.
+    # The number of wanted tokens before each index.
     names = set(wanted)
     counts = [0, *accumulate(token in names for token in tokens)]
     matcher = SequenceMatcher(None, "", covered)
@@ -292,7 +292,7 @@ def best_run(covered: str, tokens: Sequence[str], rule: Rule) -> tuple[str, floa
             continue
         seen.add(text)
         matcher.set_seq1(text)
-        # Two bounds from above come first: most runs need no more.
+        # Two upper bounds come first: they decide most runs.
         if matcher.real_quick_ratio() > best[1] and matcher.quick_ratio() > best[1]:
             ratio = matcher.ratio()
             if ratio > best[1]:
@@ -301,8 +301,8 @@ def best_run(covered: str, tokens: Sequence[str], rule: Rule) -> tuple[str, floa
 
 
 def overlap(reading: Reading, sample: Sample, rule: Rule) -> float | None:
-    """The mean over the covered texts of shared tokens / all tokens, of the sets; None where
-    nothing is covered."""
+    """The mean, over the covered texts, of shared tokens / all tokens as sets; None if nothing is
+    covered."""
     if not sample.references:
         return None
     if not isinstance(reading.answer, tuple):
@@ -312,8 +312,8 @@ def overlap(reading: Reading, sample: Sample, rule: Rule) -> float | None:
     return sum(shares) / len(sample.references)
 
 
-def of_sets(some: Sequence[str], other: Sequence[str]) -> float:
-    return len({*some} & {*other}) / len({*some} | {*other})
+def of_sets(tokens: Sequence[str], other: Sequence[str]) -> float:
+    return len({*tokens} & {*other}) / len({*tokens} | {*other})
 
 
 class SharedTokens(NamedTuple):
@@ -403,12 +403,12 @@ def jaccard(columns: Columns) -> Estimate:
 
 
 def results(path: Path, shown: Shown) -> Published | None:
-    """The authors' object of replies by place of the picture, each with a text for what was shown.
+    """The authors' object of replies by the picture's position, each with a text per `shown` value.
 
-    A list of one text is that text, another object an empty reply, as the authors read them.
+    As in the authors' code, a list of one text is that text, and an object is an empty reply.
 
     Raises:
-        DataError: it has replies to other pictures, or one that is no text.
+        DataError: it has only replies for other `shown` values, or one that is not text.
     """
     every = of_json(path)
     if not isinstance(every, dict) or not all(isinstance(entry, dict) for entry in every.values()):
@@ -420,7 +420,7 @@ def results(path: Path, shown: Shown) -> Published | None:
     if key not in kinds:
         others = ", ".join(sorted(kind.removeprefix("res_") for kind in kinds))
         raise DataError(f"{path.name} has no {key}. It has replies to shown={others}.")
-    reply_of: dict[str, str | None] = {}
+    texts: dict[str, str | None] = {}
     for name, replies in every.items():
         reply = replies.get(key)
         if isinstance(reply, list) and len(reply) == 1:
@@ -429,8 +429,8 @@ def results(path: Path, shown: Shown) -> Published | None:
             reply = ""
         if reply is not None and not isinstance(reply, str):
             raise DataError(f"{path.name}: {key} of {name!r} is no text, nor a list of one.")
-        reply_of[name] = reply
-    return Published(replies=reply_of)
+        texts[name] = reply
+    return Published(replies=texts)
 
 
 # -- check

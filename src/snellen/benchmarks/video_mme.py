@@ -3,34 +3,34 @@
 Paper    Fu et al. 2024, Video-MME: The First-Ever Comprehensive Evaluation Benchmark of Multi-modal
          LLMs in Video Analysis, https://arxiv.org/abs/2405.21075 (CVPR 2025)
 Data     lmms-lab/Video-MME on the hub, to which the authors point: 2,700 questions, three on each
-         of 900 videos, 300 of them short, medium and long; videos_chunked_01.zip to _20.zip hold
+         of 900 videos, 300 each short, medium, and long; videos_chunked_01.zip to _20.zip hold
          data/{videoID}.mp4, subtitle.zip has subtitle/{videoID}.srt of 744. Academic research only,
          no redistribution without approval. Also read: the authors' form of results,
          MME-Benchmarks/Video-MME@06c2315b892f88578f81d73205d07cf576f292b9:
-         evaluation/output_test_template.json, commas behind last members too, with the names that
-         its fields had until June 2024; without a videoID in it a video is data/{video_id}.mp4
-Prompt   official: README.md#L107-L134 there, as its examples have it; without subtitles where a
-         video has none. Frames and decoding are not prescribed: uniform:64 and 128 tokens here.
-         subtitles=all: every line of the video. The authors want the lines at the sampled frames
-         alone, as many as frames, which only decoding tells; with few frames of a long video all
-         lines say more than theirs.
-         lmms-eval: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/videomme/utils.py#L153-L164, which speaks of subtitles where there are
-         none, 16 tokens; with subtitles=all as it asks Gemini, #L204-L216 and #L248-L252.
+         evaluation/output_test_template.json, with its trailing commas and with the field names
+         used until June 2024. Without a videoID a video is data/{video_id}.mp4
+Prompt   official: README.md#L107-L134 there, as in its examples; without subtitles if a video has
+         none. Frames and decoding are not prescribed: here uniform:64 and 128 tokens.
+         subtitles=all: every line of the video. The authors use only the lines at the sampled
+         frames, a line per frame, which are known only after decoding. With few frames of a long
+         video, all lines contain more than theirs. lmms-eval: EvolvingLMMs-Lab/
+         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/videomme/utils.py#L153-L164, which mentions subtitles even if there are
+         none, 16 tokens; with subtitles=all its prompt for Gemini, #L204-L216 and #L248-L252.
          vlmevalkit: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
-         vlmeval/dataset/videomme.py#L46-L58 and #L235-L240; it takes its 64 frames inside the ends
+         vlmeval/dataset/videomme.py#L46-L58 and #L235-L240; its 64 frames exclude the ends
 Scoring  official: thanku-all/parse_answer@afd52cfe3dde5b3685e0d4f760c10c756860c758:
-         eval_your_results.py#L62-L87 and #L157-L176: a list of phrases is deleted, wherever they
-         stand, then the first capital A to D is the answer, be it of a word: "An apple" says A,
-         "Definitely C" D. Two commas are missing in the list, so that four of its phrases never
-         match: "Best answer: C" says B. A reply without such a letter is in no mean.
-         vlmevalkit: vlmeval/dataset/utils/videomme.py#L130-L152 without the two last phrases; no
-         letter is wrong. lmms-eval: lmms_eval/tasks/_task_utils/mcq_extract.py#L66-L158, wrong too.
-         robust: ours, the letter that a reply settles on. With lmms-eval's or VLMEvalKit's prompt
-         its scoring is the headline
+         eval_your_results.py#L62-L87 and #L157-L176: a list of phrases is deleted anywhere in the
+         reply. Then the first capital A to D is the answer, also inside a word: "An apple" says A,
+         "Definitely C" says D. Two commas are missing in the list, so four of its phrases never
+         match: "Best answer: C" says B. A reply without such a letter is in no mean. vlmevalkit:
+         vlmeval/dataset/utils/videomme.py#L130-L152 without the last two phrases; a reply without a
+         letter is wrong. lmms-eval: lmms_eval/tasks/_task_utils/mcq_extract.py#L66-L158; such a
+         reply is wrong here too. robust: ours, the letter that a reply settles on. With the prompts
+         lmms-eval and vlmevalkit, the scoring of the same name is the headline
 Proof    the three tools' own code on 200,000 made replies: every letter. The authors' script on a
-         made file of 2,700 replies, and on their template: all figures, to the digit that it
-         prints. The tests keep the replies of each quirk. No model's outputs are published
+         made file of 2,700 replies, and on their template: all figures, to the printed digit. The
+         tests contain replies for each quirk. No model's outputs are published
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ FILES = (
     "evaluation/output_test_template.json",
 )
 VIDEOS = ("data", "video", "videos")
-"""The hub's archives make the first, VLMEvalKit the second of them."""
+"""The hub's archives create the first folder, VLMEvalKit the second."""
 SUBTITLES = ("subtitle", "subtitles")
 OLDER = {
     "duration_category": "duration",
@@ -137,9 +137,9 @@ def video_mme(
     table, file = authors_files.table(data_file, questions)
     if duration != "all":
         table = Filtered(table, lambda row: row["duration"] == duration)
-    folder = cache(lambda: unpacked_folder(data_file))
+    folder = cache(lambda: data_set_folder(data_file))
     videos = cache(lambda: placed(folder(), VIDEOS))
-    # A video's questions follow one another.
+    # A video's questions are consecutive.
     lines = lru_cache(maxsize=16)(lambda name: lines_of(placed(folder(), SUBTITLES), name))
     return Benchmark(
         name="video-mme",
@@ -178,8 +178,8 @@ def video_mme(
 
 
 def scorings(prompt: Preset) -> Mapping[str, Scoring]:
-    """All of them, the prompt's own first."""
-    scorings = {
+    """All scorings, with the prompt's own first."""
+    by_name = {
         "official": Scoring(
             version=1,
             source=SOURCE,
@@ -210,7 +210,7 @@ def scorings(prompt: Preset) -> Mapping[str, Scoring]:
             missing="wrong",
         ),
     }
-    return {str(prompt): scorings[prompt], **scorings}
+    return {str(prompt): by_name[prompt], **by_name}
 
 
 # -- data
@@ -219,7 +219,7 @@ LETTERS = "ABCD"
 
 
 def questions(path: Path) -> Iterator[dict[str, Any]]:
-    """The questions of a file in the authors' form, each with what is known of its video."""
+    """The questions of a file in the authors' form, each with the fields of its video."""
     for video in of_template(path):
         common = {OLDER.get(key, key): value for key, value in video.items() if key != "questions"}
         for question in video["questions"]:
@@ -227,19 +227,19 @@ def questions(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def of_template(path: Path) -> Any:
-    """What a JSON file holds whose writer left commas behind last members, as the authors' has.
+    """The content of a JSON file that may have trailing commas, as the authors' file has.
 
     Raises:
-        DataError: it is not whole, or cannot be read.
+        DataError: the file is incomplete or cannot be read.
     """
     try:
         return orjson.loads(SPARE.sub(rb"\1", file_content(path)))
     except orjson.JSONDecodeError as error:
-        raise DataError(f"{path} is not whole JSON: {error}. Get it again, whole.") from error
+        raise DataError(f"{path} is not whole JSON: {error}. Download it again.") from error
 
 
 SPARE = re.compile(rb'("(?:[^"\\]++|\\.)*+"?)|,(?=\s*[\]}])', re.DOTALL)
-"""A text, which is kept, or a comma behind which nothing comes."""
+"""A string, which is kept, or a trailing comma."""
 
 
 def to_sample(row: Row, videos: Path) -> Sample:
@@ -259,15 +259,15 @@ def to_sample(row: Row, videos: Path) -> Sample:
 
 
 BEFORE = re.compile(r"^[A-D][.)]\s*")
-"""The letter of an option."""
+"""The letter at the beginning of an option."""
 
 
 def video_of(sample: Sample) -> str:
     return str(sample.data["video"])
 
 
-def unpacked_folder(data_file: DataFile) -> Path:
-    """The folder of the data set, in which the questions' file may have one of its own."""
+def data_set_folder(data_file: DataFile) -> Path:
+    """The folder of the data set. The questions' file may be in a subfolder."""
     folder = (
         data_file.data
         if data_file.data is not None and data_file.data.is_dir()
@@ -277,16 +277,16 @@ def unpacked_folder(data_file: DataFile) -> Path:
 
 
 def placed(folder: Path, names: Iterable[str]) -> Path:
-    """The first of these folders that is there; the first of them where none is."""
+    """The first of these folders that exists; if none exists, the first."""
     first, *others = (folder / name for name in names)
-    return next((folder for folder in (first, *others) if folder.is_dir()), first)
+    return next((candidate for candidate in (first, *others) if candidate.is_dir()), first)
 
 
 def lines_of(folder: Path, name: str) -> tuple[str, ...]:
-    """What is said in a video, a line each time; () where it has no subtitles.
+    """The subtitles of a video, a line per block; () if it has none.
 
     Raises:
-        DataError: they cannot be read.
+        DataError: the subtitles cannot be read.
     """
     path = folder / f"{name}.srt"
     if path.parent != folder or not path.is_file():
@@ -297,9 +297,9 @@ def lines_of(folder: Path, name: str) -> tuple[str, ...]:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from error
     lines = []
     for block in re.split(r"\n[ \t]*\n", text):
-        _, arrow, subtitle = block.partition("-->")
-        # The line with the arrow ends with the time until which it is said.
-        words = TAG.sub("", " ".join(subtitle.split("\n")[1:])).strip()
+        _, arrow, content = block.partition("-->")
+        # The rest of the line with the arrow is the end time.
+        words = TAG.sub("", " ".join(content.split("\n")[1:])).strip()
         if arrow and words:
             lines.append(words)
     return tuple(lines)
@@ -318,26 +318,26 @@ HEARD = "This video's subtitles are listed below:"
 
 
 def prompt_parts(sample: Sample, preset: Preset, lines: tuple[str, ...] | None) -> tuple[Part, ...]:
-    """The words behind the video; `lines` are what is said in it, None without subtitles."""
+    """The text after the video. `lines` are its subtitles, or None with subtitles=off."""
     options = sample.data["options"]
     assert isinstance(options, list)
-    # Behind the letters that the data have, the choices.
+    # Each choice with its letter as the data have it.
     letters = (match[0] if (match := BEFORE.match(option)) else "" for option in options)
     listed = (f"{letter}{choice}" for letter, choice in zip(letters, sample.choices, strict=True))
     question = "\n".join((sample.question, *listed))
-    subtitles = None if lines is None else "\n".join(lines)
+    subtitle_text = None if lines is None else "\n".join(lines)
     if preset == "vlmevalkit":
-        heard = "" if subtitles is None else f"{HEARD}\n{subtitles}\n"
+        heard = "" if subtitle_text is None else f"{HEARD}\n{subtitle_text}\n"
         frames = f"\nThese are the frames of a video. {heard}{SELECT.format('')}\n"
         return (frames, f"Question: {question}\nAnswer: ")
     if preset == "lmms-eval":
         select = SELECT.format(" and the subtitles")
-        if subtitles is None:
+        if subtitle_text is None:
             ask = "Answer with the option's letter from the given choices directly."
             return (f"{select}\n{question}\n\n{ask}",)
-        heard = f"{HEARD} \n{subtitles or 'No subtitles available'}\n"
+        heard = f"{HEARD} \n{subtitle_text or 'No subtitles available'}\n"
         return (f"{heard}{select}\n{question}\nThe best answer is:",)
-    heard = f"{HEARD}\n{subtitles}\n" if subtitles else ""
+    heard = f"{HEARD}\n{subtitle_text}\n" if subtitle_text else ""
     return (f"{heard}{SELECT.format('')}\n{question}\nThe best answer is:",)
 
 
@@ -348,7 +348,7 @@ DELETED = (
     "The correct answer is",
     "The answer is",
     "The answer",
-    # Without a comma between them two phrases are one.
+    # The authors' list lacks a comma here, so two phrases are one.
     "The best option isThe correct option is",
     "Best answer:Best option:",
     "Answer:",
@@ -359,10 +359,9 @@ DELETED = (
 
 
 def first_letter(reply: Reply, deleted: Iterable[str]) -> Reading:
-    """The first capital A to D of what is left of a reply, in a word or alone.
+    """The first capital A to D in the rest of a reply, also inside a word.
 
-    That replies of more than ten words have no answer if they have no such letter, as the authors
-    write beside this, changes nothing.
+    The authors' extra rule for replies of more than ten words without a letter changes nothing.
     """
     text = reply.text.strip()
     for phrase in deleted:
@@ -374,17 +373,17 @@ def first_letter(reply: Reply, deleted: Iterable[str]) -> Reading:
 
 
 def if_there(reading: Reading, sample: Sample) -> float | None:
-    """None for a reply without a letter, which the authors leave out of all means."""
+    """The score, or None for a reply without a letter, which the authors leave out of all means."""
     return None if reading.answer is None else is_target(reading, sample)
 
 
 @metric(better="higher", unit="fraction")
 def mean_of_answered(columns: Columns) -> Estimate:
-    """The mean over the replies in which a letter was found, those alone.
+    """The mean over only the replies with a letter.
 
         m = Σ right / Σ answered
 
-    In [0, 1]; higher is better. No value where there is none (the authors print 0).
+    In [0, 1]; higher is better. No value if no reply has a letter (the authors print 0).
     """
     if columns.score is None:
         return Estimate(value=None, n=0, reason="no reply has a letter: the authors print 0.0 %")
@@ -395,19 +394,19 @@ def mean_of_answered(columns: Columns) -> Estimate:
 
 
 def results(path: Path, samples: Iterable[Sample]) -> Published | None:
-    """The replies of a file of the authors' form; None for anything else."""
+    """The replies of a file in the authors' form; None for any other file."""
     if not path.is_file() or path.name.removesuffix(".gz")[-5:].lower() != ".json":
         return None
     try:
-        videos = of_template(path)
+        content = of_template(path)
     except DataError:
-        return None  # Whoever reads any file of predictions says what is wrong with this one.
-    if not isinstance(videos, list) or not all(
-        isinstance(video, dict) and isinstance(video.get("questions"), list) for video in videos
+        return None  # The general reader of prediction files reports the error.
+    if not isinstance(content, list) or not all(
+        isinstance(video, dict) and isinstance(video.get("questions"), list) for video in content
     ):
         return None
     reading = _FileReplies(path.name)
-    for video in videos:
+    for video in content:
         for question in video["questions"]:
             reading.take(question)
     return reading.published({sample.id: sample for sample in samples})
@@ -415,10 +414,10 @@ def results(path: Path, samples: Iterable[Sample]) -> Published | None:
 
 @dataclass
 class _FileReplies:
-    """What the rows of a file say, by question."""
+    """The content of a file's rows, by question."""
 
     name: str
-    replies: dict[str, list[str | None]] = field(default_factory=dict)
+    responses: dict[str, list[str | None]] = field(default_factory=dict)
     right: dict[str, object] = field(default_factory=dict)
 
     def take(self, question: Any) -> None:
@@ -427,23 +426,23 @@ class _FileReplies:
         except (KeyError, TypeError) as error:
             raise DataError(
                 f"{self.name}: a question lacks what Video-MME's results have ({error!r}): "
-                f"{str(question)[:200]}. Get the file again, whole."
+                f"{str(question)[:200]}. Download the file again."
             ) from error
         if response is not None and not isinstance(response, str):
             raise DataError(
-                f"{self.name}: the response to {name} is {str(response)[:60]}, and is to be a "
+                f"{self.name}: the response to {name} is {str(response)[:60]}, which is not "
                 "text or null."
             )
-        self.replies.setdefault(name, []).append(response)
+        self.responses.setdefault(name, []).append(response)
         self.right.setdefault(name, question.get("answer"))
 
     def published(self, samples: Mapping[str, Sample]) -> Published:
         return Published(
-            replies={name: replies[0] for name, replies in self.replies.items()},
+            replies={name: responses[0] for name, responses in self.responses.items()},
             again={
-                name: tuple(replies[1:])
-                for name, replies in self.replies.items()
-                if len(replies) > 1
+                name: tuple(responses[1:])
+                for name, responses in self.responses.items()
+                if len(responses) > 1
             },
             only_these=True,
             notes=tuple(self._notes(samples)),
@@ -451,35 +450,39 @@ class _FileReplies:
 
     def _notes(self, samples: Mapping[str, Sample]) -> Iterator[str]:
         absent = Counter(
-            sample.tags["duration"] for name, sample in samples.items() if name not in self.replies
+            sample.tags["duration"]
+            for name, sample in samples.items()
+            if name not in self.responses
         )
         if absent:
             of = ", ".join(
                 f"{absent[duration]:,} {duration}" for duration in DURATIONS if absent[duration]
             )
             yield (
-                f"questions without a row, in no mean: {of}; the authors' script ends where not "
-                "all 300 videos of a duration have one"
+                f"questions without a row, in no mean: {of}; the authors' script stops unless all "
+                "300 videos of a duration have one"
             )
-        if again := [name for name, replies in self.replies.items() if len(replies) > 1]:
-            yield f"in it more than once, and each time in the means: {', '.join(again[:20])}"
-        if nothing := sum(text is None for replies in self.replies.values() for text in replies):
-            yield f"{nothing:,} responses are null, at which the authors' script ends: in no mean"
+        if again := [name for name, responses in self.responses.items() if len(responses) > 1]:
+            yield f"repeated questions, of which every row counts: {', '.join(again[:20])}"
+        if nothing := sum(
+            text is None for responses in self.responses.values() for text in responses
+        ):
+            yield f"{nothing:,} responses are null, where the authors' script stops: in no mean"
         others = sum(
             right is not None and name in samples and right != samples[name].target
             for name, right in self.right.items()
         )
         if others:
             yield (
-                f"{others:,} rows take another answer for right than the data set, which is what "
-                "counts here; the authors' script believes the rows"
+                f"{others:,} rows have another right answer than the data set. Snellen uses the "
+                "data set; the authors' script uses the rows"
             )
 
 
 # -- check
 
 LETTER = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
-# A quarter of the bundled questions has A for its answer, which "A B C D" begins with.
+# A is the answer to a quarter of the bundled questions. "A B C D" begins with A.
 FIRST = LETTER | {"hedging": 1 / 4}
 EXPECT: Mapping[str, Mapping[str, float | None]] = {
     "official": FIRST | {"silent": None},

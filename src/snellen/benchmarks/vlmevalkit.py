@@ -1,29 +1,31 @@
 """VLMEvalKit's sheets by their names: choices, yes or no, short answers, mostly by rules of ours.
 
-Paper    none; each set has its own. VLMEvalKit is Duan et al. 2024, https://arxiv.org/abs/2407.11691
-Data     its TSVs (`name=MMStar`, or `-b MMStar`), the kinds MCQ, Y/N and VQA of
-         open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/
-         {image_mcq,image_yorn,image_vqa}.py; addresses and MD5s in _vlmevalkit_sets.tsv. Rows
-         without a picture are left out, as there. A choice such as "None" is text here, which
-         pandas, and with it VLMEvalKit, takes for a missing cell. Licences are the sets' own.
-         BLINK's MD5 is of the sheet with corrected answers to its 134 rows of Relative_Reflectance
-         (VLMEvalKit#1539, May 2026); that of the older one, which earlier figures are of, is
-         3b6649b6a662184ea046908e5506260e
-Prompt   vlmevalkit: build_prompt of the set's class in those files, as far as it does not depend on
-         the model; pictures first. short: ours, pictures, hint, question, choices, and one line on
-         the form of the answer. 2,048 tokens: vlmeval/api/gpt.py#L93. MMStar's authors ask their
-         own sheet, which has the choices in the question, in other words
+Paper    none: each set has its own. VLMEvalKit is Duan et al. 2024,
+         https://arxiv.org/abs/2407.11691
+Data     its TSVs (`name=MMStar`, or `-b MMStar`), the kinds MCQ, Y/N and VQA of open-compass/
+         VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
+         vlmeval/dataset/{image_mcq,image_yorn,image_vqa}.py; addresses and MD5s in
+         _vlmevalkit_sets.tsv. Rows without a picture are left out, as in VLMEvalKit. A choice such
+         as "None" is text here; pandas, and therefore VLMEvalKit, reads it as a missing cell.
+         Licenses are the sets' own. BLINK's MD5 belongs to the sheet with corrected answers in its
+         134 rows of Relative_Reflectance (VLMEvalKit#1539, May 2026). The older sheet, which
+         earlier figures use, has 3b6649b6a662184ea046908e5506260e
+Prompt   vlmevalkit: build_prompt of the set's class in those files, except where it depends on the
+         model; pictures first. short: ours, with pictures, hint, question, choices, and a line on
+         the form of the answer. 2,048 tokens: vlmeval/api/gpt.py#L93. MMStar's authors use their
+         own sheet, with the choices in the question, and another prompt
 Scoring  official (MMStar): MMStar-Benchmark/MMStar@88f243ab4a39cb339530085c33aecb22819881a1:
-         eval/vlmeval/evaluate/mmstar.py#L41-L81, the letter that begins the reply, or stands behind
-         "(", "option " or "the answer is " there. Missing rows are wrong, as there in all figures
-         but those of l2-category, which are of the rows that are there.
-         generic, ours, and no set's official one. MCQ: the letter that the reply commits to. Y/N:
-         the word it begins with, or the only one of the two in it. VQA: the whole reply, without
-         case, punctuation and articles, against the answer; with three answers or more, min(1, how
-         many of them it equals / 3). robust (VQA): the same for what follows "the answer is".
-         Published numbers of other sets used other rules, some also pairs of rows, or a judge
-Proof    the words of all sets: VLMEvalKit's build_prompt on 3,000 made rows. official: 1,500 made
-         replies that MMStar's code read (tests/parity). The other scorings: by hand
+         eval/vlmeval/evaluate/mmstar.py#L41-L81, the letter at the beginning of the reply, also
+         after "(", "option " or "the answer is ". Missing rows are wrong, as in all of the authors'
+         figures except those of l2-category, which use only the rows in the file. generic is ours,
+         and not the official scoring of any set. MCQ: the letter that the reply commits to. Y/N:
+         the word the reply begins with, or the only one of the two words in it. VQA: the whole
+         reply, without case, punctuation, and articles, compared with the answer; with three or
+         more answers, min(1, number of equal answers / 3). robust (VQA): the same for the text
+         after "the answer is". Published numbers of other sets used other rules, some also pairs of
+         rows, or a judge
+Proof    the prompts of all sets: VLMEvalKit's build_prompt on 3,000 made rows. official: 1,500 made
+         replies parsed by MMStar's code (tests/parity). The other scorings: by hand
 """
 
 import ast
@@ -134,7 +136,7 @@ OTHER_WORDS = {
     "WeMath": LISTED,
     "WeMath_COT": LISTED + "\n{requirement}",
 }
-"""Of sets that do not ask in the words of their kind."""
+"""The prompts of sets that do not use the prompt of their kind."""
 INTERLEAVED = ("MUIRBench",)
 """Sets whose pictures stand at the marks `<image>` in the text."""
 
@@ -199,17 +201,17 @@ OFFICIAL = {
         missing="wrong",
     )
 }
-"""The authors' own rule, where a set has it here."""
+"""The scorings by the authors' own rules, for sets that have one here."""
 
 
 def published(name: str = "MMStar", **_: object) -> tuple[File, ...]:
-    """The one sheet of a set, under the name that it has in VLMEvalKit's folder too.
+    """The sheet of a set, with its name in VLMEvalKit's folder.
 
     Raises:
         CatalogError: no such set is asked here.
     """
-    published_file = published_set(name)
-    return (File(name=f"{name}.tsv", url=published_file.url, md5=published_file.md5),)
+    sheet = published_set(name)
+    return (File(name=f"{name}.tsv", url=sheet.url, md5=sheet.md5),)
 
 
 # -- rows to samples
@@ -242,7 +244,7 @@ def to_sample(row: Row, name: str, kind: Kind, words: str) -> Sample:
 
 
 def which(image: Image) -> str:
-    """What rows with the same picture share: where it lies, not the words of a message about it."""
+    """The key that rows with the same picture share: the picture's location or digest."""
     if isinstance(image.source, Slice):
         return f"{image.source.path.name}:{image.source.offset}"
     if isinstance(image.source, bytes):
@@ -251,12 +253,12 @@ def which(image: Image) -> str:
 
 
 def choices_of(row: Row, where: str) -> tuple[str, ...]:
-    """The cells A, B, ... up to the last that is not empty."""
+    """The cells A, B, ... up to the last nonempty one."""
     choices = [row.get(letter, "") for letter in ascii_uppercase]
     while choices and not choices[-1]:
         choices.pop()
     if not choices:
-        raise DataError(f"{where} has no choices: its columns A, B, ... are empty or not there.")
+        raise DataError(f"{where} has no choices: its columns A, B, ... are empty or missing.")
     return tuple(choices)
 
 
@@ -275,28 +277,28 @@ def right(
     if meant is None or (kind == "MCQ" and meant not in letters):
         allowed = "Yes or No" if kind == "Y/N" else ", ".join(letters)
         raise DataError(
-            f"{where} has the answer {cell[:80]!r}, which is none of {allowed}. Is it the sheet "
+            f"{where} has the answer {cell[:80]!r}, which is not one of {allowed}. Is it the sheet "
             "that `snellen show vlmevalkit` describes?"
         )
     return meant, ()
 
 
 def texts(cell: str) -> tuple[str, ...]:
-    """The texts of a list as Python writes it; () for anything else."""
+    """The texts of a list written in Python; () for anything else."""
     if not cell.startswith("["):
         return ()
     try:
-        items = ast.literal_eval(cell)
+        value = ast.literal_eval(cell)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return ()
-    return tuple(items) if all(isinstance(text, str) for text in items) else ()
+    return tuple(value) if all(isinstance(text, str) for text in value) else ()
 
 
 # -- prompts
 
 
 def kit_message(sample: Sample, words: str, *, interleaved: bool) -> tuple[Message, ...]:
-    """The set's words with what they name filled in; its pictures first, or at their marks."""
+    """The set's prompt with its fields filled in. Pictures come first, or at their marks."""
     hint = sample.data["hint"]
     text = words.format(
         **{
@@ -311,19 +313,19 @@ def kit_message(sample: Sample, words: str, *, interleaved: bool) -> tuple[Messa
     first, *segments = text.split("<image>")
     parts: list[Part] = [first]
     for number, segment in enumerate(segments):
-        # A mark too many stands for nothing, a picture too many is not shown, as in VLMEvalKit.
+        # As in VLMEvalKit, extra marks are dropped, and extra pictures are not shown.
         parts += [*sample.media[number : number + 1], segment]
     return (user(*(part for part in parts if part)),)
 
 
 def short_message(sample: Sample, task: Task) -> tuple[Message, ...]:
-    """Pictures first, then all text, a line each."""
+    """Pictures first, then a line for each part of the text."""
     choices = choice_lines(sample).rstrip("\n") if task == "mcq" else ""
     lines = (str(sample.data["hint"]), sample.question, choices, ASK[task])
     return (user(*sample.media, "\n".join(filter(None, lines))),)
 
 
 def choice_lines(sample: Sample) -> str:
-    """A line for each choice, behind its letter; an empty one between others has none."""
-    lettered = zip(ascii_uppercase, sample.choices, strict=False)
-    return "".join(f"{letter}. {choice}\n" for letter, choice in lettered if choice)
+    """A line for each choice, with its letter. An empty choice between others has no line."""
+    pairs = zip(ascii_uppercase, sample.choices, strict=False)
+    return "".join(f"{letter}. {choice}\n" for letter, choice in pairs if choice)

@@ -5,24 +5,24 @@ Paper    Goyal et al. 2017, Making the V in VQA Matter: Elevating the Role of Im
 Data     https://visualqa.org/download.html: v2_OpenEnded_mscoco_{val2014,test-dev2015,test2015}_
          questions.json, v2_mscoco_val2014_annotations.json, COCO's val2014 and test2015; CC BY 4.0.
          val has 214,354 questions on 40,504 pictures, test-dev 107,394 of test's 447,793, whose
-         answers are hidden. The same in BLIP's lists, vqa_val.json and vqa_test.json, which lack
-         the types, and in the hub's lmms-lab/VQAv2 (parquet; name the file)
-Prompt   none is prescribed. llava, in lmms-eval's words too:
-         haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L18,
+         answers are hidden. BLIP's lists, vqa_val.json and vqa_test.json, have the same questions
+         without types. The hub's lmms-lab/VQAv2 has them too (parquet; pass the file)
+Prompt   none is prescribed. llava, which lmms-eval also uses: haotian-liu/
+         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L18,
          EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/vqav2/_default_template_vqav2_yaml#L12-L15. blip2:
-         salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:
-         lavis/projects/blip2/eval/vqav2_zeroshot_flant5xl_eval.yaml#L43. qwen-vl:
-         QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281.
-         Picture first. 128 tokens: LLaVA's llava/eval/model_vqa_loader.py#L141; the others 10 to 16
+         lmms_eval/tasks/vqav2/_default_template_vqav2_yaml#L12-L15. blip2: salesforce/
+         LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:
+         lavis/projects/blip2/eval/vqav2_zeroshot_flant5xl_eval.yaml#L43. qwen-vl: QwenLM/
+         Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281. Picture
+         first. 128 tokens: LLaVA's llava/eval/model_vqa_loader.py#L141; the others 10 to 16
 Scoring  official: GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
-         PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L172 under Python 3, over all, by answer
-         type and by question type. It takes no file that lacks a question; here such a question is
-         wrong, as in LLaVA's uploads, which send "" for it. lavis: BLIP-2's figures used it.
-         mmpretrain, lmms-eval: theirs. robust: ours, the phrase that a reply settles on, always
-         normalized. A picture has several questions: intervals are clustered
-Proof    1,500 made pairs that the authors' code, LAVIS's and mmpretrain's scored (tests/parity); no
-         outputs are published with their answers. Types, lmms-eval and robust: by hand
+         PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L172 under Python 3, over all questions,
+         by answer type, and by question type. It rejects files that lack a question; here a missing
+         question is wrong, as in LLaVA's uploads, which send "" for it. lavis: the rule of BLIP-2's
+         figures. mmpretrain, lmms-eval: their own rules. robust: ours, the phrase that a reply
+         settles on, always normalized. A picture has several questions, so intervals are clustered
+Proof    1,500 made pairs scored by the authors' code, LAVIS's, and mmpretrain's (tests/parity). No
+         outputs are published with their answers. Types, lmms-eval, and robust: by hand
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ LISTS: Mapping[Split, tuple[str, ...]] = {
     "test-dev": (),
     "test": ("vqa_test.json",),
 }
-"""What BLIP and LAVIS call their lists of a split."""
+"""The names of BLIP's and LAVIS's lists of a split."""
 SUBSETS: Mapping[Split, str] = {
     "val": "val2014",
     "test-dev": "test-dev2015",
@@ -84,7 +84,7 @@ LEAVES = {
     "yes/no": "perception/object",
     "other": "perception/attribute",
 }
-"""What most questions of a type of answer ask; the data say no more."""
+"""The capability of most questions of an answer type; the data say no more."""
 
 
 def vqav2(split: Split = "val", prompt: Preset = "llava", data: Path | None = None) -> Benchmark:
@@ -193,7 +193,7 @@ PROMPTS: Mapping[Preset, Callable[[str], str]] = {
 
 NOTHING = {"wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 # Of twelve rows one is worth 0.9, the commonest answer having three of ten; and silence 0.6, where
-# two of ten said "the", which is "" once normalized.
+# two of ten said "the", which is "" once normalised.
 EXPECT: Mapping[str, Mapping[str, float]] = {
     "official": {**NOTHING, "oracle": 11.9 / 12, "silent": 0.6 / 12},
     # "two" of ten is never met; of five for "grass" three said "the grass".

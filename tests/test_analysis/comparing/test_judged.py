@@ -10,7 +10,7 @@ from snellen import api
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Request
 from snellen.errors import UsageError
-from tests.test_scoring.test_judge import N, asked, benchmark, opened, openly, plan
+from tests.test_scoring.test_judge import N, question_number, benchmark, opened, openly, plan
 
 
 def run(out: Path, own: Benchmark, name: str, say: Callable[[Request], str] = openly) -> Path:
@@ -23,7 +23,7 @@ def right(_: Request) -> str:
 
 
 def vague(request: Request) -> str:
-    return f"either {asked(request)}"
+    return f"either {question_number(request)}"
 
 
 def test_of_several_judges_the_mean_is_compared(tmp_path: Path) -> None:
