@@ -394,7 +394,7 @@ def of_sheet(row: Row) -> Sample:
         media=row["image"],
         target=row["answer"],
         tags={"dimension": row.get("category", ""), "subpart": ""},
-        data={"shown": row["image"][0].place or row["index"]},
+        data={"shown": row["image"][0].label or row["index"]},
     )
 
 
