@@ -153,6 +153,7 @@ UNSEEN = (
 """Invisible characters with an effect, for a class of a regular expression: control codes except
 tab and line feed, marks of writing direction, zero-width spaces, lone surrogates."""
 _UNPRINTABLE = f"[{UNSEEN}]"
+_BREAKS_A_LINE = re.compile(rf"[{UNSEEN}\t\n]")
 
 
 def printable(text: str) -> str:
@@ -163,6 +164,18 @@ def printable(text: str) -> str:
     '\\x1b[31mred'
     """
     return re.sub(_UNPRINTABLE, _escaped, text)
+
+
+def plain(text: str) -> str:
+    r"""The text as one line that no terminal acts on. Line ends and tabs become spaces, and other
+    control codes become U+FFFD.
+
+    >>> plain("two\nlines")
+    'two lines'
+    """
+    return _BREAKS_A_LINE.sub(
+        lambda match: " " if match[0] in "\t\n\r\u2028\u2029" else "\ufffd", text
+    )
 
 
 def shortened(text: str, limit: int = LONGEST) -> str:

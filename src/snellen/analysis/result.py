@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from html import escape
@@ -15,7 +14,7 @@ from msgspec.structs import replace
 from snellen import registry
 from snellen.analysis.samples import in_form, sample_records
 from snellen.core.benchmark import Benchmark
-from snellen.errors import UNSEEN, SnellenError, StoreError, UsageError, shortened
+from snellen.errors import SnellenError, StoreError, UsageError, plain, shortened
 from snellen.scoring import (
     MetricReport,
     Report,
@@ -27,11 +26,10 @@ from snellen.scoring import (
     with_known_directions,
 )
 from snellen.store import FORMAT, REPORT, Run, is_object_run
+from snellen.text.amounts import percent
 
 MAX_ANSWER = 60
 """The maximum length of an answer in a line of a report, in characters."""
-ACTED_ON = re.compile(rf"[{UNSEEN}\t\n]")
-"""Characters that must not appear in a line: names and rules come from files and models."""
 
 
 class Counts(NamedTuple):
@@ -205,11 +203,6 @@ class MetricText(NamedTuple):
     """Why there is no value or interval, and the bounds of an incomplete result."""
 
 
-def plain(text: str) -> str:
-    """One line that no terminal acts on: line ends and tabs are spaces, the rest `\ufffd`."""
-    return ACTED_ON.sub(lambda match: " " if match[0] in "\t\n\r\u2028\u2029" else "\ufffd", text)
-
-
 def shown(metric: MetricReport) -> MetricText:
     """A metric as text. Fractions are percentages with two decimals. Other units have two decimals,
     or four below 1."""
@@ -264,11 +257,6 @@ def baselines(report: Report) -> list[tuple[str, str]]:
 
 def _amount(value: float, unit: str) -> str:
     return percent(value) if unit == "fraction" else f"{value:,.2f} {unit}".rstrip()
-
-
-def percent(fraction: float) -> str:
-    """A fraction as the tables show it: `5.90 %`"""
-    return f"{100 * fraction:z,.2f} %"
 
 
 def load_report(path: Path, benchmark: Benchmark | None = None) -> Result:

@@ -6,12 +6,12 @@ import sys
 from typing import Unpack
 
 from snellen import registry
-from snellen.analysis.result import Result, plain
+from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Generates, Generation, Reply, Request, loaded
 from snellen.core.outputs import check_reply
 from snellen.core.profile import Profile
-from snellen.errors import UsageError
+from snellen.errors import UsageError, plain
 from snellen.media import forms, video
 from snellen.media.content import Video, user
 from snellen.run import fetched

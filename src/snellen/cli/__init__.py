@@ -95,7 +95,7 @@ class Verbs(click.Group):
         try:
             return super().invoke(ctx)
         except SnellenError as error:
-            from snellen.analysis.result import plain
+            from snellen.errors import plain
 
             if ctx.params["traceback"]:
                 import traceback

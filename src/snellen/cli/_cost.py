@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from snellen.analysis.result import plain
-from snellen.api import CostEstimate
+from snellen.errors import plain
 from snellen.text.amounts import duration, money
+
+if TYPE_CHECKING:
+    from snellen.api import CostEstimate
 
 
 def lines(estimates: Sequence[CostEstimate]) -> list[str]:

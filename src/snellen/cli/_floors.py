@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from typing import TYPE_CHECKING
 
 import click
 
-from snellen.analysis.result import Result
 from snellen.cli._exit import DONE, FELL_SHORT, WRONG_USE
 from snellen.cli._run_options import pairs
-from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.errors import UsageError
 from snellen.run import option_text
 from snellen.scoring import MetricReport, Scored, Tally
+
+if TYPE_CHECKING:
+    from snellen.analysis.result import Result
+    from snellen.core.benchmark import Benchmark
 
 FRACTION = "fraction"
 """The unit of metrics between 0 and 1."""

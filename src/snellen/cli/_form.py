@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from snellen.analysis.result import plain
-from snellen.errors import UsageError
+from snellen.errors import UsageError, plain
 
 TERMINAL = "terminal"
 

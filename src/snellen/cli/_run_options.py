@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -13,7 +13,9 @@ from snellen.cli._groups import grouped
 from snellen.cli._places import StorePath
 from snellen.run import option_text
 from snellen.run.declarations import Declaration, bounds_of, declarations
-from snellen.run.run_config import Source
+
+if TYPE_CHECKING:
+    from snellen.run.run_config import Source
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 SOURCES: Mapping[ParameterSource, Source] = {

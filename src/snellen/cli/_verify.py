@@ -8,16 +8,18 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from snellen import registry
-from snellen.core.benchmark import Benchmark
-from snellen.core.sample import Sample
 from snellen.data.download import Digests, difference, digests
 from snellen.errors import CatalogError, DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Video
 from snellen.store import Mirror
+
+if TYPE_CHECKING:
+    from snellen.core.benchmark import Benchmark
+    from snellen.core.sample import Sample
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from snellen.analysis.comparing import Comparison, Comparisons, verdict
-from snellen.report.junit import CheckResult
+from snellen.report.junit_file import CheckResult
 
 
 def checks(document: Comparisons, margin: float) -> Iterator[CheckResult]:

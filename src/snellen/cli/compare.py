@@ -10,13 +10,12 @@ import click
 
 from snellen import api, report
 from snellen.analysis.comparing import ComparisonResult, Comparisons
-from snellen.analysis.result import plain
 from snellen.cli import _worse
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._form import TERMINAL, form_of, put
 from snellen.cli._places import DATA, RUNS
 from snellen.cli.json_output import as_json as json_option
-from snellen.errors import UsageError
+from snellen.errors import UsageError, plain
 
 PATH = click.Path(path_type=Path)
 WRITTEN: Mapping[str, Callable[[Comparisons], str]] = {

@@ -12,12 +12,11 @@ import msgspec
 
 from snellen import registry, report
 from snellen.analysis.contamination import Duplicate, Hit, contamination
-from snellen.analysis.result import plain
 from snellen.cli._exit import DONE
 from snellen.cli._places import DATA, RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
-from snellen.errors import UsageError
+from snellen.errors import UsageError, plain
 from snellen.run.progress_text import EVERY, FIRST
 
 PATH = click.Path(path_type=Path)

@@ -16,21 +16,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from snellen import registry
-from snellen.analysis.result import plain
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
 from snellen.cli.progress_lines import can_draw
-from snellen.core.benchmark import Benchmark
 from snellen.data import Row, download, file_records, locations, published, verification
-from snellen.errors import DataError, UsageError
+from snellen.errors import DataError, UsageError, plain
 from snellen.media.content import Image
 from snellen.run.progress_text import EVERY, FIRST
 from snellen.store import data_at
 from snellen.text.amounts import duration
 
 if TYPE_CHECKING:
+    from snellen.core.benchmark import Benchmark
     from snellen.data.download import FileProgress
     from snellen.data.locations import File
     from snellen.data.verification import FileCheck

@@ -6,12 +6,11 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from snellen import api, report
-from snellen.analysis.result import Result, plain
 from snellen.cli._complete import models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED
 from snellen.cli._own_benchmark import own_benchmark
@@ -20,9 +19,12 @@ from snellen.cli._run_options import options_set, run_option, run_options, sourc
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put, put_results
 from snellen.cli.progress_lines import ProgressLines
-from snellen.errors import UsageError
-from snellen.scoring import SteeringReport
+from snellen.errors import UsageError, plain
 from snellen.store import ReplyRecord, Run
+
+if TYPE_CHECKING:
+    from snellen.analysis.result import Result
+    from snellen.scoring import SteeringReport
 
 T = TypeVar("T")
 NUMBER = click.IntRange(1)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from snellen import api, registry
-from snellen.analysis.result import percent, plain
-from snellen.api import Observed, Power
 from snellen.cli._exit import DONE
 from snellen.cli._places import RUNS
 from snellen.cli._run_options import run_options
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
+from snellen.errors import plain
+from snellen.text.amounts import percent
+
+if TYPE_CHECKING:
+    from snellen.api import Observed, Power
 
 NEVER = "none"
 

@@ -8,10 +8,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import monotonic
+from typing import TYPE_CHECKING
 
-from snellen.analysis.result import plain
-from snellen.run import Progress
+from snellen.errors import plain
 from snellen.run.progress_text import EVERY, FIRST, line
+
+if TYPE_CHECKING:
+    from snellen.run import Progress
 
 
 def can_draw() -> bool:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from snellen import api, registry, report
-from snellen.analysis.comparing import Comparisons
-from snellen.analysis.result import Result, plain
 from snellen.cli._exit import DONE, FELL_SHORT
 from snellen.cli._form import TERMINAL, form_of, put, say_written
 from snellen.cli._own_benchmark import own_benchmarks
 from snellen.cli._places import RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import results_as_json
-from snellen.core.benchmark import Benchmark
-from snellen.errors import SnellenError, UsageError
+from snellen.errors import SnellenError, UsageError, plain
 from snellen.store import DEPTH, MANIFEST, REPORT, Run, runs_below, runs_elsewhere
+
+if TYPE_CHECKING:
+    from snellen.analysis.comparing import Comparisons
+    from snellen.analysis.result import Result
+    from snellen.core.benchmark import Benchmark
 
 WRITTEN: Mapping[str, Callable[[Sequence[Result]], str]] = {
     "md": report.markdown,

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from snellen import api, report
-from snellen.analysis.result import Result, plain
 from snellen.cli import _cost, _floors, _plan_file
 from snellen.cli._complete import benchmarks, models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED, leave_at_once
@@ -19,11 +18,14 @@ from snellen.cli._run_options import options_set, run_options, sources_of
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put, put_results
 from snellen.cli.progress_lines import ProgressLines
-from snellen.errors import UsageError
+from snellen.errors import UsageError, plain
 from snellen.registry import suites
 from snellen.run.options import BENCHMARK, BUDGET, MODEL, OUTPUT
 from snellen.run.plan import load_benchmarks
 from snellen.store import Run
+
+if TYPE_CHECKING:
+    from snellen.analysis.result import Result
 
 ROBUST = "robust"
 """The scoring with our own rules that most benchmarks have."""

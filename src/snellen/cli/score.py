@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,8 +13,10 @@ from snellen.cli._exit import DONE
 from snellen.cli._places import DATA, RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put, put_results
-from snellen.core.scoring import Missing
 from snellen.errors import UsageError
+
+if TYPE_CHECKING:
+    from snellen.core.scoring import Missing
 
 
 @click.command("score")

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from snellen import registry
-from snellen.analysis.result import percent, plain
 from snellen.cli._complete import benchmarks
 from snellen.cli._exit import DONE
 from snellen.cli._places import DATA
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
-from snellen.core.benchmark import Benchmark
-from snellen.core.sample import Sample
-from snellen.errors import DataError
+from snellen.errors import DataError, plain
+from snellen.text.amounts import percent
+
+if TYPE_CHECKING:
+    from snellen.core.benchmark import Benchmark
+    from snellen.core.sample import Sample
 
 
 @click.command("show")

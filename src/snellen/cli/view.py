@@ -9,13 +9,12 @@ from pathlib import Path
 
 import click
 
-from snellen.analysis.result import plain
 from snellen.cli._exit import DONE
 from snellen.cli._own_benchmark import own_benchmarks
 from snellen.cli._places import RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
-from snellen.errors import UsageError, install
+from snellen.errors import UsageError, install, plain
 
 
 @click.command("view")

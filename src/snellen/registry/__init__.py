@@ -7,113 +7,102 @@ and `models.py`; `index.py` has the lists.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from snellen import lazy
 
 if TYPE_CHECKING:
-    from snellen.registry.adapters import watching
+    from snellen.registry.adapters import watching as watching
     from snellen.registry.benchmarks import (
-        benchmark,
-        check_names,
-        entry_of,
-        few_shot,
-        is_mistakable,
-        is_own_code,
-        is_rows,
-        listed_options,
-        of_run,
-        options_of,
-        own,
-        reads_data,
-        runs_a_program,
-        supplied,
+        benchmark as benchmark,
+        check_names as check_names,
+        entry_of as entry_of,
+        few_shot as few_shot,
+        is_mistakable as is_mistakable,
+        is_own_code as is_own_code,
+        is_rows as is_rows,
+        listed_options as listed_options,
+        of_run as of_run,
+        options_of as options_of,
+        own as own,
+        reads_data as reads_data,
+        runs_a_program as runs_a_program,
+        supplied as supplied,
     )
-    from snellen.registry.definitions import BUNDLED, SYNTHETIC, is_bundled
+    from snellen.registry.definitions import (
+        BUNDLED as BUNDLED,
+        SYNTHETIC as SYNTHETIC,
+        is_bundled as is_bundled,
+    )
     from snellen.registry.index import (
-        FOLDER,
-        MODELS,
-        ROWS,
-        Entry,
-        bundled,
-        entries,
-        list_benchmarks,
-        list_metrics,
-        list_models,
+        FOLDER as FOLDER,
+        MODELS as MODELS,
+        ROWS as ROWS,
+        Entry as Entry,
+        bundled as bundled,
+        entries as entries,
+        list_benchmarks as list_benchmarks,
+        list_metrics as list_metrics,
+        list_models as list_models,
     )
-    from snellen.registry.keys import hub_token, keys_set
-    from snellen.registry.metrics import metric
+    from snellen.registry.keys import hub_token as hub_token, keys_set as keys_set
+    from snellen.registry.metrics import metric as metric
     from snellen.registry.models import (
-        Opened,
-        check_extra,
-        check_replicated,
-        from_object,
-        model,
-        with_profile,
-        wrap,
+        Opened as Opened,
+        check_extra as check_extra,
+        check_replicated as check_replicated,
+        from_object as from_object,
+        model as model,
+        with_profile as with_profile,
+        wrap as wrap,
     )
-    from snellen.registry.names import lmms_eval_name, vlmevalkit_name
-    from snellen.registry.sources import source_of
+    from snellen.registry.names import (
+        lmms_eval_name as lmms_eval_name,
+        vlmevalkit_name as vlmevalkit_name,
+    )
+    from snellen.registry.sources import source_of as source_of
 
-__all__ = [
-    "BUNDLED",
-    "FOLDER",
-    "MODELS",
-    "ROWS",
-    "SYNTHETIC",
-    "Entry",
-    "Opened",
-    "benchmark",
-    "bundled",
-    "check_extra",
-    "check_names",
-    "check_replicated",
-    "entries",
-    "entry_of",
-    "few_shot",
-    "from_object",
-    "hub_token",
-    "is_bundled",
-    "is_mistakable",
-    "is_own_code",
-    "is_rows",
-    "keys_set",
-    "list_benchmarks",
-    "list_metrics",
-    "list_models",
-    "listed_options",
-    "lmms_eval_name",
-    "metric",
-    "model",
-    "of_run",
-    "options_of",
-    "own",
-    "reads_data",
-    "runs_a_program",
-    "source_of",
-    "supplied",
-    "vlmevalkit_name",
-    "watching",
-    "with_profile",
-    "wrap",
-]
-_FILES = (
-    "index",
-    "keys",
-    "names",
-    "definitions",
-    "benchmarks",
-    "models",
-    "adapters",
-    "metrics",
-    "sources",
-)
-"""The files of this room, the cheapest to import first."""
-
-
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        for file in _FILES:
-            module = import_module(f"snellen.registry.{file}")
-            if hasattr(module, name):
-                return getattr(module, name)
-    raise AttributeError(f"module 'snellen.registry' has no attribute {name!r}")
+_FILES = {
+    "BUNDLED": "definitions",
+    "FOLDER": "index",
+    "MODELS": "index",
+    "ROWS": "index",
+    "SYNTHETIC": "definitions",
+    "Entry": "index",
+    "Opened": "models",
+    "benchmark": "benchmarks",
+    "bundled": "index",
+    "check_extra": "models",
+    "check_names": "benchmarks",
+    "check_replicated": "models",
+    "entries": "index",
+    "entry_of": "benchmarks",
+    "few_shot": "benchmarks",
+    "from_object": "models",
+    "hub_token": "keys",
+    "is_bundled": "definitions",
+    "is_mistakable": "benchmarks",
+    "is_own_code": "benchmarks",
+    "is_rows": "benchmarks",
+    "keys_set": "keys",
+    "list_benchmarks": "index",
+    "list_metrics": "index",
+    "list_models": "index",
+    "listed_options": "benchmarks",
+    "lmms_eval_name": "names",
+    "metric": "metrics",
+    "model": "models",
+    "of_run": "benchmarks",
+    "options_of": "benchmarks",
+    "own": "benchmarks",
+    "reads_data": "benchmarks",
+    "runs_a_program": "benchmarks",
+    "source_of": "sources",
+    "supplied": "benchmarks",
+    "vlmevalkit_name": "names",
+    "watching": "adapters",
+    "with_profile": "models",
+    "wrap": "models",
+}
+__all__ = [*_FILES]
+__getattr__ = lazy.attributes(__name__, _FILES)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from snellen.analysis.contamination import Contamination, Corpus, Duplicate, FoundIn, Overlap, Share
-from snellen.analysis.result import percent, shown
+from snellen.analysis.result import shown
+from snellen.text.amounts import percent
 
 SHARED = ("benchmark", "with", "same question", "other answer", "same file", "similar picture")
 IN_CORPUS = ("part in the corpus", "samples", "share")

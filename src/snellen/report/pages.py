@@ -28,7 +28,8 @@ from snellen.analysis.comparing import (
     rank_flip_text,
     verdict,
 )
-from snellen.analysis.result import Result, baselines, plain, shown
+from snellen.analysis.result import Result, baselines, shown
+from snellen.errors import plain
 from snellen.report import _differences, run_facts, side_by_side, table_rows
 from snellen.report._page_tables import PageTable, table
 from snellen.report.charts import Curve, curve

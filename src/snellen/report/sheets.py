@@ -7,7 +7,8 @@ import io
 from collections.abc import Sequence
 
 from snellen.analysis.comparing import Comparisons
-from snellen.analysis.result import Result, plain
+from snellen.analysis.result import Result
+from snellen.errors import plain
 from snellen.report import side_by_side
 
 COLUMNS = (

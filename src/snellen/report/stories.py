@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from string import ascii_uppercase
 
-from snellen.analysis.result import plain
 from snellen.core.answer import Answer, answer_words
+from snellen.errors import plain
 from snellen.scoring import Attempt, Explained, Explanation
 
 MARGIN = 12

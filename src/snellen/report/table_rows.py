@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from snellen.analysis.result import MetricText, Result, percent, shown
+from snellen.analysis.result import MetricText, Result, shown
 from snellen.report.ladder import ladder, number
 from snellen.report.run_facts import in_words
 from snellen.scoring import Disagreement, JudgeReport, MetricReport, SliceReport, SteeringReport
+from snellen.text.amounts import percent
 
 HEADINGS = ("scoring", "metric", "value", "95 % interval", "n", "remark")
 SLICES = {

@@ -8,7 +8,8 @@ from typing import IO, TYPE_CHECKING
 
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.contamination import Contamination
-from snellen.analysis.result import Result, blind, plain
+from snellen.analysis.result import Result, blind
+from snellen.errors import plain
 from snellen.report import _compared, _contaminated, _swept, run_facts, side_by_side, table_rows
 from snellen.scoring import SteeringReport
 

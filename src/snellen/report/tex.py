@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 from snellen import __version__
 from snellen.analysis.comparing import Comparison, Comparisons, Leaderboard, Side, notes_of
-from snellen.analysis.result import Result, plain, shown
+from snellen.analysis.result import Result, shown
+from snellen.errors import plain
 from snellen.report import side_by_side, table_rows
 from snellen.report._differences import differences
 

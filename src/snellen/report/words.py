@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from snellen.analysis.comparing import Comparisons
-from snellen.analysis.result import Result, blind, plain
+from snellen.analysis.result import Result, blind
+from snellen.errors import plain
 from snellen.report import _compared, run_facts, side_by_side, table_rows
 from snellen.store import Run
 

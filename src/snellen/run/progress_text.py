@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import Any
 
-from snellen.analysis.result import plain
+from snellen.errors import plain
 from snellen.run.progress import Progress
 from snellen.text.amounts import duration, money
 

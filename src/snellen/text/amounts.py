@@ -1,4 +1,4 @@
-"""Amounts as people read them: money and time."""
+"""Amounts as people read them: money, time, and percentages."""
 
 import math
 
@@ -25,3 +25,12 @@ def duration(seconds: float) -> str:
     if total < 3600:
         return f"{total // 60} min {total % 60} s"
     return f"{total // 3600} h {total % 3600 // 60} min"
+
+
+def percent(fraction: float) -> str:
+    """A fraction as the tables show it.
+
+    >>> percent(0.059)
+    '5.90 %'
+    """
+    return f"{100 * fraction:z,.2f} %"

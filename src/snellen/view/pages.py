@@ -19,8 +19,9 @@ from markupsafe import Markup
 
 from snellen.analysis.comparing import lines as comparison_lines
 from snellen.analysis.comparing import p_value, shown_difference, significant, verdict
-from snellen.analysis.result import plain, shown
+from snellen.analysis.result import shown
 from snellen.core.benchmark import Benchmark
+from snellen.errors import plain
 from snellen.store import DEPTH, Key, differing
 from snellen.text.amounts import duration
 from snellen.view._board import Board

@@ -10,7 +10,7 @@ from snellen import api
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Request
 from snellen.errors import UsageError
-from tests.test_scoring.test_judge import N, question_number, benchmark, opened, openly, plan
+from tests.test_scoring.test_judge import N, benchmark, opened, openly, plan, question_number
 
 
 def run(out: Path, own: Benchmark, name: str, say: Callable[[Request], str] = openly) -> Path:

@@ -14,9 +14,9 @@ from snellen.analysis.comparing._document import (
     RankFlip,
     Side,
 )
-from snellen.analysis.result import MetricText, plain
+from snellen.analysis.result import MetricText
 from snellen.analysis.result import shown as shown_value
-from snellen.errors import StoreError
+from snellen.errors import StoreError, plain
 from snellen.metrics import Direction
 from snellen.scoring import MetricReport
 from snellen.scoring.sections.cost import cost_texts

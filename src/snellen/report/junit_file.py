@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from snellen.analysis.result import plain
+from snellen.errors import plain
 
 
 class CheckResult(NamedTuple):

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.analysis.comparing import Comparisons
-from snellen.analysis.result import Result, plain
-from snellen.errors import UsageError, install
+from snellen.analysis.result import Result
+from snellen.errors import UsageError, install, plain
 from snellen.report import side_by_side, table_rows
 from snellen.report._differences import in_points
 from snellen.report.ladder import number, numeral, position

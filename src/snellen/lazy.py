@@ -1,0 +1,27 @@
+"""Packages that import their files on first use, so that a command imports only what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def attributes(package: str, files: Mapping[str, str]) -> Callable[[str], Any]:
+    """The `__getattr__` of a package.
+
+    Args:
+        package: The package's `__name__`.
+        files: The file, relative to the package, that defines each public name.
+
+    Returns:
+        A function that imports the file of a name and returns the name's value. It raises
+        AttributeError for other names, as modules do.
+    """
+
+    def value(name: str) -> Any:
+        if name not in files:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f".{files[name]}", package), name)
+
+    return value
