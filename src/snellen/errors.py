@@ -153,7 +153,7 @@ UNSEEN = (
 """Invisible characters with an effect, for a class of a regular expression: control codes except
 tab and line feed, marks of writing direction, zero-width spaces, lone surrogates."""
 _UNPRINTABLE = f"[{UNSEEN}]"
-_BREAKS_A_LINE = re.compile(rf"[{UNSEEN}\t\n]")
+_BREAKS_A_LINE = rf"[{UNSEEN}\t\n]"
 
 
 def printable(text: str) -> str:
@@ -173,8 +173,10 @@ def plain(text: str) -> str:
     >>> plain("two\nlines")
     'two lines'
     """
-    return _BREAKS_A_LINE.sub(
-        lambda match: " " if match[0] in "\t\n\r\u2028\u2029" else "\ufffd", text
+    return re.sub(
+        _BREAKS_A_LINE,
+        lambda match: " " if match[0] in "\t\n\r\u2028\u2029" else "\ufffd",
+        text,
     )
 
 

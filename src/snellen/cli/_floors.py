@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from snellen import core, scoring
 from snellen.cli._exit import DONE, FELL_SHORT, WRONG_USE
 from snellen.cli._run_options import pairs
-from snellen.core.model import Reply
 from snellen.errors import UsageError
 from snellen.run import option_text
-from snellen.scoring import MetricReport, Scored, Tally
 
 if TYPE_CHECKING:
     from snellen.analysis.result import Result
     from snellen.core.benchmark import Benchmark
+    from snellen.scoring import MetricReport
 
 FRACTION = "fraction"
 """The unit of metrics between 0 and 1."""
@@ -62,13 +62,13 @@ def check_floors(
 def _is_fraction(metric: str, benchmark: Benchmark) -> bool:
     """Whether a metric lies between 0 and 1, judged by an empty reply to the first question, since
     metrics state their unit only with a value."""
-    scoring = benchmark.scorings[benchmark.headline]
+    headline = benchmark.scorings[benchmark.headline]
     row = next(iter(benchmark.data), None)
-    if metric not in scoring.metrics or scoring.reads != "generate" or row is None:
+    if metric not in headline.metrics or headline.reads != "generate" or row is None:
         return False
-    tally = Tally(benchmark, [benchmark.headline])
-    reply = Reply(text="")
-    tally.add([Scored(benchmark.read(row), 0, reply.state, reply)])
+    tally = scoring.Tally(benchmark, [benchmark.headline])
+    reply = core.Reply(text="")
+    tally.add([scoring.Scored(benchmark.read(row), 0, reply.state, reply)])
     report = tally.report(model="", identity={}).scorings[benchmark.headline].metrics[metric]
     return report.value is not None and report.unit == FRACTION
 

@@ -4,129 +4,154 @@ May import media types, data tables, metrics, and statistics, but no back end. I
 name. Start with `benchmark.py`: row, sample, prompt, reading, score.
 """
 
-from snellen.core.answer import (
-    Answer,
-    BoxAnswer,
-    ChoiceAnswer,
-    IntervalAnswer,
-    NamedAnswers,
-    PointAnswer,
-    PolygonAnswer,
-    SeveralAnswers,
-    TableAnswer,
-    answer_words,
-)
-from snellen.core.benchmark import Benchmark, Check, History
-from snellen.core.exchange import Interop, Published, Results, Submission
-from snellen.core.model import (
-    Emission,
-    Forks,
-    Generates,
-    Generation,
-    Prompts,
-    Query,
-    Ranked,
-    Ranking,
-    Ranks,
-    Reply,
-    Request,
-    Session,
-    SessionSpec,
-    Streams,
-    Times,
-    Usage,
-)
-from snellen.core.presentation import UNMAPPED, Capabilities, Presentation
-from snellen.core.procedure import Conversation, Procedure
-from snellen.core.profile import Profile
-from snellen.core.provenance import Provenance
-from snellen.core.sample import Sample
-from snellen.core.scoring import Judge, Parts, Reading, ReplyTable, Resolution, Scoring
-from snellen.core.streaming import Streaming
-from snellen.data import DataFile, Row, Table
-from snellen.media.content import (
-    Address,
-    Image,
-    Message,
-    Part,
-    Role,
-    Text,
-    ToolCall,
-    Video,
-    assistant,
-    system,
-    tool,
-    user,
-)
-from snellen.metrics import Category, Columns, Metric
-from snellen.stats import Estimate
+from __future__ import annotations
 
-__all__ = [
-    "UNMAPPED",
-    "Address",
-    "Answer",
-    "Benchmark",
-    "BoxAnswer",
-    "Capabilities",
-    "Category",
-    "Check",
-    "ChoiceAnswer",
-    "Columns",
-    "Conversation",
-    "DataFile",
-    "Emission",
-    "Estimate",
-    "Forks",
-    "Generates",
-    "Generation",
-    "History",
-    "Image",
-    "Interop",
-    "IntervalAnswer",
-    "Judge",
-    "Message",
-    "Metric",
-    "NamedAnswers",
-    "Part",
-    "Parts",
-    "PointAnswer",
-    "PolygonAnswer",
-    "Presentation",
-    "Procedure",
-    "Profile",
-    "Prompts",
-    "Provenance",
-    "Published",
-    "Query",
-    "Ranked",
-    "Ranking",
-    "Ranks",
-    "Reading",
-    "Reply",
-    "ReplyTable",
-    "Request",
-    "Resolution",
-    "Results",
-    "Role",
-    "Row",
-    "Sample",
-    "Scoring",
-    "Session",
-    "SessionSpec",
-    "SeveralAnswers",
-    "Streaming",
-    "Streams",
-    "Submission",
-    "Table",
-    "TableAnswer",
-    "Text",
-    "Times",
-    "ToolCall",
-    "Usage",
-    "Video",
-    "answer_words",
-    "assistant",
-    "system",
-    "tool",
-    "user",
-]
+from typing import TYPE_CHECKING
+
+from snellen import lazy
+
+if TYPE_CHECKING:
+    from snellen.core.answer import (
+        Answer as Answer,
+        BoxAnswer as BoxAnswer,
+        ChoiceAnswer as ChoiceAnswer,
+        IntervalAnswer as IntervalAnswer,
+        NamedAnswers as NamedAnswers,
+        PointAnswer as PointAnswer,
+        PolygonAnswer as PolygonAnswer,
+        SeveralAnswers as SeveralAnswers,
+        TableAnswer as TableAnswer,
+        answer_words as answer_words,
+    )
+    from snellen.core.benchmark import Benchmark as Benchmark, Check as Check, History as History
+    from snellen.core.exchange import (
+        Interop as Interop,
+        Published as Published,
+        Results as Results,
+        Submission as Submission,
+    )
+    from snellen.core.model import (
+        Emission as Emission,
+        Forks as Forks,
+        Generates as Generates,
+        Generation as Generation,
+        Prompts as Prompts,
+        Query as Query,
+        Ranked as Ranked,
+        Ranking as Ranking,
+        Ranks as Ranks,
+        Reply as Reply,
+        Request as Request,
+        Session as Session,
+        SessionSpec as SessionSpec,
+        Streams as Streams,
+        Times as Times,
+        Usage as Usage,
+    )
+    from snellen.core.presentation import (
+        UNMAPPED as UNMAPPED,
+        Capabilities as Capabilities,
+        Presentation as Presentation,
+    )
+    from snellen.core.procedure import Conversation as Conversation, Procedure as Procedure
+    from snellen.core.profile import Profile as Profile
+    from snellen.core.provenance import Provenance as Provenance
+    from snellen.core.sample import Sample as Sample
+    from snellen.core.scoring import (
+        Judge as Judge,
+        Parts as Parts,
+        Reading as Reading,
+        ReplyTable as ReplyTable,
+        Resolution as Resolution,
+        Scoring as Scoring,
+    )
+    from snellen.core.streaming import Streaming as Streaming
+    from snellen.data import DataFile as DataFile, Row as Row, Table as Table
+    from snellen.media.content import (
+        Address as Address,
+        Image as Image,
+        Message as Message,
+        Part as Part,
+        Role as Role,
+        Text as Text,
+        ToolCall as ToolCall,
+        Video as Video,
+        assistant as assistant,
+        system as system,
+        tool as tool,
+        user as user,
+    )
+    from snellen.metrics import Category as Category, Columns as Columns, Metric as Metric
+    from snellen.stats import Estimate as Estimate
+
+_FILES = {
+    "UNMAPPED": "presentation",
+    "Address": ".media.content",
+    "Answer": "answer",
+    "Benchmark": "benchmark",
+    "BoxAnswer": "answer",
+    "Capabilities": "presentation",
+    "Category": ".metrics",
+    "Check": "benchmark",
+    "ChoiceAnswer": "answer",
+    "Columns": ".metrics",
+    "Conversation": "procedure",
+    "DataFile": ".data",
+    "Emission": "model",
+    "Estimate": ".stats",
+    "Forks": "model",
+    "Generates": "model",
+    "Generation": "model",
+    "History": "benchmark",
+    "Image": ".media.content",
+    "Interop": "exchange",
+    "IntervalAnswer": "answer",
+    "Judge": "scoring",
+    "Message": ".media.content",
+    "Metric": ".metrics",
+    "NamedAnswers": "answer",
+    "Part": ".media.content",
+    "Parts": "scoring",
+    "PointAnswer": "answer",
+    "PolygonAnswer": "answer",
+    "Presentation": "presentation",
+    "Procedure": "procedure",
+    "Profile": "profile",
+    "Prompts": "model",
+    "Provenance": "provenance",
+    "Published": "exchange",
+    "Query": "model",
+    "Ranked": "model",
+    "Ranking": "model",
+    "Ranks": "model",
+    "Reading": "scoring",
+    "Reply": "model",
+    "ReplyTable": "scoring",
+    "Request": "model",
+    "Resolution": "scoring",
+    "Results": "exchange",
+    "Role": ".media.content",
+    "Row": ".data",
+    "Sample": "sample",
+    "Scoring": "scoring",
+    "Session": "model",
+    "SessionSpec": "model",
+    "SeveralAnswers": "answer",
+    "Streaming": "streaming",
+    "Streams": "model",
+    "Submission": "exchange",
+    "Table": ".data",
+    "TableAnswer": "answer",
+    "Text": ".media.content",
+    "Times": "model",
+    "ToolCall": ".media.content",
+    "Usage": "model",
+    "Video": ".media.content",
+    "answer_words": "answer",
+    "assistant": ".media.content",
+    "system": ".media.content",
+    "tool": ".media.content",
+    "user": ".media.content",
+}
+__all__ = [*_FILES]
+__getattr__ = lazy.attributes(__name__, _FILES)

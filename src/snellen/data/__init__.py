@@ -4,38 +4,65 @@ May import media and transport. Nothing here knows what a benchmark is.
 Start with `table.py`, then `_row_files.py`.
 """
 
-from snellen.data._json_rows import json_list, jsonl
-from snellen.data._placed import placed
-from snellen.data._row_files import rows_of
-from snellen.data._vlmevalkit import vlmevalkit_tsv
-from snellen.data.lines import file_content, utf8, without_mark
-from snellen.data.locations import DataFile, find
-from snellen.data.parquet_files import parquet
-from snellen.data.sheets import csv, missing_note, read_as_missing, tsv
-from snellen.data.table import Drawn, Facts, Filtered, Row, Seekable, Table, facts_of, rows_at
+from __future__ import annotations
 
-__all__ = [
-    "DataFile",
-    "Drawn",
-    "Facts",
-    "Filtered",
-    "Row",
-    "Seekable",
-    "Table",
-    "csv",
-    "facts_of",
-    "file_content",
-    "find",
-    "json_list",
-    "jsonl",
-    "missing_note",
-    "parquet",
-    "placed",
-    "read_as_missing",
-    "rows_at",
-    "rows_of",
-    "tsv",
-    "utf8",
-    "vlmevalkit_tsv",
-    "without_mark",
-]
+from typing import TYPE_CHECKING
+
+from snellen import lazy
+
+if TYPE_CHECKING:
+    from snellen.data._json_rows import json_list as json_list, jsonl as jsonl
+    from snellen.data._placed import placed as placed
+    from snellen.data._row_files import rows_of as rows_of
+    from snellen.data._vlmevalkit import vlmevalkit_tsv as vlmevalkit_tsv
+    from snellen.data.lines import (
+        file_content as file_content,
+        utf8 as utf8,
+        without_mark as without_mark,
+    )
+    from snellen.data.locations import DataFile as DataFile, find as find
+    from snellen.data.parquet_files import parquet as parquet
+    from snellen.data.sheets import (
+        csv as csv,
+        missing_note as missing_note,
+        read_as_missing as read_as_missing,
+        tsv as tsv,
+    )
+    from snellen.data.table import (
+        Drawn as Drawn,
+        Facts as Facts,
+        Filtered as Filtered,
+        Row as Row,
+        Seekable as Seekable,
+        Table as Table,
+        facts_of as facts_of,
+        rows_at as rows_at,
+    )
+
+_FILES = {
+    "DataFile": "locations",
+    "Drawn": "table",
+    "Facts": "table",
+    "Filtered": "table",
+    "Row": "table",
+    "Seekable": "table",
+    "Table": "table",
+    "csv": "sheets",
+    "facts_of": "table",
+    "file_content": "lines",
+    "find": "locations",
+    "json_list": "_json_rows",
+    "jsonl": "_json_rows",
+    "missing_note": "sheets",
+    "parquet": "parquet_files",
+    "placed": "_placed",
+    "read_as_missing": "sheets",
+    "rows_at": "table",
+    "rows_of": "_row_files",
+    "tsv": "sheets",
+    "utf8": "lines",
+    "vlmevalkit_tsv": "_vlmevalkit",
+    "without_mark": "lines",
+}
+__all__ = [*_FILES]
+__getattr__ = lazy.attributes(__name__, _FILES)

@@ -6,95 +6,115 @@ statistics. Start with `tally.py`: a reply goes through `scorer.py` into the tab
 and a file in `sections/` makes each part of the report.
 """
 
-from snellen.scoring.document import (
-    AttemptReport,
-    Baselines,
-    CapabilityReport,
-    CostReport,
-    Disagreement,
-    JudgeReport,
-    MetricReport,
-    PlaceReport,
-    ProbeReport,
-    RepeatsReport,
-    Report,
-    ScoringReport,
-    Seconds,
-    SliceReport,
-    SteeringReport,
-    metric_report,
-)
-from snellen.scoring.explain import Attempt, Explained, Explanation, explain_reply, explain_run
-from snellen.scoring.freshness import (
-    SOURCE_CHANGED,
-    SOURCE_DIFFERS,
-    Rules,
-    StoredWith,
-    asks_notes,
-    rules_of,
-    stale_reasons,
-    with_known_directions,
-)
-from snellen.scoring.predictions import Predicted
-from snellen.scoring.replies import Scored, replies_of
-from snellen.scoring.resolution import Resolved, resolve
-from snellen.scoring.rows import ScoredRows
-from snellen.scoring.score import score_predictions, score_run
-from snellen.scoring.scorer import Scorer
-from snellen.scoring.sections.baselines import Common, common_answer
-from snellen.scoring.sections.cost import cost_of
-from snellen.scoring.sections.probe import LETTERED, OPTIONS, ORDER, PASSES
-from snellen.scoring.table import ScoreTable
-from snellen.scoring.tally import Tally
-from snellen.scoring.verdicts import averaged
+from __future__ import annotations
 
-__all__ = [
-    "LETTERED",
-    "OPTIONS",
-    "ORDER",
-    "PASSES",
-    "SOURCE_CHANGED",
-    "SOURCE_DIFFERS",
-    "Attempt",
-    "AttemptReport",
-    "Baselines",
-    "CapabilityReport",
-    "Common",
-    "CostReport",
-    "Disagreement",
-    "Explained",
-    "Explanation",
-    "JudgeReport",
-    "MetricReport",
-    "PlaceReport",
-    "Predicted",
-    "ProbeReport",
-    "RepeatsReport",
-    "Report",
-    "Resolved",
-    "Rules",
-    "ScoreTable",
-    "Scored",
-    "ScoredRows",
-    "Scorer",
-    "ScoringReport",
-    "Seconds",
-    "SliceReport",
-    "SteeringReport",
-    "StoredWith",
-    "Tally",
-    "asks_notes",
-    "averaged",
-    "common_answer",
-    "cost_of",
-    "explain_reply",
-    "explain_run",
-    "metric_report",
-    "replies_of",
-    "resolve",
-    "rules_of",
-    "score_predictions",
-    "score_run",
-    "stale_reasons",
-    "with_known_directions",
-]
+from typing import TYPE_CHECKING
+
+from snellen import lazy
+
+if TYPE_CHECKING:
+    from snellen.scoring.document import (
+        AttemptReport as AttemptReport,
+        Baselines as Baselines,
+        CapabilityReport as CapabilityReport,
+        CostReport as CostReport,
+        Disagreement as Disagreement,
+        JudgeReport as JudgeReport,
+        MetricReport as MetricReport,
+        PlaceReport as PlaceReport,
+        ProbeReport as ProbeReport,
+        RepeatsReport as RepeatsReport,
+        Report as Report,
+        ScoringReport as ScoringReport,
+        Seconds as Seconds,
+        SliceReport as SliceReport,
+        SteeringReport as SteeringReport,
+        metric_report as metric_report,
+    )
+    from snellen.scoring.explain import (
+        Attempt as Attempt,
+        Explained as Explained,
+        Explanation as Explanation,
+        explain_reply as explain_reply,
+        explain_run as explain_run,
+    )
+    from snellen.scoring.freshness import (
+        SOURCE_CHANGED as SOURCE_CHANGED,
+        SOURCE_DIFFERS as SOURCE_DIFFERS,
+        Rules as Rules,
+        StoredWith as StoredWith,
+        asks_notes as asks_notes,
+        rules_of as rules_of,
+        stale_reasons as stale_reasons,
+        with_known_directions as with_known_directions,
+    )
+    from snellen.scoring.predictions import Predicted as Predicted
+    from snellen.scoring.replies import Scored as Scored, replies_of as replies_of
+    from snellen.scoring.resolution import Resolved as Resolved, resolve as resolve
+    from snellen.scoring.rows import ScoredRows as ScoredRows
+    from snellen.scoring.score import score_predictions as score_predictions, score_run as score_run
+    from snellen.scoring.scorer import Scorer as Scorer
+    from snellen.scoring.sections.baselines import Common as Common, common_answer as common_answer
+    from snellen.scoring.sections.cost import cost_of as cost_of
+    from snellen.scoring.sections.probe import (
+        LETTERED as LETTERED,
+        OPTIONS as OPTIONS,
+        ORDER as ORDER,
+        PASSES as PASSES,
+    )
+    from snellen.scoring.table import ScoreTable as ScoreTable
+    from snellen.scoring.tally import Tally as Tally
+    from snellen.scoring.verdicts import averaged as averaged
+
+_FILES = {
+    "LETTERED": "sections.probe",
+    "OPTIONS": "sections.probe",
+    "ORDER": "sections.probe",
+    "PASSES": "sections.probe",
+    "SOURCE_CHANGED": "freshness",
+    "SOURCE_DIFFERS": "freshness",
+    "Attempt": "explain",
+    "AttemptReport": "document",
+    "Baselines": "document",
+    "CapabilityReport": "document",
+    "Common": "sections.baselines",
+    "CostReport": "document",
+    "Disagreement": "document",
+    "Explained": "explain",
+    "Explanation": "explain",
+    "JudgeReport": "document",
+    "MetricReport": "document",
+    "PlaceReport": "document",
+    "Predicted": "predictions",
+    "ProbeReport": "document",
+    "RepeatsReport": "document",
+    "Report": "document",
+    "Resolved": "resolution",
+    "Rules": "freshness",
+    "ScoreTable": "table",
+    "Scored": "replies",
+    "ScoredRows": "rows",
+    "Scorer": "scorer",
+    "ScoringReport": "document",
+    "Seconds": "document",
+    "SliceReport": "document",
+    "SteeringReport": "document",
+    "StoredWith": "freshness",
+    "Tally": "tally",
+    "asks_notes": "freshness",
+    "averaged": "verdicts",
+    "common_answer": "sections.baselines",
+    "cost_of": "sections.cost",
+    "explain_reply": "explain",
+    "explain_run": "explain",
+    "metric_report": "document",
+    "replies_of": "replies",
+    "resolve": "resolution",
+    "rules_of": "freshness",
+    "score_predictions": "score",
+    "score_run": "score",
+    "stale_reasons": "freshness",
+    "with_known_directions": "freshness",
+}
+__all__ = [*_FILES]
+__getattr__ = lazy.attributes(__name__, _FILES)

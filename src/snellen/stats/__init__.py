@@ -4,46 +4,75 @@ May import nothing of ours.
 Start with `_mean.py`.
 """
 
-from snellen.stats._agreement import cohen_kappa, krippendorff_alpha
-from snellen.stats._bootstrap import bootstrap, bootstrap_sums
-from snellen.stats._estimate import Direction, Estimate
-from snellen.stats._held_out import held_out
-from snellen.stats._mean import FEWEST_CLUSTERS, mean
-from snellen.stats._paired import Difference, difference, holm, mcnemar
-from snellen.stats._power import detectable, detectable_share, needed_pairs
-from snellen.stats._powered import PoweredMean, powered_mean
-from snellen.stats._quantiles import normal_quantile, t_beyond, t_quantile
-from snellen.stats._ranks import letters, ranks
-from snellen.stats._repeats import Components, components, pass_at
-from snellen.stats._sums import Sums, ratio
+from __future__ import annotations
 
-__all__ = [
-    "FEWEST_CLUSTERS",
-    "Components",
-    "Difference",
-    "Direction",
-    "Estimate",
-    "PoweredMean",
-    "Sums",
-    "bootstrap",
-    "bootstrap_sums",
-    "cohen_kappa",
-    "components",
-    "detectable",
-    "detectable_share",
-    "difference",
-    "held_out",
-    "holm",
-    "krippendorff_alpha",
-    "letters",
-    "mcnemar",
-    "mean",
-    "needed_pairs",
-    "normal_quantile",
-    "pass_at",
-    "powered_mean",
-    "ranks",
-    "ratio",
-    "t_beyond",
-    "t_quantile",
-]
+from typing import TYPE_CHECKING
+
+from snellen import lazy
+
+if TYPE_CHECKING:
+    from snellen.stats._agreement import (
+        cohen_kappa as cohen_kappa,
+        krippendorff_alpha as krippendorff_alpha,
+    )
+    from snellen.stats._bootstrap import bootstrap as bootstrap, bootstrap_sums as bootstrap_sums
+    from snellen.stats._estimate import Direction as Direction, Estimate as Estimate
+    from snellen.stats._held_out import held_out as held_out
+    from snellen.stats._mean import FEWEST_CLUSTERS as FEWEST_CLUSTERS, mean as mean
+    from snellen.stats._paired import (
+        Difference as Difference,
+        difference as difference,
+        holm as holm,
+        mcnemar as mcnemar,
+    )
+    from snellen.stats._power import (
+        detectable as detectable,
+        detectable_share as detectable_share,
+        needed_pairs as needed_pairs,
+    )
+    from snellen.stats._powered import PoweredMean as PoweredMean, powered_mean as powered_mean
+    from snellen.stats._quantiles import (
+        normal_quantile as normal_quantile,
+        t_beyond as t_beyond,
+        t_quantile as t_quantile,
+    )
+    from snellen.stats._ranks import letters as letters, ranks as ranks
+    from snellen.stats._repeats import (
+        Components as Components,
+        components as components,
+        pass_at as pass_at,
+    )
+    from snellen.stats._sums import Sums as Sums, ratio as ratio
+
+_FILES = {
+    "FEWEST_CLUSTERS": "_mean",
+    "Components": "_repeats",
+    "Difference": "_paired",
+    "Direction": "_estimate",
+    "Estimate": "_estimate",
+    "PoweredMean": "_powered",
+    "Sums": "_sums",
+    "bootstrap": "_bootstrap",
+    "bootstrap_sums": "_bootstrap",
+    "cohen_kappa": "_agreement",
+    "components": "_repeats",
+    "detectable": "_power",
+    "detectable_share": "_power",
+    "difference": "_paired",
+    "held_out": "_held_out",
+    "holm": "_paired",
+    "krippendorff_alpha": "_agreement",
+    "letters": "_ranks",
+    "mcnemar": "_paired",
+    "mean": "_mean",
+    "needed_pairs": "_power",
+    "normal_quantile": "_quantiles",
+    "pass_at": "_repeats",
+    "powered_mean": "_powered",
+    "ranks": "_ranks",
+    "ratio": "_sums",
+    "t_beyond": "_quantiles",
+    "t_quantile": "_quantiles",
+}
+__all__ = [*_FILES]
+__getattr__ = lazy.attributes(__name__, _FILES)

@@ -4,84 +4,108 @@ May import core and data.
 Start with `run_folder.py`, then `records.py`.
 """
 
-from snellen.store._fetched import fetch
-from snellen.store._mirror import Mirror, is_address, mirror
-from snellen.store.finding import DEPTH, open_run, runs_below, runs_elsewhere
-from snellen.store.folder import Folder, Stamp
-from snellen.store.formats import FORMAT
-from snellen.store.identity import (
-    STEM,
-    differences,
-    differing,
-    identity_digest,
-    is_object_run,
-    safe_name,
-)
-from snellen.store.key import AnyKey, Key
-from snellen.store.locations import data_at, data_path, path_of, runs_at
-from snellen.store.manifest import MANIFEST, command_on
-from snellen.store.mirrored import pull
-from snellen.store.records import (
-    EventRecord,
-    Failure,
-    LabelRecord,
-    Question,
-    ReplyRecord,
-    ScoreRow,
-    SeenMedia,
-    ShownMedia,
-    Unknown,
-    reply_record,
-    seen_media,
-    shown_media,
-    stored_tools,
-)
-from snellen.store.run_folder import REPORT, SCORES, Placed, Run
-from snellen.store.schemas import schemas
+from __future__ import annotations
 
-__all__ = [
-    "DEPTH",
-    "FORMAT",
-    "MANIFEST",
-    "REPORT",
-    "SCORES",
-    "STEM",
-    "AnyKey",
-    "EventRecord",
-    "Failure",
-    "Folder",
-    "Key",
-    "LabelRecord",
-    "Mirror",
-    "Placed",
-    "Question",
-    "ReplyRecord",
-    "Run",
-    "ScoreRow",
-    "SeenMedia",
-    "ShownMedia",
-    "Stamp",
-    "Unknown",
-    "command_on",
-    "data_at",
-    "data_path",
-    "differences",
-    "differing",
-    "fetch",
-    "identity_digest",
-    "is_address",
-    "is_object_run",
-    "mirror",
-    "open_run",
-    "path_of",
-    "pull",
-    "reply_record",
-    "runs_at",
-    "runs_below",
-    "runs_elsewhere",
-    "safe_name",
-    "schemas",
-    "seen_media",
-    "shown_media",
-    "stored_tools",
-]
+from typing import TYPE_CHECKING
+
+from snellen import lazy
+
+if TYPE_CHECKING:
+    from snellen.store._fetched import fetch as fetch
+    from snellen.store._mirror import Mirror as Mirror, is_address as is_address, mirror as mirror
+    from snellen.store.finding import (
+        DEPTH as DEPTH,
+        runs_below as runs_below,
+        runs_elsewhere as runs_elsewhere,
+    )
+    from snellen.store.folder import Folder as Folder, Stamp as Stamp
+    from snellen.store.formats import FORMAT as FORMAT
+    from snellen.store.identity import (
+        STEM as STEM,
+        differences as differences,
+        differing as differing,
+        identity_digest as identity_digest,
+        is_object_run as is_object_run,
+        safe_name as safe_name,
+    )
+    from snellen.store.key import AnyKey as AnyKey, Key as Key
+    from snellen.store.locations import (
+        data_at as data_at,
+        data_path as data_path,
+        path_of as path_of,
+        runs_at as runs_at,
+    )
+    from snellen.store.manifest import MANIFEST as MANIFEST, command_on as command_on
+    from snellen.store.mirrored import pull as pull
+    from snellen.store.opening import open_run as open_run
+    from snellen.store.records import (
+        EventRecord as EventRecord,
+        Failure as Failure,
+        LabelRecord as LabelRecord,
+        Question as Question,
+        ReplyRecord as ReplyRecord,
+        ScoreRow as ScoreRow,
+        SeenMedia as SeenMedia,
+        ShownMedia as ShownMedia,
+        Unknown as Unknown,
+        reply_record as reply_record,
+        seen_media as seen_media,
+        shown_media as shown_media,
+        stored_tools as stored_tools,
+    )
+    from snellen.store.run_folder import (
+        REPORT as REPORT,
+        SCORES as SCORES,
+        Placed as Placed,
+        Run as Run,
+    )
+    from snellen.store.json_schemas import schemas as schemas
+
+_FILES = {
+    "DEPTH": "finding",
+    "FORMAT": "formats",
+    "MANIFEST": "manifest",
+    "REPORT": "run_folder",
+    "SCORES": "run_folder",
+    "STEM": "identity",
+    "AnyKey": "key",
+    "EventRecord": "records",
+    "Failure": "records",
+    "Folder": "folder",
+    "Key": "key",
+    "LabelRecord": "records",
+    "Mirror": "_mirror",
+    "Placed": "run_folder",
+    "Question": "records",
+    "ReplyRecord": "records",
+    "Run": "run_folder",
+    "ScoreRow": "records",
+    "SeenMedia": "records",
+    "ShownMedia": "records",
+    "Stamp": "folder",
+    "Unknown": "records",
+    "command_on": "manifest",
+    "data_at": "locations",
+    "data_path": "locations",
+    "differences": "identity",
+    "differing": "identity",
+    "fetch": "_fetched",
+    "identity_digest": "identity",
+    "is_address": "_mirror",
+    "is_object_run": "identity",
+    "mirror": "_mirror",
+    "open_run": "opening",
+    "path_of": "locations",
+    "pull": "mirrored",
+    "reply_record": "records",
+    "runs_at": "locations",
+    "runs_below": "finding",
+    "runs_elsewhere": "finding",
+    "safe_name": "identity",
+    "schemas": "json_schemas",
+    "seen_media": "records",
+    "shown_media": "records",
+    "stored_tools": "records",
+}
+__all__ = [*_FILES]
+__getattr__ = lazy.attributes(__name__, _FILES)

@@ -1,29 +1,23 @@
-"""Runs below a folder, and the folder of a new one among its siblings."""
+"""Finds the runs below a folder."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
 
-from snellen.errors import StoreError
-from snellen.store.folder import Folder
-from snellen.store.identity import differences, identity_digest, safe_name
 from snellen.store.manifest import MANIFEST
-from snellen.store.mirrored import pull
-from snellen.store.run_folder import Run
 
 DEPTH = 6
-"""Folders down to which runs are looked for: benchmark, model and identity, and three above."""
+"""How many folders deep runs are searched for: benchmark, model, identity, and three above."""
 LISTED = 10
-"""Runs that are named where they lie elsewhere."""
+"""How many runs outside of the usual layout are listed."""
 
 
 def runs_below(folder: Path, *, links: bool = True) -> list[Path]:
-    """The runs in a folder, at most `DEPTH` folders down, but not those that lie in a run (a
-    judge's). What begins with a dot is passed over; links too unless `links`, and those that lead
-    to what is looked through anyway."""
+    """The runs below a folder, at most `DEPTH` folders deep. Runs inside a run (a judge's) and
+    hidden folders are skipped. With `links`, symbolic links are followed, except into folders that
+    are searched anyway."""
     root = folder.resolve()
     followed = {root}
     runs: list[Path] = []
@@ -47,8 +41,8 @@ def runs_below(folder: Path, *, links: bool = True) -> list[Path]:
 
 
 def runs_elsewhere(folder: Path, runs: Sequence[Path]) -> str | None:
-    """Which runs were found in a folder, in words; None where benchmark, model and identity lead
-    to each, as a runs folder has them."""
+    """A note that lists the runs of a folder. None if all have the usual layout: benchmark, model,
+    identity."""
     names = [run.relative_to(folder).as_posix() for run in runs if run != folder]
     if all(name.count("/") == 2 for name in names):
         return None
@@ -63,28 +57,4 @@ def _folders(folder: Path) -> list[Path]:
                 folder / entry.name for entry in entries if entry.name[0] != "." and entry.is_dir()
             ]
     except OSError:
-        return []  # it may not be looked into, or is gone
-
-
-def open_run(
-    root: Path, benchmark: str, model: str, identity: Mapping[str, Any]
-) -> tuple[Run, Literal["new", "continued"], list[str]]:
-    """The run folder of an identity under `root`, whether it was there, and how it differs from its
-    nearest sibling."""
-    siblings = root / safe_name(benchmark) / safe_name(model)
-    path = siblings / identity_digest(identity)
-    pull(siblings, only=MANIFEST)
-    run = Run(path)
-    if (path / MANIFEST).exists():
-        return run, "continued", []
-    nearest: list[str] | None = None
-    for manifest in sorted(siblings.glob(f"*/{MANIFEST}")):
-        try:
-            other = Run(manifest.parent).manifest()["identity"]
-        except (StoreError, KeyError):
-            continue
-        changed = differences(identity, other)
-        if nearest is None or len(changed) < len(nearest) - 1:
-            nearest = [manifest.parent.name, *changed]
-    Folder.create(path)
-    return run, "new", nearest or []
+        return []  # no permission, or the folder is gone

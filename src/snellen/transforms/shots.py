@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from random import Random
 
+from snellen import scoring
 from snellen.core.benchmark import Benchmark, History, vary, with_note
 from snellen.core.sample import Sample
 from snellen.data import Filtered, Row, rows_at
 from snellen.errors import DataError, MediaError, UsageError
 from snellen.media import images
 from snellen.media.content import Image, Message, assistant
-from snellen.scoring import common_answer
 
 SPARE = 2
 """Spare examples, for questions that share the id or a picture with an example. A question with one
@@ -150,7 +150,7 @@ def _examples(benchmark: Benchmark, of: Benchmark, places: list[int]) -> Iterato
 
 def _example(benchmark: Benchmark, of: Benchmark, row: Row) -> _Example:
     sample = of.read(row)
-    right = common_answer(sample.target, sample.references)
+    right = scoring.common_answer(sample.target, sample.references)
     assert right is not None and benchmark.check is not None
     try:
         question = _loaded(_only(benchmark, sample, ()))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from string import ascii_uppercase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from snellen import stats
 from snellen.core.sample import Sample
@@ -26,9 +26,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-ORDER, PASSES, LETTERED = "option order", "passes", "right by letter"
-"""In a permuted sample's data: for each place the option that stands there, by its place in the
-data set; how many passes the question has; and whether letters or texts name what is right."""
+ORDER: Final = "option order"
+"""In a permuted sample's data: for each position, the number of the option there in the data
+set."""
+PASSES: Final = "passes"
+"""In a permuted sample's data: how many passes the question has."""
+LETTERED: Final = "right by letter"
+"""In a permuted sample's data: whether the target is named by its letter, not by its text."""
 OPTIONS = "options not shown"
 """In the data of a sample that is asked without its options."""
 DRAWS = 2_000

@@ -1,0 +1,38 @@
+"""Opens the run folder of an identity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from snellen.errors import StoreError
+from snellen.store.folder import Folder
+from snellen.store.identity import differences, identity_digest, safe_name
+from snellen.store.manifest import MANIFEST
+from snellen.store.mirrored import pull
+from snellen.store.run_folder import Run
+
+
+def open_run(
+    root: Path, benchmark: str, model: str, identity: Mapping[str, Any]
+) -> tuple[Run, Literal["new", "continued"], list[str]]:
+    """The run of an identity under `root`, whether it existed, and for a new run the name of its
+    most similar sibling, followed by their differences."""
+    siblings = root / safe_name(benchmark) / safe_name(model)
+    path = siblings / identity_digest(identity)
+    pull(siblings, only=MANIFEST)
+    run = Run(path)
+    if (path / MANIFEST).exists():
+        return run, "continued", []
+    nearest: list[str] | None = None
+    for manifest in sorted(siblings.glob(f"*/{MANIFEST}")):
+        try:
+            other = Run(manifest.parent).manifest()["identity"]
+        except (StoreError, KeyError):
+            continue
+        changed = differences(identity, other)
+        if nearest is None or len(changed) < len(nearest) - 1:
+            nearest = [manifest.parent.name, *changed]
+    Folder.create(path)
+    return run, "new", nearest or []
