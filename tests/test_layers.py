@@ -11,6 +11,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "snellen"
 # The rooms. Each line imports only from the lines above it; names on one line never import each
 # other.
 LAYERS = """
+    lazy
     errors home stats text
     media metrics transport
     data
