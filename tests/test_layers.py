@@ -25,7 +25,7 @@ LAYERS = """
     report
     run
     api
-    testing view
+    testing training view
     cli
     __main__
 """

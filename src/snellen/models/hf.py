@@ -21,8 +21,9 @@ A profile's `extra` holds `HfSettings`.
 
 from __future__ import annotations
 
+import copy
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ import msgspec
 
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
-from snellen.models._hf import BROKEN, libraries
+from snellen.models.hf_common import BROKEN, libraries
 from snellen.models.hf_prompts import HfPrompts
 from snellen.models.hf_replica import HfReplica
 from snellen.models.hf_settings import HfSettings
@@ -53,12 +54,47 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
     torch, transformers = libraries(spec)
     devices = _devices(spec, settings, torch)
     processor, models = _load(spec, profile, settings, devices, transformers)
-    prompts = HfPrompts(spec, processor, settings)
-    prompts.check()
-    replicas = [HfReplica(spec, prompts, model, settings, torch, transformers) for model in models]
-    first = models[0]
     where = Path(name)
-    weights = digest(where) if where.is_dir() else first.config._commit_hash or ""
+    weights = digest(where) if where.is_dir() else models[0].config._commit_hash or ""
+    return _described(spec, processor, models, settings, weights, torch.inference_mode)
+
+
+def in_training(name: str, model: Any, processor: Any, weights: str, settings: HfSettings) -> Hf:
+    """A loaded model that is being trained. It replies in evaluation mode, without gradients, and
+    leaves no inference tensors behind, which autograd could not use.
+
+    Args:
+        name: The model's name in results.
+        model: A transformers model, on its device.
+        processor: Its processor, which is copied.
+        weights: What identifies the weights, such as a step and a digest.
+        settings: As for `hf/` models. `dtype`, `device`, `replicas`, and `attention` have no
+            effect.
+
+    Raises:
+        UsageError: torch or transformers is missing, or the processor takes no chat with a picture.
+    """
+    torch, _ = libraries(name)
+    processor = _for_replies(copy.deepcopy(processor))
+    return _described(name, processor, [model], settings, weights, torch.no_grad)
+
+
+def _described(
+    name: str,
+    processor: Any,
+    models: Sequence[Any],
+    settings: HfSettings,
+    weights: str,
+    no_gradients: Callable[[], Any],
+) -> Hf:
+    torch, transformers = libraries(name)
+    prompts = HfPrompts(name, processor, settings)
+    prompts.check()
+    replicas = [
+        HfReplica(name, prompts, model, settings, torch, transformers, no_gradients)
+        for model in models
+    ]
+    first = models[0]
     described = {
         "transformers": transformers.__version__,
         "dtype": str(first.dtype).removeprefix("torch."),
@@ -66,12 +102,12 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
         "image_processor": type(processor.image_processor).__name__,
     }
     return Hf(
-        name=spec,
+        name=name,
         revision=" ".join(filter(None, (*_versioned(described), weights))),
         runs_on={
             **described,
             "torch": torch.__version__,
-            "devices": [_called(device, torch) for device in devices],
+            "devices": [_called(str(model.device), torch) for model in models],
             "sampling": _plain(first.generation_config.to_diff_dict()),
         },
         replicas=replicas,
@@ -180,6 +216,11 @@ def _load_processor(
         processor.image_processor = library.AutoImageProcessor.from_pretrained(
             name, backend=settings.image_processor, **options
         )
+    return _for_replies(processor)
+
+
+def _for_replies(processor: Any) -> Any:
+    """The processor, changed so that it pads batches for generation."""
     # With padding on the right, prompts would end in the middle of their rows.
     processor.tokenizer.padding_side = "left"
     if processor.tokenizer.pad_token is None:

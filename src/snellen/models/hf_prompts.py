@@ -19,8 +19,8 @@ from snellen.core.model import Request
 from snellen.errors import MediaError, Rejected, UsageError
 from snellen.media import images
 from snellen.media.content import Message, Part, Video
-from snellen.models._hf import BROKEN
 from snellen.models.batch import image_size, text_size
+from snellen.models.hf_common import BROKEN
 from snellen.models.hf_settings import HfSettings
 
 TICKS = 1000

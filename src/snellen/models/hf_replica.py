@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from snellen.core.model import Ranked, Reply, Request, Usage
 from snellen.errors import Rejected
-from snellen.models._hf import BROKEN, stop_tokens
 from snellen.models.batch import TooMuch
+from snellen.models.hf_common import BROKEN, stop_tokens
 from snellen.models.hf_prompts import HfPrompts, PreparedBatch
 from snellen.models.hf_settings import HfSettings
 
@@ -36,7 +36,9 @@ class HfReplica:
         settings: HfSettings,
         torch: Any,
         library: Any,
+        no_gradients: Callable[[], Any],
     ) -> None:
+        """`no_gradients` is `torch.inference_mode`, or `torch.no_grad` for a model in training."""
         self.name = name
         self.model = model
         self._prompts = prompts
@@ -44,6 +46,7 @@ class HfReplica:
         self._settings = settings
         self._torch = torch
         self._library = library
+        self._no_gradients = no_gradients
         self._drawing = self._generators.setdefault(str(model.device), threading.Lock())
         self._stops = stop_tokens(model, self._tokenizer)
         self._positions = getattr(model.config.get_text_config(), "max_position_embeddings", None)
@@ -84,7 +87,7 @@ class HfReplica:
         """
         torch = self._torch
         try:
-            with torch.inference_mode():
+            with self._no_gradients():
                 if prepared.choices:
                     return [self._ranked(prepared)]
                 return self._generated(prepared)

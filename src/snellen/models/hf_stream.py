@@ -28,7 +28,7 @@ from snellen.core.profile import Profile
 from snellen.errors import Rejected, UsageError
 from snellen.media import images
 from snellen.media.content import Frame, Image
-from snellen.models._hf import libraries, stop_tokens
+from snellen.models.hf_common import libraries, stop_tokens
 from snellen.models.threads import CallThreads
 from snellen.models.weights import digest
 
