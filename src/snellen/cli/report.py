@@ -66,6 +66,14 @@ PATH = click.Path(path_type=Path)
     is_flag=True,
     help="Omit comparisons of runs, which score the runs again, from html, latex, and plots.",
 )
+@click.option(
+    "--also",
+    "companions",
+    multiple=True,
+    metavar="NAME",
+    help="In the terminal, also show this metric of the headline scoring, or the headline by this "
+    "tag (`precision`, `L1`); repeatable.",
+)
 @json_option
 def command(
     runs: tuple[Path, ...],
@@ -74,6 +82,7 @@ def command(
     output: Path | None,
     folder: Path | None,
     no_compare: bool,
+    companions: tuple[str, ...],
     as_json: bool,
 ) -> int:
     """Show the stored results of RUN folders, or of all runs in a folder. No model is asked.
@@ -82,6 +91,8 @@ def command(
     and plots of several runs include paired comparisons, which score the runs again.
     """
     form = "json" if as_json else form_of(output, form, ENDINGS)
+    if companions and (form != TERMINAL or output is not None or folder is not None):
+        raise UsageError("--also is for the terminal. The other formats have all metrics.")
     results, code = _load(runs, benchmarks)
     if folder is not None or form in (*DRAWN, "latex", "csv"):
         _warn_out_of_date(results)
@@ -111,6 +122,8 @@ def command(
         text = WRITTEN[form](results)
     elif output is None:
         report.print_results(results)
+        if companions:
+            report.print_companions(results, companions)
         return code
     else:
         text = report.as_text(results)

@@ -90,6 +90,15 @@ EXAMPLES = (
 )
 @grouped(
     OUTPUT,
+    "--also",
+    "companions",
+    multiple=True,
+    metavar="NAME",
+    help="After the results, also show this metric of the headline scoring, or the headline by "
+    "this tag (`precision`, `L1`); repeatable.",
+)
+@grouped(
+    OUTPUT,
     "-q",
     "--quiet",
     is_flag=True,
@@ -103,6 +112,7 @@ def command(
     only_estimate: bool,
     no_score: bool,
     floors: Mapping[str, float],
+    companions: tuple[str, ...],
     quiet: bool,
     as_json: bool,
     **options: Any,  # those of RunOptions
@@ -145,6 +155,11 @@ def command(
             _show_without_probe(result)
         if len(results) > 1:
             report.print_overview(results)
+    if companions and results and not as_json:
+        try:
+            report.print_companions(results, companions)
+        except UsageError as error:  # the results stand, whatever else was to be shown
+            _say(f"--also: {error}")
     return _ending(finished, floors)
 
 

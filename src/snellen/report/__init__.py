@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from snellen.report.terminal import (
         as_text as as_text,
         compared_text as compared_text,
+        print_companions as print_companions,
         print_compared as print_compared,
         print_contamination as print_contamination,
         print_overview as print_overview,
@@ -50,6 +51,7 @@ _FILES = {
     "markdown": "words",
     "plot": "plot_files",
     "plots": "plot_files",
+    "print_companions": "terminal",
     "print_compared": "terminal",
     "print_contamination": "terminal",
     "print_overview": "terminal",

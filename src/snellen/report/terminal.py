@@ -10,7 +10,15 @@ from snellen.analysis.comparing import Comparisons
 from snellen.analysis.contamination import Contamination
 from snellen.analysis.result import Result, blind
 from snellen.errors import plain
-from snellen.report import _compared, _contaminated, _swept, run_facts, side_by_side, table_rows
+from snellen.report import (
+    _compared,
+    _contaminated,
+    _swept,
+    companions,
+    run_facts,
+    side_by_side,
+    table_rows,
+)
 from snellen.scoring import SteeringReport
 
 if TYPE_CHECKING:
@@ -64,6 +72,18 @@ def print_overview(results: Sequence[Result]) -> None:
     benchmarks."""
     console = _console()
     _show_overview(results, console, console.width if console.is_terminal else WIDE)
+
+
+def print_companions(results: Sequence[Result], names: Sequence[str]) -> None:
+    """Show further metrics of the headline scorings on standard output.
+
+    Raises:
+        UsageError: no result has a metric or a tag of that name.
+    """
+    console = _console()
+    rows = companions.companions(results, names)
+    room = console.width if console.is_terminal else WIDE
+    _table(console, companions.TITLE, companions.HEADINGS, rows, room)
 
 
 def print_compared(document: Comparisons) -> None:
