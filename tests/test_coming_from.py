@@ -25,7 +25,8 @@ def parsed(line: str) -> click.Context:
     assert isinstance(cli, Verbs)
     command = cli.get_command(click.Context(cli), verb)
     assert command is not None, f"there is no verb {verb}"
-    return command.make_context(verb, arguments)
+    settings = cli.context_settings  # click keeps the first help option that it makes
+    return command.make_context(verb, arguments, **settings)
 
 
 @pytest.mark.parametrize("line", dict.fromkeys(LINES))

@@ -60,7 +60,8 @@ def test_a_command_of_a_page_is_one(
     assert isinstance(cli, Verbs)
     command = cli.get_command(click.Context(cli), verb)
     assert command is not None
-    context: click.Context | None = command.make_context(verb, arguments)
+    settings = cli.context_settings  # click keeps the first help option that it makes
+    context: click.Context | None = command.make_context(verb, arguments, **settings)
     assert context
     for name in re.findall(r"(?:-b|data get|show|check|power|contamination) (\S+)", line):
         if name not in PLACEHOLDERS and not name.startswith(("suite:", "-", "vlmevalkit-class:")):
