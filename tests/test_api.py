@@ -139,7 +139,7 @@ def test_a_run_that_was_not_scored_says_how_to(rows: Path, tmp_path: Path) -> No
 
 
 def test_what_is_no_run_is_said_to_be_none(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="is no run folder"):
+    with pytest.raises(StoreError, match="is not a run folder"):
         snellen.load_run(tmp_path)
 
 

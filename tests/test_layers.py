@@ -79,7 +79,7 @@ def used(path: Path, source: Path) -> Iterator[str]:
 
 
 def _module(name: str, source: Path) -> str:
-    """The module that a name of ours lies in: `snellen.a` for `snellen.a.b`, where b is no file."""
+    """The module that defines a name: `snellen.a` for `snellen.a.b`, where b is not a file."""
     package, *rest = name.split(".")
     if package != source.name or rest == ["__version__"]:
         return name

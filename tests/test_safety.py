@@ -151,9 +151,9 @@ def test_what_is_harmless_is_let_through(text: str) -> None:
 
 
 def tracked() -> list[Path]:
-    """The files that git has or would take; skips the test where the sources are no checkout."""
+    """The files that git has or would take; skips the test where the sources are not a checkout."""
     if not (ROOT / ".git").exists():
-        pytest.skip(f"{ROOT} is no git checkout")
+        pytest.skip(f"{ROOT} is not a git checkout")
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return [path for name in names.split("\0") if (path := ROOT / name).is_file()]

@@ -10,7 +10,7 @@ What the caller can mend is raised as a `SnellenError`, whose message says what 
 ...     snellen.load_run("no-such-folder")
 ... except snellen.SnellenError as error:
 ...     print(error)
-no-such-folder is no run folder: it has no manifest.json.
+no-such-folder is not a run folder: it has no manifest.json.
 """
 
 from __future__ import annotations

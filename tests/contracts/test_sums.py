@@ -19,7 +19,7 @@ DRAWN = {"eyechart", "eyechart-video"}
 """Hundreds of pictures; `metrics.mean` is others' too, and their own metrics have other tests."""
 BENCHMARKS = [entry.name for entry in registry.entries() if entry.name not in DRAWN]
 WITHOUT: Mapping[str, set[str]] = {"gqa": {"distribution"}}
-"""Metrics that have a value on these replies, and are no function of sums over clusters."""
+"""Metrics that have a value on these replies, and are not functions of sums over clusters."""
 HELD_FIXED = {"cider", "final_score"}
 """Of other rows these are more than a function of their sums: the document frequencies, or the
 number of questions that points are out of, would be others."""

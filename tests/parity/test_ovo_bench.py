@@ -35,19 +35,19 @@ def rows(folder: Path) -> Iterator[Row]:
                 yield row["task"], row["id"], index, point["response"], right
 
 
-def by_script(found: Iterator[Row]) -> dict[str, float | None]:
+def by_script(answered: Iterator[Row]) -> dict[str, float | None]:
     """utils/OVOBenchScore.py written out from what its page says, of rows whose responses are
     texts."""
     scores: dict[str, list[bool]] = defaultdict(list)
-    for task, _, _, response, right in found:
+    for task, _, _, response, right in answered:
         if task == "REC":
-            said = response is not None and "".join(re.findall(r"\d+", response)) == right
+            is_right = response is not None and "".join(re.findall(r"\d+", response)) == right
         elif task in GROUPS["forward"]:
             word = {"0": "No", "1": "Yes"}[right]
-            said = response == word[0] or word in (response or "")
+            is_right = response == word[0] or word in (response or "")
         else:
-            said = right in (response or "")
-        scores[task].append(said)
+            is_right = right in (response or "")
+        scores[task].append(is_right)
     means = {task: sum(of) / len(of) for task, of in scores.items()}
     groups = {
         group: sum(means[task] for task in tasks if task in means) / n
@@ -63,8 +63,8 @@ def by_script(found: Iterator[Row]) -> dict[str, float | None]:
 def figures(path: Path, scoring: str = "official", **options: Any) -> Mapping[str, Any]:
     """The accuracies alone, for the time that intervals of the others take."""
     benchmark = registry.benchmark("ovo-bench", data=golden("ovobench"))
-    one = benchmark.scorings[scoring]
-    only = replace(one, metrics={"accuracy": one.metrics["accuracy"]})
+    chosen = benchmark.scorings[scoring]
+    only = replace(chosen, metrics={"accuracy": chosen.metrics["accuracy"]})
     result = snellen.score(
         path, replace(benchmark, scorings={scoring: only}, check=None), **options
     )
@@ -85,10 +85,10 @@ def files_of(model: str) -> dict[str, dict[str, list[Any]]]:
 
 def same(path: Path) -> None:
     """Our figures of a folder are those of the script's rule written out."""
-    found, script = figures(path), by_script(rows(path))
+    ours, script = figures(path), by_script(rows(path))
     assert script["accuracy"] is not None
     for name, value in script.items():
-        assert found[name].value == pytest.approx(value, abs=1e-9), name
+        assert ours[name].value == pytest.approx(value, abs=1e-9), name
 
 
 @pytest.mark.parametrize("seed", range(1))
@@ -102,9 +102,9 @@ def test_shuffled_rows_halved_files_and_others_replies_score_as_by_the_script(
             drawing.shuffle(group)
     shuffled = written(tmp_path / "shuffled", parts)
     same(shuffled)
-    whole = figures(golden("ovobench") / "outputs" / "InternVL2")
+    original = figures(golden("ovobench") / "outputs" / "InternVL2")
     assert {name: of.value for name, of in figures(shuffled).items()} == pytest.approx(
-        {name: of.value for name, of in whole.items()}, abs=1e-12
+        {name: of.value for name, of in original.items()}, abs=1e-12
     )
     for part in parts.values():
         for rows_ in part.values():
@@ -143,26 +143,26 @@ def test_rows_under_the_id_of_another_question_are_that_ones() -> None:
         assert isinstance(published, Published)
         assert {"194", "240", "283", "463", "467"} <= published.replies.keys()
         assert len(published.again) == n_again
-        said = "\n".join(published.notes)
-        assert "192 is 194, 225 is 283, 239 is 240, 424 is 467, 427 is 463" in said
-        assert "have another right answer" not in said
+        notes = "\n".join(published.notes)
+        assert "192 is 194, 225 is 283, 239 is 240, 424 is 467, 427 is 463" in notes
+        assert "have another right answer" not in notes
 
 
 def test_a_folder_that_lacks_tasks_says_which_and_has_the_scripts_average() -> None:
     path = golden("ovobench") / "outputs" / "GPT"
     result = snellen.score(path, "ovo-bench", data=golden("ovobench"), scorings=["official"])
-    said = markdown([result])
+    report = markdown([result])
     assert (
-        "without a row, and in no mean, as in the authors' script: 698 of REC, 629 of SSR" in said
+        "without a row, and in no mean, as in the authors' script: 698 of REC, 629 of SSR" in report
     )
-    assert "points that appear more than once: 1 (414); every row counts" in said
-    assert "27 rows without a reply scored 0" in said
+    assert "points that appear more than once: 1 (414); every row counts" in report
+    assert "27 rows without a reply scored 0" in report
     every = figures(path, missing="wrong")["accuracy/REC"]
     assert (every.n, every.value) == (698, 0.0)
 
 
 @pytest.mark.parametrize(
-    ("said", "figures_of"),
+    ("reply", "figures_of"),
     [
         ("A B C D E", {"backward": 1.0, "realtime": 1.0, "REC": 0.0}),
         ("Yes No", {"SSR": 1.0, "CRR": 1.0}),
@@ -171,12 +171,12 @@ def test_a_folder_that_lacks_tasks_says_which_and_has_the_scripts_average() -> N
     ],
 )
 def test_constant_replies_get_what_the_sheet_says(
-    tmp_path: Path, said: str, figures_of: Mapping[str, float]
+    tmp_path: Path, reply: str, figures_of: Mapping[str, float]
 ) -> None:
     benchmark = ovo_bench(data=golden("ovobench"))
-    replies = {benchmark.read(row).id: said for row in benchmark.data}
+    replies = {benchmark.read(row).id: reply for row in benchmark.data}
     path = tmp_path / "replies.json"
     path.write_text(json.dumps(replies), encoding="utf-8")
-    found = figures(path)
+    ours = figures(path)
     for name, value in figures_of.items():
-        assert found[f"accuracy/{name}"].value == pytest.approx(value, abs=0.0006), name
+        assert ours[f"accuracy/{name}"].value == pytest.approx(value, abs=0.0006), name

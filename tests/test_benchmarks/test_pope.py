@@ -187,7 +187,7 @@ def test_official_reads_no_in_a_word_of_the_first_sentence(reply: str, rule: str
         ("another word", "nope"),
         ("a sign behind it", "No!"),
         ("a sign before it", '"no'),
-        ("a line's end is no end of a word", "No\nThere is none"),
+        ("a line's end is not an end of a word", "No\nThere is none"),
         ("a tab is none either", "no\tdog"),
         ("behind the first full stop", "Well. No"),
         ("with no blank behind it too", "Yes.There is no dog"),

@@ -379,7 +379,7 @@ RESULTS = {
     "results": {"1": 1, "2": 1, "3": 0, "4": -1},
     "outputs": {"1": "B", "2": "", "3": "I give up", "4": "E"},
 }
-"""Of four questions whose right answer is B. The script drew for 2 and 3; E is no choice of 4."""
+"""Of four questions whose right answer is B. The script drew for 2 and 3; 4 has no choice E."""
 
 
 def four_questions(folder: Path) -> Path:

@@ -252,7 +252,7 @@ def test_scorings_differ_as_their_code_does(
 @pytest.mark.parametrize(
     ("scoring", "reply", "references", "score"),
     [
-        # "this" is no article.
+        # "this" is not an article.
         ("official", "this cat", ["cat"] * 9 + ["cats"], 0.0),
         # The sign that has a blank beside it goes first, and a digit stands behind the full stop.
         ("official", "1.5 x", ["1.-5 -x"] * 9 + ["y"], 1.0),

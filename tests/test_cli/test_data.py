@@ -766,4 +766,4 @@ def test_the_name_of_a_file_to_verify_leads_to_no_module(
     done = snellen("data", "verify", rows)
 
     assert not mark.exists()
-    assert "'x.jsonl' is no option" in done.err
+    assert "'x.jsonl' is not an option" in done.err

@@ -295,12 +295,12 @@ def test_labels_that_nobody_drew_are_called_so(snellen: Snellen, run: Path, tmp_
     [
         ("id,label\nz1,1\n", "none of its ids ('z1', ...)"),
         ("id,label\nq1,7\n", "'q1' has the label 7, and judged gives 0 to 1"),
-        ("id,label\nq1,yes\n", "row 1: the label is 'yes', which is no number"),
-        ("id,label\nq1,nan\n", "no finite number"),
+        ("id,label\nq1,yes\n", "row 1: the label is 'yes', which is not a number"),
+        ("id,label\nq1,nan\n", "not a finite number"),
         ("id,label\nq1,\n", "all of its 1 labels are blank"),
         ("id,score\nq1,1\n", "no column label"),
         ("id,label,rater\nq1,1,ann\nq1,0,ann\n", "row 1 and row 2 are both ann's label of 'q1'"),
-        ("id,label,repeat\nq1,1,x\n", "repeat is 'x', which is no number"),
+        ("id,label,repeat\nq1,1,x\n", "repeat is 'x', which is not a number"),
         ("id,label,scoring\nq1,1,official\n", "no scoring 'official' with a judge"),
     ],
 )
@@ -365,7 +365,7 @@ def test_a_judge_that_obeys_is_told_from_one_that_does_not(snellen: Snellen, run
         (attempt["to_right"]["value"], attempt["change"]["value"])
         for attempt in steady["attempts"].values()
     } == {(0.0, 0.0)}
-    # Where nothing moves, nothing tells by how much it could: a change is no share.
+    # Where nothing moves, nothing tells by how much it could: a change is not a share.
     assert steady["attempts"]["claim"]["change"]["ci95"] is None
     assert "verdict" in steady["attempts"]
 

@@ -172,7 +172,7 @@ def test_pictures_that_are_missing_are_one_reason(snellen: Snellen, rows: Path) 
 
     missing, other = (note for note in notes if note.startswith("failed"))
     assert missing.startswith("failed 5, such as q0: pics/p0.png is missing: there is no file ")
-    assert other.startswith("failed 1, such as r: text.png is no image")
+    assert other.startswith("failed 1, such as r: text.png is not an image")
 
 
 def test_a_floor_above_1_that_only_the_result_can_refuse_loses_nothing(

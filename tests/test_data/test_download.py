@@ -586,7 +586,7 @@ def test_a_file_where_a_folder_should_be_is_said(tmp_path: Path) -> None:
 def test_a_branch_of_the_hub_is_no_revision(tmp_path: Path) -> None:
     error = error_of(File(name="a", url="hf://datasets/ORG/NAME@main/a"), folder=tmp_path)
 
-    assert "is no file on the hub at a commit" in error and "branches move" in error
+    assert "is not a file on the hub at a commit" in error and "branches move" in error
 
 
 # -- servers that cannot be trusted, and file systems that fail

@@ -158,7 +158,7 @@ def test_a_json_list_is_read_across_the_blocks_it_comes_in(tmp_path: Path) -> No
         ("a.json", b'[{"id": 1} {"id": 2}]', "after row 1"),
         ("a.json", b'[{"id": 1}]\n[', "goes on after its list, in line 2"),
         ("a.json", b"[1]", "row 1 .* is a int, not an object"),
-        ("a.json", b'[{"id": NaN}]', "row 1 .* NaN is no JSON"),
+        ("a.json", b'[{"id": NaN}]', "row 1 .* NaN is not JSON"),
         ("a.json", b'[{"id": 1}, {"id": "\\ud83d"}]', "row 2 .* is not whole JSON: .*surrogate"),
         ("a.json", b'[{"id": ' + b"[" * 100_000, "row 1 .* nested too deep"),
         ("a.json", b'[{"id": ' + b"1" * 5_000 + b"}]", "row 1 .* a number of thousands of digits"),
@@ -357,7 +357,7 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
 
 
 def test_a_name_that_says_nothing_of_rows_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"rows\.xlsx is no file of rows by its name"):
+    with pytest.raises(DataError, match=r"rows\.xlsx is not a file of rows by its name"):
         rows_of(tmp_path / "rows.xlsx")
 
 

@@ -417,7 +417,7 @@ def test_a_folder_without_predictions_says_what_it_looked_at(tmp_path: Path) -> 
     [
         ("a.xls", b"\xd0\xcf", "old spreadsheet format. Save it as .xlsx"),
         ("a.pkl", b"\x80\x04", "A pickle can run programs and is never opened"),
-        ("a.txt", "id", "no file of predictions by its name. Predictions are read from .jsonl"),
+        ("a.txt", "id", "not a file of predictions by its name. Predictions are read from .jsonl"),
         ("a.csv", "", "has no rows"),
         ("a.json", " \n", "has no rows"),
         ("a.json", "[]", "has no rows"),

@@ -249,11 +249,11 @@ def lying_bomb(path: Path) -> None:
         (only_a_header, "no rows under one with the columns' names"),
         (other_column, "no column of replies. It has index, question"),
         (two_replies, "id '1' has two replies, the second in row 3 of the sheet"),
-        (truncated, "no whole .xlsx file: .*fetch it again"),
-        (damaged, "no whole .xlsx file: .*fetch it again"),
+        (truncated, "not a complete .xlsx file: .*fetch it again"),
+        (damaged, "not a complete .xlsx file: .*fetch it again"),
         (no_xml, "cannot be read as a spreadsheet: .* Save it anew"),
         (text, "begins with b'index,pr' and is perhaps a text file"),
-        (no_bytes, "no whole .xlsx file"),
+        (no_bytes, "not a complete .xlsx file"),
         (other_archive, "an archive, but has no spreadsheet in it"),
         (old, r"an old spreadsheet \(.xls\) by what is in it. Save it as .xlsx"),
         (locked, "locked with a password"),
@@ -272,7 +272,7 @@ def test_a_bad_spreadsheet_is_refused_in_clear_words(
 
 @pytest.mark.parametrize(
     ("make", "words"),
-    [(bomb, r"unpacks to 200 MB, .* times its size, and is not read"), (lying_bomb, "no whole")],
+    [(bomb, r"unpacks to 200 MB, .* times its size, and is not read"), (lying_bomb, "not a complete")],
 )
 def test_a_bomb_is_not_unpacked(tmp_path: Path, make: Callable[[Path], None], words: str) -> None:
     path = tmp_path / "r.xlsx"

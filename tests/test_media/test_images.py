@@ -204,7 +204,9 @@ def test_a_folder_is_not_read(tmp_path: Path) -> None:
 def test_a_text_named_jpg_is_no_image(tmp_path: Path) -> None:
     (tmp_path / "1.jpg").write_text("<html>404</html>")
 
-    with pytest.raises(MediaError, match=r"1\.jpg is no image: it begins with b'<html>404</html>"):
+    with pytest.raises(
+        MediaError, match=r"1\.jpg is not an image: it begins with b'<html>404</html>"
+    ):
         load(Image(tmp_path / "1.jpg", label="1.jpg"))
 
 
@@ -213,7 +215,9 @@ def test_a_file_that_begins_as_no_image_is_not_read_on(tmp_path: Path) -> None:
     (tmp_path / "1.jpg").write_text("<html>404</html>")
     os.truncate(tmp_path / "1.jpg", 1 << 40)
 
-    with pytest.raises(MediaError, match=r"1\.jpg is no image: it begins with b'<html>404</html>"):
+    with pytest.raises(
+        MediaError, match=r"1\.jpg is not an image: it begins with b'<html>404</html>"
+    ):
         load(Image(tmp_path / "1.jpg", label="1.jpg"))
 
 
@@ -317,7 +321,7 @@ def test_base64_is_the_image_it_stands_for(form: str) -> None:
         (base64.b64encode(encoded("PNG"))[:-40], "cut off"),
         (b"data:image/png,abc", "neither an image"),
         (b"images/1.png", "neither an image"),
-        (base64.b64encode(b"hello, world"), "is no image: it begins with b'hello, world'"),
+        (base64.b64encode(b"hello, world"), "is not an image: it begins with b'hello, world'"),
         (b"", "is empty"),
     ],
 )

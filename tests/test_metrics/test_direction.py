@@ -65,7 +65,7 @@ LOWER = {
     """,
 }
 # Shares of a kind of answer or of blame, and what a video's end cuts off: neither way is better.
-# Another model's score is no score.
+# Another model's score is not a score.
 NEITHER = {
     "hallusionbench": "lh mixed vi yes_diff yes_fp",
     "llava-bench": "reference_score",

@@ -597,7 +597,7 @@ async def test_a_stream_cut_anywhere_is_asked_for_again_or_was_whole(vendor: Ven
                     outcomes.append((await model.generate(HELLO)).text)
                 except Overloaded as error:
                     outcomes.append(None)
-                    assert "the stream ended before" in str(error) or "is no JSON" in str(error)
+                    assert "the stream ended before" in str(error) or "is not JSON" in str(error)
     # Where nothing but chat's trailing counts and mark are missing, the reply had ended.
     last = 2 if vendor is OPENAI else 0
     ended = sum(map(len, events[: len(events) - last]))
@@ -701,7 +701,7 @@ async def test_a_message_that_neither_speaks_nor_ends_is_no_reply(vendor: Vendor
     begun = json.loads(json.dumps(vendor.whole("", "", "so")).replace('"so"', "null"))
     error = await error_of(vendor, answer(begun))
     assert isinstance(error, Overloaded)
-    assert "the reply is no whole" in str(error)
+    assert "the reply is not a whole" in str(error)
 
 
 @pytest.mark.parametrize("candidate", [{}, {"content": {"role": "model"}}])
@@ -710,7 +710,7 @@ async def test_a_candidate_of_google_s_that_neither_speaks_nor_ends_is_no_reply(
 ) -> None:
     error = await error_of(GOOGLE, answer({"candidates": [candidate]}))
     assert isinstance(error, Overloaded)
-    assert "no reply of Gemini's" in str(error)
+    assert "not a reply of Gemini's" in str(error)
 
 
 # -- no reply
@@ -851,15 +851,15 @@ async def test_an_error_in_a_list_is_read_too() -> None:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (page(), "the reply is no JSON, but '<html><body>Bad gateway</body></html>'"),
-        (Answer(200, b""), "the reply is no JSON, but nothing"),
-        (Answer(200, b"null"), "the reply is no "),
-        (Answer(200, b"{}"), "the reply is no "),
-        (Answer(200, b'{"choices": 3, "output": 3, "content": 3, "candidates": 3}'), "is no "),
+        (page(), "the reply is not JSON, but '<html><body>Bad gateway</body></html>'"),
+        (Answer(200, b""), "the reply is not JSON, but nothing"),
+        (Answer(200, b"null"), "the reply is not a"),
+        (Answer(200, b"{}"), "the reply is not a"),
+        (Answer(200, b'{"choices": 3, "output": 3, "content": 3, "candidates": 3}'), "is not a"),
         (resets(page("x" * 999)), "it broke off in the middle of a reply"),
         (closes(), "it closed the connection without a reply"),
-        (stream(["[1, 2]"]), "the reply is no "),
-        (stream(["{"]), "the reply is no JSON, but '{'"),
+        (stream(["[1, 2]"]), "the reply is not a"),
+        (stream(["{"]), "the reply is not JSON, but '{'"),
         (stream([{"id": "1"}]), "the stream ended before"),
     ],
 )

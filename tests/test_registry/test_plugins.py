@@ -430,7 +430,7 @@ def test_what_a_file_lacks_is_said(snellen: Snellen, file: Path, tmp_path: Path)
         f"{tmp_path / 'gone.py'}": "no such benchmark file",
         f"{file}:letter_count:size=3": "has no option 'size'",
         "no_such_module:bench": "No module named 'no_such_module'",
-        "pope:adversarial": "is no option",
+        "pope:adversarial": "is not an option",
     }.items():
         done = snellen("run", "-b", spec, "-m", "baseline/first")
         assert done.code == 2, spec
@@ -461,7 +461,7 @@ def test_python_takes_a_file_and_its_object_everywhere(
         assert package.load_run(result.run, own).headline == result.headline
         assert api.explain(result.run, "w0", own)
         assert export.export(result.run, "csv", tmp_path / "out.csv", benchmark=own)
-    with pytest.raises(UsageError, match="no benchmark of your own"):
+    with pytest.raises(UsageError, match="not a benchmark of your own"):
         registry.of_run(manifest(Path(result.run)), "pope")
 
 

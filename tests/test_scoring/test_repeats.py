@@ -72,7 +72,7 @@ def test_the_headline_stays_the_mean_of_all_replies() -> None:
 
 
 def test_the_majority_is_the_answer_read_most_often_and_a_tie_is_shared() -> None:
-    # a: yes, right. b: yes, wrong. c: right. d: yes or maybe, both wrong; "" is no candidate.
+    # a: yes, right. b: yes, wrong. c: right. d: yes or maybe, both wrong; "" is not a candidate.
     assert repeats(REPLIES).metrics["majority@3"].value == 2 / 4
     tied = repeats({**REPLIES, "d": ("yes", "no", "")}).metrics["majority@3"]
     assert tied.value == about(2.5 / 4)

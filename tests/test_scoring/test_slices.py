@@ -133,7 +133,7 @@ def test_yes_and_no_have_no_places() -> None:
 
 
 def test_letters_that_are_choices_themselves_count_by_what_they_mean() -> None:
-    # The right answer is the text "B", which stands first: it is no letter of a place.
+    # The right answer is the text "B", which stands first: it is not a letter of a place.
     samples = [
         Sample(id=str(i), question="Read it.", choices=("B", "A"), target="AB"[i % 2])
         for i in range(40)

@@ -138,7 +138,7 @@ def test_an_interval_of_scores_from_0_to_1_stays_there() -> None:
     above = ends(mean(nearly * 2, np.arange(12)))
 
     assert 0.0 < low < nearly.mean() < high < 1.0
-    assert above[1] > 2.0, "scores above 1 are no fractions: nobody knows where they end"
+    assert above[1] > 2.0, "scores above 1 are not fractions: nobody knows where they end"
 
 
 def test_few_clusters_that_differ_widen_the_interval_of_other_scores() -> None:

@@ -358,7 +358,7 @@ def test_a_run_that_was_removed_from_the_store_is_gone(bucket: Bucket, tmp_path:
         bucket.remove(key)
     pull(run.path)
 
-    with pytest.raises(StoreError, match=f"{run.path} is no run folder"):
+    with pytest.raises(StoreError, match=f"{run.path} is not a run folder"):
         run.manifest()
     assert run.folder.segments("replies") == []
 

@@ -301,7 +301,7 @@ def test_a_whole_file_is_replaced_or_left_alone(tmp_path: Path) -> None:
 
 
 def test_what_is_no_run_folder_is_said_to_be_none(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"no run folder: it has no manifest\.json"):
+    with pytest.raises(StoreError, match=r"not a run folder: it has no manifest\.json"):
         Run(tmp_path).manifest()
     (tmp_path / "manifest.json").write_text("[]")
     with pytest.raises(StoreError, match="is not a manifest"):
@@ -336,7 +336,7 @@ DEEP = "[" * 100_000 + "]" * 100_000
         (
             "replies",
             REPLY.replace("0,0]", "0,-1]") % '"x"',
-            "['a', 0, -1] is no key",
+            "['a', 0, -1] is not a key",
         ),
         ("questions", QUESTION % ('["a",0,0]', '"1"', "{}"), "at `$.place`"),
         ("questions", QUESTION % ('["a",0,0]', "-1", "{}"), r"Expected `int` >= 0 - at `$.place`"),

@@ -29,10 +29,10 @@ def test_records_can_be_read_from_where_an_earlier_look_ended(tmp_path: Path) ->
 
 def test_a_line_that_is_not_there_any_more_is_said_in_words(tmp_path: Path) -> None:
     run = run_in(tmp_path / "run", [question("a")], [reply("a", "A")])
-    with pytest.raises(StoreError, match=r"replies.jsonl: the line at byte 7 is no record"):
+    with pytest.raises(StoreError, match=r"replies.jsonl: the line at byte 7 is not a record"):
         run.reply_at(Placed("replies.jsonl", 7, 10))
     (tmp_path / "other.jsonl").write_bytes((run.path / "replies.jsonl").read_bytes())
-    with pytest.raises(StoreError, match=r"\.\./other.jsonl is no file of the run"):
+    with pytest.raises(StoreError, match=r"\.\./other.jsonl is not a file of the run"):
         run.reply_at(Placed("../other.jsonl", 0, 10))
 
 

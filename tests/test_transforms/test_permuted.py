@@ -199,7 +199,7 @@ def test_a_target_that_is_a_text_is_not_taken_for_a_letter(tmp_path: Path) -> No
     assert {permuted.read(row).target for row in permuted.data} == {"B", "Z"}
     result = run(tmp_path / "runs", Says(lambda request: request.choices[-1]), permuted).result
     assert result is not None and (report := result.report.probe) is not None
-    # Said is what stands last: each option once, "D" too, which is no letter of a place here.
+    # Said is what stands last: each option once, "D" too, which is not a letter of a place here.
     assert report.places[3].picked.value == 1.0
 
 

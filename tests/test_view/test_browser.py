@@ -250,7 +250,7 @@ def test_two_runs_are_compared_and_flips_looked_at(
     page.get_by_role("link", name="only baseline/reader right").click()
     expect(page.locator("[data-open]").first).to_be_visible()
     names = page.locator("[data-open]").all_inner_texts()
-    partly = {"letters", "rotation", "noise"}  # letters are scored one by one: 0.8 is no flip
+    partly = {"letters", "rotation", "noise"}  # letters are scored one by one: 0.8 is not a flip
     assert {name for name in names if name.split("-")[0] not in partly} == {
         name for name in first - reader if name.split("-")[0] not in partly
     }

@@ -180,7 +180,7 @@ def test_a_picture_comes_with_its_own_bytes_and_type(viewer: Viewer) -> None:
     [
         ("s1", "is another picture now than the one that was sent"),
         ("s2", "is outside the data's folder"),
-        ("s3", "is no image"),
+        ("s3", "is not an image"),
     ],
 )
 def test_a_picture_that_is_not_the_one_that_was_sent_is_not_shown(

@@ -132,7 +132,7 @@ _YES_OR_NO = frozenset(("yes", "no", "true", "false"))
 def option_letter(text: str, choices: Sequence[str]) -> Letter:
     r"""The letter of the choice that a reply settles on; never a guess.
 
-    Thinking in tags is no reply. In this order: the reply is a letter, or a choice; it has
+    Thinking in tags is not a reply. In this order: the reply is a letter, or a choice; it has
     <answer>B</answer>, or \boxed{B}; it says "the answer is B", or "option B"; it says that B is
     right, or concludes "So B."; it begins "B." or "B)"; a letter stands before its choice; one
     letter stands alone in it; it begins with a choice; one choice stands in it. The first of these
@@ -183,8 +183,8 @@ class _Reply:
         yield "letter and choice", self.with_choice()
         further = [letter for letter in _LISTED.findall(self.text) if letter not in self.letters]
         if boxes or tags or self.refuses or further:
-            # A box holds what is settled on; here it is no choice. Lines of further letters are a
-            # list that goes on, not a reply.
+            # A box holds what is settled on, and here it holds no choice. Lines of further letters
+            # are a list that goes on, not a reply.
             return
         yield "only letter", self.alone()
         yield "begins with choice", self.beginning_choice()

@@ -23,7 +23,7 @@ _ANSWER_IS = re.compile(
     r"\banswer\s{0,5}(?:(?:is|would be|should be)\b\s{0,5}:?|\*{0,2}:)(?=([^\n]{1,300}))",
     re.IGNORECASE,
 )
-# "Dr. Smith", "U.S. Steel" and "Jan. 5" go on: what ends a sentence is no short word, and a capital
+# "Dr. Smith", "U.S. Steel" and "Jan. 5" go on: a sentence ends after a longer word, where a capital
 # or nothing follows.
 _SENTENCE = re.compile(
     r"""(?:(?<=\w{3})(?<!\bMrs)(?<!\bInc)(?<!\bLtd)|(?<=[\d)"'\u2019\u201d*%]))"""
@@ -36,7 +36,7 @@ _LAST_STOP = re.compile(r"(?<!\.\w)\.$")
 def final_phrase(text: str) -> Phrase:
     r"""The phrase that a reply settles on; never a guess.
 
-    Thinking in tags is no reply. In this order: \boxed{…}; what follows "the answer is" or
+    Thinking in tags is not a reply. In this order: \boxed{…}; what follows "the answer is" or
     "Answer:", to the end of its sentence; the whole reply. The first of these that is there
     decides; if it names two phrases, the reply is unparsed.
 

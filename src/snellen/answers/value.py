@@ -38,7 +38,7 @@ _LETTER_OR_TUPLE = re.compile(r"[A-Za-z]|[(\[][^()\[\],]+(?:,[^()\[\],]+)+[)\]]"
 
 
 def final_value(text: str) -> Value:
-    r"""The value that a reply settles on; never a guess. Thinking in tags is no reply.
+    r"""The value that a reply settles on; never a guess. Thinking in tags is not a reply.
 
     In this order: \boxed{…}; what follows "the answer is" or "Answer:"; the whole reply, if it is a
     value; the only number in it; what its last sentence ends with, "So the length is 12." The first

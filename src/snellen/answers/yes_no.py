@@ -88,8 +88,8 @@ _EMPTY = re.compile(
 def yes_or_no(text: str, question: str = "") -> YesNo:
     r"""Whether a reply says yes or no; never a guess.
 
-    Thoughts in tags are no reply. In this order: the reply is the word alone; it has `<answer>`, or
-    \boxed{Yes}; it says "the answer is yes"; it takes back what it said ("Wait, no."); it begins
+    Thoughts in tags are not a reply. In this order: the reply is the word alone; it has `<answer>`
+    or \boxed{Yes}; it says "the answer is yes"; it takes back what it said ("Wait, no."); it begins
     with the word; one of the two is called out in it ("So yes, ..."); its first clause is what the
     `question` asks, as a statement or denied. The first of these that finds something decides; if
     it finds both, the reply is unparsed, as one that says that it cannot tell (`UNKNOWN`). Chinese

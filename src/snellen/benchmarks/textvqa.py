@@ -163,7 +163,7 @@ def listed(path: Path) -> Iterator[dict[str, Any]]:
     entries = content.get("data") if isinstance(content, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise DataError(
-            f"{path} is no object with a list of objects, data. It is to be the authors' file, "
+            f"{path} is not an object with a list of objects, data. It is to be the authors' file, "
             "such as TextVQA_0.5.1_val.json."
         )
     yield from entries

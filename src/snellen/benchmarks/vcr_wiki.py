@@ -195,7 +195,7 @@ def to_sample(row_index: int, row: Row, shown: Shown) -> Sample:
             raise ValueError(f"a TSV has the whole picture alone, not {shown}; parquet has it")
         name, covered, media = row["index"], listed(row["answer"]), row["image"]
     if not isinstance(covered, list) or not all(isinstance(text, str) for text in covered):
-        raise TypeError("the covered texts are no list of texts")
+        raise TypeError("the covered texts are not a list of texts")
     return Sample(
         id=name,
         question=row.get("question") or "",
@@ -428,7 +428,7 @@ def results(path: Path, shown: Shown) -> Published | None:
         if isinstance(reply, dict):
             reply = ""
         if reply is not None and not isinstance(reply, str):
-            raise DataError(f"{path.name}: {key} of {name!r} is no text, nor a list of one.")
+            raise DataError(f"{path.name}: {key} of {name!r} is not text, nor a list of one.")
         texts[name] = reply
     return Published(replies=texts)
 

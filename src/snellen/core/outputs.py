@@ -38,7 +38,7 @@ def check_reply(value: object, model: str) -> Reply:
     """The reply with plain values in every field.
 
     Raises:
-        Rejected: it is no `Reply`, or a field has another type than `Reply` declares.
+        Rejected: it is not a `Reply`, or a field has another type than `Reply` declares.
     """
     if not isinstance(value, Reply):
         raise Rejected(f"{model} returned {type_of(value)}, not a Reply.")
@@ -62,7 +62,7 @@ def check_ranking(value: object, request: Request, model: str) -> Ranking:
     """One log-probability per choice of the request.
 
     Raises:
-        Rejected: there are more or fewer, or one is no finite number.
+        Rejected: there are more or fewer, or one is not a finite number.
     """
     ranking = Ranking(_choices(value, f"{model}: rank()"))
     if len(ranking) != len(request.choices):
@@ -83,7 +83,7 @@ def check_emissions(value: object, model: str) -> list[Emission]:
     """What a session said, with plain values in every field.
 
     Raises:
-        Rejected: it is no list of `Emission`, or a field has another type than it declares.
+        Rejected: it is not a list of `Emission`, or a field has another type than it declares.
     """
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise Rejected(f"{model}: the session returned {type_of(value)}, not a list of Emission.")

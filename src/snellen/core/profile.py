@@ -225,7 +225,7 @@ def read_profile(path: Path) -> Profile:
     """The profile in a TOML file.
 
     Raises:
-        UsageError: the file is missing, is no TOML, or has a field that a profile has not, or
+        UsageError: the file is missing, is not TOML, or has a field that a profile has not, or
             one beyond its bounds.
     """
     try:

@@ -237,7 +237,7 @@ class _Text:
         """The JSON value at this position, and its text.
 
         Raises:
-            json.JSONDecodeError: it is no JSON, is not whole, is longer than a row may be, or is
+            json.JSONDecodeError: it is not JSON, is not whole, is longer than a row may be, or is
             what Python alone reads.
         """
         self.peek()
@@ -302,4 +302,4 @@ def _object(value: object, where: str) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise json.JSONDecodeError(f"{name} is no JSON; null is", name, 0)
+    raise json.JSONDecodeError(f"{name} is not JSON; null is", name, 0)

@@ -40,7 +40,7 @@ def rows_of(
     read = _reader(path)
     if read is None:
         raise DataError(
-            f"{path} is no file of rows by its name: rows are read from {', '.join(READERS)}, "
+            f"{path} is not a file of rows by its name: rows are read from {', '.join(READERS)}, "
             "each with or without .gz behind it."
         )
     return read(source, where, revision)

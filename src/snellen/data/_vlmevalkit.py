@@ -65,7 +65,7 @@ class VlmEvalKitTsv(Tsv):
         pictures = _Pictures(learnt)
         yield from self._entries(path, learnt, pictures.span)
         learnt.lenders = pictures.lenders()
-        learnt.missing.pop("image", None)  # such a cell is no picture here either
+        learnt.missing.pop("image", None)  # such a cell is not a picture here either
 
     def _bytes(self, descriptor: int, entry: RowEntry) -> bytes:
         """The row without its picture."""
@@ -118,8 +118,8 @@ class VlmEvalKitTsv(Tsv):
             if images:
                 return tuple(images)
         raise DataError(
-            f"{where} is {name!r}, which is no base64 of a picture and the index of no row that "
-            "has one. If it is a file's name, call the column image_path."
+            f"{where} is {name!r}, which is neither a picture in base64 nor the index of a row "
+            "that has one. If it is a file's name, call the column image_path."
         )
 
 

@@ -73,8 +73,8 @@ def unpack(
     refused.
 
     Raises:
-        DataError: it is no whole zip or tar archive, is encrypted, would leave the folder, or grows
-            past what its size allows. Nothing of it is then in the folder.
+        DataError: it is not a complete zip or tar archive, is encrypted, would write outside the
+            folder, or grows past what its size allows. Nothing of it is then in the folder.
     """
     name = parts[0].name
     staging = folder / f".{name}.unpacking"
@@ -118,8 +118,8 @@ def _unpacked(
             target = inside_folder(entry.link or "", name)
             if str(target) not in members:
                 raise DataError(
-                    f"{name}: {entry.name!r} is a link to {entry.link!r}, which is no file before "
-                    "it in the archive: links may lead out of the folder, and are not made"
+                    f"{name}: {entry.name!r} is a link to {entry.link!r}, which is not a file "
+                    "before it in the archive: links may lead out of the folder, and are not made"
                 )
             os.link(staging / target, path)
             members[str(inside)] = members[str(target)]

@@ -106,7 +106,7 @@ def _fields(row: Row, but: Collection[str] = PICTURES) -> dict[str, Any]:
     """The columns of a row without pictures.
 
     Raises:
-        DataError: one of them has bytes, a picture's or others, which are no text.
+        DataError: one of them has bytes, a picture's or others, and bytes are not text.
     """
     fields = {name: value for name, value in row.items() if name not in but}
     for name, value in fields.items():

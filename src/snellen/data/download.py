@@ -110,7 +110,7 @@ def _hub(file: File) -> tuple[str, str, str] | None:
     match = re.fullmatch(r"hf://datasets/([\w.-]+/[\w.-]+)@([0-9a-f]{40})/([^?#]+)", file.url)
     if match is None:
         raise DataError(
-            f"{file.name}: {file.url} is no file on the hub at a commit: "
+            f"{file.name}: {file.url} is not a file on the hub at a commit: "
             "hf://datasets/ORG/NAME@COMMIT/path, the commit in 40 digits, since branches move."
         )
     return match[1], match[2], match[3]

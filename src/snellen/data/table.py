@@ -163,4 +163,4 @@ def _as_json(value: object) -> str:
         return row_digest(value)
     if isinstance(value, Decimal | timedelta):
         return str(value)
-    raise TypeError(f"a row holds a {type(value).__name__}, which is no JSON type")
+    raise TypeError(f"a row holds a {type(value).__name__}, which is not a JSON type")

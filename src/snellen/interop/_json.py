@@ -29,7 +29,7 @@ def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
     Raises:
         NotRows: it is JSON of another shape.
-        DataError: the file cannot be read, is no UTF-8 or no JSON, or has no rows.
+        DataError: the file cannot be read, is not UTF-8 or not JSON, or has no rows.
     """
     raw = file_content(path)  # whole, since only its end tells lines from one object
     if not raw.strip():
@@ -118,7 +118,7 @@ def _loads(raw: bytes, as_object: Callable[[list[tuple[str, Any]]], Any] | None 
     """JSON as Python reads it, with NaN and the infinities as None.
 
     Raises:
-        ValueError: it is no JSON, is nested too deep, or has a number of thousands of digits.
+        ValueError: it is not JSON, is nested too deep, or has a number of thousands of digits.
     """
     try:
         return json.loads(raw, parse_constant=lambda _: None, object_pairs_hook=as_object)

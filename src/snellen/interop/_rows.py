@@ -31,7 +31,9 @@ def rows_of(path: Path) -> Iterator[LabeledRow]:
     kind = kind_of(path)
     if kind not in KINDS:
         known = f"Predictions are read from {', '.join(KINDS)}, text files with or without .gz."
-        raise DataError(f"{path} is no file of predictions by its name. {INSTEAD.get(kind, known)}")
+        raise DataError(
+            f"{path} is not a file of predictions by its name. {INSTEAD.get(kind, known)}"
+        )
     if kind == ".xlsx":
         return _xlsx.rows_of(path)
     if kind in (".csv", ".tsv"):

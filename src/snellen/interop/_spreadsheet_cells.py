@@ -50,7 +50,7 @@ def cell(value: object, where: str) -> str | int | float | bool | None:
     """A value as one cell; a list or an object becomes JSON.
 
     Raises:
-        DataError: it is no finite number, or text with half a character.
+        DataError: it is not a finite number, or text with half a character.
     """
     match value:
         case None | bool() | int():
@@ -58,12 +58,12 @@ def cell(value: object, where: str) -> str | int | float | bool | None:
         case float():
             if math.isfinite(value):
                 return value
-            raise DataError(f"{where} is {value!r}, which is no number of a file.")
+            raise DataError(f"{where} is {value!r}, which is not a number of a file.")
         case str():
             return encodable(value, where)
         case list() | tuple() | dict():
             return encodable(json.dumps(value, ensure_ascii=False), where)
-    raise TypeError(f"{where} is a {type(value).__name__}, which is no cell")
+    raise TypeError(f"{where} is a {type(value).__name__}, which is not a cell")
 
 
 def encodable(text: str, where: str) -> str:

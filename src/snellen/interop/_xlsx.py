@@ -58,7 +58,8 @@ def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     A cell is text, a number, a boolean, "" if it is empty, or NoText.
 
     Raises:
-        DataError: it is no .xlsx, is locked, damaged or too large, has several sheets, or no names.
+        DataError: it is not a .xlsx file, is locked, damaged, or too large, has several sheets, or
+            has no column names.
         UsageError: calamine is not installed.
     """
     inspected = _inspected(path)
@@ -146,7 +147,7 @@ def _inspected(path: Path) -> list[_Sheet]:
     """All sheets of a file.
 
     Raises:
-        DataError: it is no .xlsx, is damaged, or unpacks to more than is sensible.
+        DataError: it is not a .xlsx, is damaged, or unpacks to more than is sensible.
     """
     try:
         check_regular(path)
@@ -161,7 +162,8 @@ def _inspected(path: Path) -> list[_Sheet]:
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         begun = "" if start[:2] == b"PK" else f", begins with {start!r} and is perhaps a text file"
         raise DataError(
-            f"{path} is no whole .xlsx file{begun}: {error}. If it was downloaded, fetch it again."
+            f"{path} is not a complete .xlsx file{begun}: {error}. If it was downloaded, fetch it "
+            "again."
         ) from error
 
 

@@ -14,7 +14,7 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     for the reader, of which there are none.
 
     Raises:
-        DataError: a value is no finite number or has half a character, or the file cannot be
+        DataError: a value is not a finite number or has half a character, or the file cannot be
         written.
     """
     with placed(path) as part, open(part, "w", encoding="utf-8", newline="") as file:

@@ -19,8 +19,8 @@ def read(path: Path) -> list[LabelRecord]:
     people.
 
     Raises:
-        DataError: the file cannot be read, has no columns of ids and labels, a label is no number,
-            or somebody labels one reply twice; names the row.
+        DataError: the file cannot be read, has no columns of ids and labels, a label is not a
+            number, or somebody labels one reply twice. The message names the row.
     """
     labels: list[LabelRecord] = []
     first: dict[tuple[str, int, str | None, str], str] = {}
@@ -51,7 +51,7 @@ def _label(row: Mapping[str, Any], where: str) -> LabelRecord:
     label = _number(cells["label"], f"{where}: the label")
     repeat = _number(cells["repeat"], f"{where}: repeat") or 0.0
     if repeat < 0 or not repeat.is_integer():
-        raise DataError(f"{where}: repeat is {cells['repeat']}, no whole number from 0 on.")
+        raise DataError(f"{where}: repeat is {cells['repeat']}, not a whole number from 0 on.")
     return LabelRecord(
         format=FORMAT,
         sample=cells["id"],
@@ -77,7 +77,7 @@ def _number(text: str, where: str) -> float | None:
     try:
         number = float(text)
     except ValueError as error:
-        raise DataError(f"{where} is {text!r}, which is no number.") from error
+        raise DataError(f"{where} is {text!r}, which is not a number.") from error
     if not math.isfinite(number):
-        raise DataError(f"{where} is {text!r}, which is no finite number.")
+        raise DataError(f"{where} is {text!r}, which is not a finite number.")
     return number

@@ -25,7 +25,7 @@ def write(
     that another program reads: its cells are unchanged. A note counts such cells.
 
     Raises:
-        DataError: a cell is no finite number or has half a character, or the file cannot be
+        DataError: a cell is not a finite number or has half a character, or the file cannot be
         written.
     """
     changed = 0

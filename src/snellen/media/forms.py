@@ -140,7 +140,7 @@ def medium(
     paths are relative to it and may not leave it.
 
     Raises:
-        MediaError: the value is no picture or video, or it cannot be shown.
+        MediaError: the value is not a picture or video, or it cannot be shown.
     """
     if isinstance(value, str):
         return _of_text(value, kind or kind_of(value) or "image", label, folder)
@@ -325,7 +325,7 @@ def _kind_in_base64(text: str) -> Kind | None:
 
 
 def kind_of_head(head: bytes) -> Kind | None:
-    """The kind that the first 16 bytes of a file show; None if it is no picture or video."""
+    """The kind that the first 16 bytes of a file show; None if it is not a picture or video."""
     if is_picture(head):
         return "image"
     is_video = head[4:8] == b"ftyp" or head.startswith(b"\x1aE\xdf\xa3") or head[8:12] == b"AVI "

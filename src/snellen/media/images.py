@@ -320,7 +320,7 @@ def _cut_off(image: Image) -> MediaError:
 
 def _no_image(image: Image, data: bytes) -> MediaError:
     return MediaError(
-        f"{label(image)} is no image: it begins with {data[:HEAD]!r}. "
+        f"{label(image)} is not an image: it begins with {data[:HEAD]!r}. "
         f"Images are {KINDS}; convert other kinds to PNG, or get the file again if it is "
         "meant to be one of these."
     )

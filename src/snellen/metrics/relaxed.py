@@ -23,7 +23,7 @@ def relaxed_accuracy(answer: str, target: str) -> float:
     0.0
 
     Raises:
-        TypeError: the answer or the target is no text.
+        TypeError: the answer or the target is not text.
     """
     for name, text in (("answer", answer), ("target", target)):
         if not isinstance(text, str):

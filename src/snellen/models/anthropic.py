@@ -86,7 +86,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Anthropic
 class Anthropic(OnServer):
     """A model behind the Messages API."""
 
-    what = "message"
+    what = "a message"
 
     # -- there
 
@@ -126,7 +126,7 @@ class Anthropic(OnServer):
         stop = first = None
         others: set[str] = set()
         for event in response.events:
-            fields = self._there.json(event.data, "event of a message")
+            fields = self._there.json(event.data, "an event of a message")
             kind = fields.get("type")
             if kind == "error":
                 error = next(iter(objects([fields.get("error")])), {})
@@ -163,11 +163,11 @@ class Anthropic(OnServer):
     ) -> Reply:
         content = body.get("content")
         if content is None or not are_parts(content) or not are_texts(content, "text"):
-            raise self._there.unreadable("no message", response.body)
+            raise self._there.unreadable("not a message", response.body)
         stop = string(body.get("stop_reason"))
         text = "".join(_of_kind("text", body))
         if not (text or stop):
-            raise self._there.unreadable("no whole message", response.body)
+            raise self._there.unreadable("not a whole message", response.body)
         if not text and (others := {block["type"] for block in content} - SILENT):
             raise self._there.without_text(others)
         return Reply(

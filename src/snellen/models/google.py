@@ -112,7 +112,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Google:
 class Google(OnServer):
     """A model behind generateContent. With `native_video` it needs no decoded frames."""
 
-    what = "reply of Gemini's"
+    what = "a reply of Gemini's"
 
     def __init__(self, there: Service, *, native_video: bool = False) -> None:
         super().__init__(there)
@@ -185,7 +185,7 @@ class Google(OnServer):
         stop = usage = blocked = first = None
         others: set[str] = set()
         for event in response.events:
-            chunk = self._there.json(event.data, "chunk of a reply of Gemini's")
+            chunk = self._there.json(event.data, "a chunk of a reply of Gemini's")
             if isinstance(error := chunk.get("error"), dict):
                 raise self._error(count(error, "code") or 500, error, response)
             usage = chunk.get("usageMetadata") or usage
@@ -208,13 +208,13 @@ class Google(OnServer):
         self, body: Mapping[str, Any], response: Response, first: float | None = None
     ) -> Reply:
         if not _are_candidates(body.get("candidates")):
-            raise self._there.unreadable("no reply of Gemini's", response.body)
+            raise self._there.unreadable("not a reply of Gemini's", response.body)
         candidate = next(iter(objects(body.get("candidates"))), {})
         is_blocked = _is_blocked(body.get("promptFeedback"))
         parts = _parts_of(candidate)
         stop = string(candidate.get("finishReason"))
         if not (parts or stop or is_blocked):  # without a reason it has not ended
-            raise self._there.unreadable("no reply of Gemini's", response.body)
+            raise self._there.unreadable("not a reply of Gemini's", response.body)
         text = "".join(part["text"] for part in parts if not part.get("thought"))
         others = _others(candidate) | {call for call in WRONG_CALLS if call == stop}
         if not text and not is_blocked and others:

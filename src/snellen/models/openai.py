@@ -61,7 +61,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> OpenAI:
 class OpenAI(OpenAIService):
     """A model behind chat completions."""
 
-    what = "chat completion"
+    what = "a chat completion"
 
     def __init__(self, there: Service) -> None:
         super().__init__(there)
@@ -106,18 +106,18 @@ class OpenAI(OpenAIService):
             if event.data == b"[DONE]":
                 is_complete = True
                 break
-            chunk = self._there.json(event.data, "chunk of a chat completion")
+            chunk = self._there.json(event.data, "a chunk of a chat completion")
             if error := chunk.get("error"):
                 return self._in_a_reply(error, response)
             usage = chunk.get("usage") or usage
             choices = chunk.get("choices")
             if not are_objects(choices):
-                raise self._there.unreadable("no chunk of a chat completion", event.data)
+                raise self._there.unreadable("not a chunk of a chat completion", event.data)
             for choice in objects(choices)[:1]:
                 stop = choice.get("finish_reason") or stop
                 delta = {} if choice.get("delta") is None else choice["delta"]
                 if not isinstance(delta, dict) or not _is_message(delta):
-                    raise self._there.unreadable("no chunk of a chat completion", event.data)
+                    raise self._there.unreadable("not a chunk of a chat completion", event.data)
                 others |= _others(delta)
                 for name in ("content", "reasoning_content", "reasoning", "refusal"):
                     if piece := _text(delta.get(name)):
@@ -142,11 +142,11 @@ class OpenAI(OpenAIService):
         choice = next(iter(objects(body.get("choices"))), {})
         message = choice.get("message")
         if not isinstance(message, dict) or not _is_message(message):
-            raise self._there.unreadable("no chat completion", response.body)
+            raise self._there.unreadable("not a chat completion", response.body)
         text = _text(message.get("content"))
         stop = string(choice.get("finish_reason"))
         if not (text or stop or message.get("refusal")):
-            raise self._there.unreadable("no whole chat completion", response.body)
+            raise self._there.unreadable("not a whole chat completion", response.body)
         if stop in BROKEN_OFF:
             error = choice.get("error") or f"it broke the reply off ({stop})"
             return self._in_a_reply(error, response)

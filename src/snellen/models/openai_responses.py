@@ -57,7 +57,7 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> OpenAIRes
 class OpenAIResponses(OpenAIService):
     """A model behind the Responses API."""
 
-    what = "response"
+    what = "a response"
 
     # -- there
 
@@ -86,7 +86,7 @@ class OpenAIResponses(OpenAIService):
         """The reply in a stream's last event."""
         first = None
         for event in response.events:
-            fields = self._there.json(event.data, "event of a response")
+            fields = self._there.json(event.data, "an event of a response")
             kind = fields.get("type")
             if kind == "error":
                 nested = fields.get("error")
@@ -106,7 +106,7 @@ class OpenAIResponses(OpenAIService):
             error = next(iter(objects([body.get("error")])), {})
             return self._withheld(status_of(error), error, response)
         if not isinstance(body.get("output"), list) or status not in ("completed", "incomplete"):
-            raise self._there.unreadable("no whole response", response.body)
+            raise self._there.unreadable("not a whole response", response.body)
         output = objects(body["output"])
         if not _is_output(body["output"]):
             raise self._there.unreadable("not a response in the API's format", response.body)

@@ -84,14 +84,15 @@ class Service:
         """The JSON object in a reply or in an event of a stream.
 
         Raises:
-            Overloaded: the data is not JSON, or not an object. `what` names the expected object.
+            Overloaded: the data is not JSON, or not an object. `what` names the expected
+                object, with its article.
         """
         try:
             value = orjson.loads(data)
         except orjson.JSONDecodeError:
-            raise self.unreadable("no JSON", data) from None
+            raise self.unreadable("not JSON", data) from None
         if not isinstance(value, dict):
-            raise self.unreadable(f"no {what}", data)
+            raise self.unreadable(f"not {what}", data)
         return value
 
     def unreadable(self, what: str, data: bytes) -> Overloaded:

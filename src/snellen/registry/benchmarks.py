@@ -142,7 +142,7 @@ def supplied(
             if spec.name == name:
                 return spec
         elif is_own_code(spec):
-            definition_of(parse(spec))  # a file that cannot be loaded is no benchmark's failure
+            definition_of(parse(spec))  # a file that cannot be loaded is not a benchmark's failure
             try:
                 candidate = of_run(manifest, spec, data=data)
             except SnellenError as error:
@@ -352,7 +352,7 @@ def _built_again(
 def _of_spec(manifest: Mapping[str, Any], spec: str, data: Path | None) -> Benchmark:
     if not is_own_code(spec):
         raise UsageError(
-            f"{spec} is no benchmark of your own: for a run name a file or a module with it, "
+            f"{spec} is not a benchmark of your own: for a run name a file or a module with it, "
             "FILE.py:NAME or module:NAME. Any other benchmark is found by the run itself."
         )
     if not is_object_run(manifest):

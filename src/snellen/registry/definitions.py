@@ -62,8 +62,8 @@ def definition_of(parts: Spec) -> BenchmarkDefinition:
         return definition_of_entry(*resolve(parts.name))
     if parts.kind == "module" and _is_listed(parts.name):
         raise UsageError(
-            f"{parts.base}: {parts.attribute!r} is no option; options are written name=value, with "
-            "commas between."
+            f"{parts.base}: {parts.attribute!r} is not an option; options are written name=value, "
+            "with commas between."
         )
     loaded = sources.load(parts)
     file = loaded.file

@@ -44,7 +44,7 @@ def key_variable(spec: str, kind: str, profile: Profile) -> str | None:
     names = " or ".join(variables)
     if profile.api_key_env and not names.isidentifier():
         raise UsageError(
-            f"{spec}: what stands for the key (--api-key-env) is no name of a variable, and is "
+            f"{spec}: what stands for the key (--api-key-env) is not a name of a variable, and is "
             "not shown, for it may be the key. Put the key into an environment variable, and "
             "give that one's name."
         )

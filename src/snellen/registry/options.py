@@ -26,7 +26,7 @@ def parsed(text: str, spec: str) -> dict[str, str]:
         key, equals, value = pair.partition("=")
         if not equals:
             raise UsageError(
-                f"{spec}: {pair!r} is no option; options are written name=value, with commas "
+                f"{spec}: {pair!r} is not an option; options are written name=value, with commas "
                 "between."
             )
         options[key.strip().replace("-", "_")] = value.strip()

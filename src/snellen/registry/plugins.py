@@ -40,7 +40,7 @@ class Plugin:
         return f"{self.module}:{self.attribute} of {self.distribution} {self.version}"
 
     def file(self) -> Path | None:
-        """The module's file, without importing it; None if it is no file of Python's."""
+        """The module's file, without importing it; None if it is not a file of Python's."""
         return file_of_module(self.module)
 
 

@@ -74,7 +74,7 @@ def _from_file(path: Path) -> Sequence[str]:
     except OSError as error:
         raise CatalogError(f"{path}: the suite cannot be read: {error.strerror}.") from error
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is no TOML file: {error}.") from error
+        raise UsageError(f"{path} is not a TOML file: {error}.") from error
     names = document.get("benchmarks")
     strange = sorted(set(document) - {"benchmarks", "title"})
     if strange or not isinstance(names, list) or not all(isinstance(item, str) for item in names):

@@ -25,7 +25,7 @@ async def fetched(request: Request) -> Request:
     no addresses.
 
     Raises:
-        MediaError: one could not be fetched, is too large, or is no picture.
+        MediaError: one could not be fetched, is too large, or is not a picture.
     """
     if not has_addresses(request):
         return request

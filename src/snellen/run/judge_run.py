@@ -42,14 +42,14 @@ def judge_run(
     replaces earlier labels; the report then says how the judges compare with them.
 
     Raises:
-        UsageError: it is no run, or a scoring is not there or has no judge, or an option of the
+        UsageError: it is not a run, or a scoring is not there or has no judge, or an option of the
             plan has no effect on judging.
         DataError: labels cannot be read, or are not of this run.
     """
     check_judging(plan.options)
     labels = None if against is None else read_labels(against)
     if not (path / MANIFEST).exists():
-        raise UsageError(f"{path} is no run folder: it has no {MANIFEST}. A judge reads a run.")
+        raise UsageError(f"{path} is not a run folder: it has no {MANIFEST}. A judge reads a run.")
     run = Run(path)
     benchmark = benchmark_of(path, run.manifest(), benchmark)
     names = list(scorings) or [

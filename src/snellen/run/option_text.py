@@ -36,7 +36,7 @@ def number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise ValueError(f"{text!r} is no number.")
+        raise ValueError(f"{text!r} is not a number.")
     return value
 
 

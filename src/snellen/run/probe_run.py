@@ -50,7 +50,7 @@ def probe_run(
     run's folder, each with its report in `steering.json`. They enter no score.
 
     Raises:
-        UsageError: it is no run, or a scoring is not there or has no judge, or none of its verdicts
+        UsageError: it is not a run, a scoring is not there or has no judge, or none of its verdicts
             can be read.
     """
     budget, seed = budget or budget_of(plan), plan.options["sample_seed"]

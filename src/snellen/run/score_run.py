@@ -139,7 +139,7 @@ def _is_run(path: Path, benchmark: str | Benchmark | None, data: str | Path | No
             raise UsageError("data is for predictions: name their benchmark too (-b).")
         if not is_run:
             raise UsageError(
-                f"{path} is no run folder: it has no {MANIFEST}. If predictions are in it, name "
+                f"{path} is not a run folder: it has no {MANIFEST}. If predictions are in it, name "
                 "their benchmark (-b)."
             )
     return is_run

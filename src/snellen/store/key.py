@@ -45,7 +45,7 @@ class Key(tuple[Any, ...]):
             and all(type(part) is int and 0 <= part < MAX_COUNT for part in parts[1:])
         )
         if not is_key:
-            raise ValueError(f"{[*parts]} is no key: sample, repeat, turn, and a step if not 0")
+            raise ValueError(f"{[*parts]} is not a key: sample, repeat, turn, and a step if not 0")
         return cls(*parts)
 
     @property

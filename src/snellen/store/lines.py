@@ -1,4 +1,4 @@
-"""Lines of a run's files to records and back: which lines are no records, and what is noted."""
+"""Lines of a run's files to records and back: which lines are not records, and what is noted."""
 
 from __future__ import annotations
 
@@ -163,8 +163,8 @@ class LineReading:
             return decoder.decode(line)
         except msgspec.DecodeError as error:
             raise StoreError(
-                f"{self._path / name}: the line at byte {offset} is no record: {error}. The file "
-                "was changed by hand, or by another program: put it back as it was."
+                f"{self._path / name}: the line at byte {offset} is not a record: {error}. The "
+                "file was changed by hand, or by another program: put it back as it was."
             ) from error
 
     def _checked(self, decoder: msgspec.json.Decoder[T], line: bytes, name: str) -> T:

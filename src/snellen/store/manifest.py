@@ -86,7 +86,7 @@ def read_manifest(folder: Folder) -> dict[str, Any]:
         )
     raw = folder.get(MANIFEST)
     if raw is None:
-        raise StoreError(f"{path} is no run folder: it has no {MANIFEST}.")
+        raise StoreError(f"{path} is not a run folder: it has no {MANIFEST}.")
     try:
         manifest = orjson.loads(raw)
         check_format(manifest["format"], path / MANIFEST)

@@ -38,7 +38,7 @@ MUTEX = ".remote.lock"
 JOURNAL = re.compile(r"(?:questions|replies|events)(?:\.part-\d{5})?(?:-(\d{1,15}))?\.jsonl")
 REPLACED = re.compile(r"(?:manifest|report|steering)\.json|report\.md|(?:scores|labels)\.jsonl")
 DEEPEST = 16
-"""Folders below a place that is listed; what lies deeper is no run's."""
+"""Folders below a place that is listed; what lies deeper is not a run's."""
 
 
 class _Copy(msgspec.Struct):

@@ -457,4 +457,4 @@ def key_hook(kind: type, value: Any) -> Any:
     """Make what a decoder cannot make by itself: keys."""
     if kind is Key and isinstance(value, list):
         return Key.of(value)
-    raise ValueError(f"{value!r:.80} is no {kind.__name__}")
+    raise ValueError(f"{value!r:.80} is not a {kind.__name__}")

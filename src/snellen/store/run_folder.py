@@ -350,7 +350,7 @@ class Run:
 
     def _at(self, placed: Placed, decoder: msgspec.json.Decoder[T]) -> T:
         if Path(placed.file).name != placed.file:
-            raise StoreError(f"{placed.file} is no file of the run {self.path}.")
+            raise StoreError(f"{placed.file} is not a file of the run {self.path}.")
         reader = self.folder.reader(placed.file)
         try:
             line = reader.line(placed.offset)

@@ -115,7 +115,7 @@ def mmstar(rows: Rows, replies: Path, data: Path) -> Case:
 
 
 def verdicts(rows: Rows, parsed: str, correct: str) -> Expected:
-    """Letters and verdicts; a script's word for no letter is no answer here."""
+    """Letters and verdicts; a script's word for no letter is not an answer here."""
     return Expected(
         items={
             str(row["id"]): [

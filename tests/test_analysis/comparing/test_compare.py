@@ -129,7 +129,7 @@ def test_categories_are_compared_and_their_p_adjusted_over_their_tag(
         [0.2, 0.2]
     )
     low, high = sorted(difference.p or 0.0 for difference in kinds.values())
-    # Holm's: the smaller is doubled, the larger is no smaller than that.
+    # Holm's: the smaller is doubled, the larger is not a smaller than that.
     assert sorted(difference.adjusted or 0.0 for difference in kinds.values()) == pytest.approx(
         [min(1, 2 * low), max(min(1, 2 * low), high)]
     )

@@ -297,7 +297,7 @@ def test_what_is_so_of_two_data_sets_is_said_once(tmp_path: Path) -> None:
             run(tmp_path, name, which, own, limit=50)
     document = compared(tmp_path)
     assert len(document.leaderboards) == 2
-    # `changed` is no part of the benchmark that scores: it makes the rows of the second set.
+    # `changed` is not part of the benchmark that scores: it makes the rows of the second set.
     partial, source = document.notes
     assert partial == "partial: 50 of 100"
     assert source.endswith("as it is now. It has changed since the run was made")

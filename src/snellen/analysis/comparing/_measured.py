@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-NO_SUMS = "no paired interval: this metric is no function of sums over clusters"
+NO_SUMS = "no paired interval: this metric is not a function of sums over clusters"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,7 +50,7 @@ def vlmevalkit_class(spec: str, dataset: str | None = None) -> Benchmark:
     instance = build(own, {"dataset": dataset}, title) if isinstance(own.value, type) else own.value
     for method in ("build_prompt", "evaluate"):
         if not callable(getattr(instance, method, None)):
-            raise UsageError(f"{title} has no method {method}: {instance!r:.80} is no data set.")
+            raise UsageError(f"{title} has no method {method}: {instance!r:.80} is not a data set.")
     if getattr(instance, "MODALITY", "IMAGE") == "VIDEO" or getattr(instance, "TYPE", "") == "MT":
         raise UsageError(f"{title}: sets of videos or of several turns are not asked through this.")
     dataset = str(getattr(instance, "dataset_name", dataset))

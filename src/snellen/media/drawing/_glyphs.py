@@ -66,7 +66,7 @@ def glyph(sign: str, turn: int = 0) -> NDArray[np.bool_]:
 
     Raises:
         KeyError: a sign that is not drawn here.
-        ValueError: `turn` is no multiple of 15.
+        ValueError: `turn` is not a multiple of 15.
     """
     if turn % 15:
         raise ValueError(f"glyphs turn in steps of 15 degrees, not by {turn}")

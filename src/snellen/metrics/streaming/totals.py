@@ -22,7 +22,7 @@ def projected(columns: Columns) -> Estimate:
 
         P = 1/T Σ_t 1/n_t Σ_p [what had been said by then is right]
 
-    In [0, 1]; higher is better. `n` counts points. It is no measure of time: what speaks blindly
+    In [0, 1]; higher is better. `n` counts points. It is not a measure of time: what speaks blindly
     soon after it is asked does well. Points at 5 and 15 s, of which the second alone asks for
     what is said at 3:
 

@@ -34,7 +34,7 @@ def stream_report(run: Run) -> StreamReport | None:
     cost = sum(end["cost"] for end in data)
     dropped = sum(len(end["dropped"]) for end in data)
     frames = sum(end["frames"] for end in data) + dropped
-    # The seconds that the shown frames stand for, so that dropping frames is no advantage.
+    # The seconds that the shown frames stand for, so that dropping frames is not an advantage.
     watched = media * (frames - dropped) / frames if frames else 0.0
     return StreamReport(
         sessions=len(data),
