@@ -272,7 +272,10 @@ def test_a_bad_spreadsheet_is_refused_in_clear_words(
 
 @pytest.mark.parametrize(
     ("make", "words"),
-    [(bomb, r"unpacks to 200 MB, .* times its size, and is not read"), (lying_bomb, "not a complete")],
+    [
+        (bomb, r"unpacks to 200 MB, .* times its size, and is not read"),
+        (lying_bomb, "not a complete"),
+    ],
 )
 def test_a_bomb_is_not_unpacked(tmp_path: Path, make: Callable[[Path], None], words: str) -> None:
     path = tmp_path / "r.xlsx"
