@@ -95,18 +95,22 @@ MARGIN = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Ladder:
-    """Rows of letters that get harder: their levels, and what the point where reading ends is.
-
-    `label` is a level in a result, its number the one that the curve is drawn over.
-    """
+    """Rows of letters that get harder, and how the point where reading ends is named."""
 
     levels: tuple[int, ...]
+    """The number of each level: its position on the curve."""
     label: Callable[[int], str]
+    """The label of a level in a result."""
     metric: str
+    """The metric for the point where reading ends."""
     unit: str
+    """The unit of the levels."""
     harder: Literal["lower", "higher"]
+    """Whether lower or higher levels are harder."""
     scale: Literal["log", "linear"] = "log"
+    """The scale of the curve's axis."""
     alphabet: str = LETTERS
+    """The letters that are drawn."""
 
 
 LADDERS = {

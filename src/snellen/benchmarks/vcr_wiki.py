@@ -230,12 +230,14 @@ def words(sample: Sample, lang: Lang, prompt: Preset) -> str:
 
 
 class Rule(NamedTuple):
-    """How a language's texts are split into tokens, and how runs of tokens are joined and split
-    again."""
+    """How a language's texts are split into tokens and joined again."""
 
     tokens: Callable[[str], Sequence[str]]
+    """Splits a text into tokens."""
     joint: str
+    """The text between two joined tokens."""
     parts: Callable[[str], Sequence[str]]
+    """Splits a joined run into its tokens."""
 
     def run(self, text: str) -> str:
         return self.joint.join(self.tokens(text))
@@ -320,8 +322,11 @@ class SharedTokens(NamedTuple):
     """How many different tokens a run and a covered text share, and how many each has."""
 
     shared: int
+    """The number of different tokens that both have."""
     run: int
+    """Those of the run."""
     covered: int
+    """Those of the covered text."""
 
     @property
     def precision(self) -> float:

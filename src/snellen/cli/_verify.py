@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass
 class Count:
-    """The number of items, the number of wrong ones, and the errors of the first wrong ones."""
+    """Counts items and the wrong ones among them."""
 
     n: int = 0
+    """The number of items."""
     wrong: int = 0
+    """The number of wrong ones."""
     first: str | None = None
+    """The error of the first wrong item."""
     reasons: list[str] = field(default_factory=list)
+    """The errors of the first wrong ones."""
 
     def add(self, why: str) -> None:
         self.wrong += 1
@@ -52,16 +56,22 @@ MAX_NAMES = 5
 
 @dataclass
 class Videos:
-    """The videos of questions, each looked up once, and the number of questions that fail for
-    missing ones: in all, and for each category of the tags in `by`."""
+    """The videos of questions, each looked up once."""
 
     by: tuple[str, ...] = ()
+    """The tags whose categories are counted."""
     there: dict[Path, bool] = field(default_factory=dict)
+    """Whether each video file exists."""
     missing: list[str] = field(default_factory=list)
+    """The missing videos."""
     questions: int = 0
+    """The number of questions with a video."""
     left: int = 0
+    """The number of questions whose videos all exist."""
     of: dict[str, Counter[str]] = field(default_factory=dict)
+    """The number of questions in each category, by tag."""
     lost: dict[str, Counter[str]] = field(default_factory=dict)
+    """The number of questions that fail for a missing video in each category, by tag."""
 
     def add(self, sample: Sample) -> None:
         videos = [video for video in sample.media if isinstance(video, Video)]
@@ -146,17 +156,24 @@ def videos_of(benchmark: Benchmark) -> Videos:
 
 @dataclass
 class Verified:
-    """`digest` is the digest of the rows in a run's identity; None if they are incomplete. `wrong`
-    is an error of the whole file. `published` is the name under which the file's MD5 is known."""
+    """What was found about a file of rows."""
 
     path: Path
+    """The file."""
     file: Digests | None = None
+    """The digests of the file; None if it cannot be read."""
     published: str | None = None
+    """The name under which the file's MD5 is known."""
     digest: str | None = None
+    """The digest of the rows in a run's identity; None if they are incomplete."""
     rows: Count = field(default_factory=Count)
+    """The rows."""
     pictures: Count = field(default_factory=Count)
+    """The pictures in the rows."""
     videos: Videos = field(default_factory=Videos)
+    """The videos of the rows."""
     wrong: list[str] = field(default_factory=list)
+    """Errors of the whole file."""
 
     @property
     def ok(self) -> bool:

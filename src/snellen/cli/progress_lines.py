@@ -31,6 +31,7 @@ class RunLines:
     """The printed lines of one run."""
 
     progress: Progress
+    """The run's progress."""
     notes: int = 0
     """How many of its notes."""
     is_complete: bool = False

@@ -46,7 +46,9 @@ class Member:
     """A file from an archive."""
 
     size: int
+    """Its size in bytes."""
     sha256: str
+    """Its SHA-256, in hexadecimal digits."""
 
 
 @dataclass(frozen=True)

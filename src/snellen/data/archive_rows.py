@@ -44,10 +44,12 @@ KINDS: Mapping[type, Kind] = {str: "text", int: "int", float: "float", bool: "bo
 
 @dataclass(frozen=True, kw_only=True)
 class Packed:
-    """How many there were."""
+    """The numbers of packed items."""
 
     rows: int
+    """The number of rows."""
     images: int
+    """The number of images."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,11 +14,14 @@ class NotSplit(ValueError):
 
 
 class Span(NamedTuple):
-    """The bytes of a cell's text in its row. `doubled`: two quotes in it stand for one."""
+    """The position of a cell's text in its row."""
 
     start: int
+    """The first byte."""
     end: int
+    """The byte after the last one."""
     doubled: bool
+    """Whether two quotes in it stand for one."""
 
 
 def spans(raw: bytearray, delimiter: bytes, go_on: Callable[[], bool]) -> list[Span]:

@@ -23,17 +23,24 @@ _ARCHIVE = re.compile(r".+\.(?:zip|tar|tgz|tbz2?|txz|tar\.(?:gz|bz2|xz))", re.AS
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The record of a downloaded file. `members` has the size and SHA-256 of each file in an
-    archive. `passing` marks an archive that is deleted after it is unpacked."""
+    """The record of a downloaded file."""
 
     name: str
+    """The file's name."""
     url: str
+    """The address that it came from."""
     size: int
+    """Its size in bytes."""
     sha256: str
+    """Its SHA-256."""
     md5: str | None = None
+    """Its MD5, if it is published."""
     when: str = ""
+    """The time of the download."""
     members: dict[str, tuple[int, str]] = {}
+    """The size and SHA-256 of each file in an archive, by name."""
     passing: bool = False
+    """Whether it is an archive that is deleted after it is unpacked."""
 
 
 class _FileList(msgspec.Struct, frozen=True, kw_only=True):

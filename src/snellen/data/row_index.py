@@ -45,17 +45,18 @@ BLOCK = 1_000
 
 
 class RowEntry(NamedTuple):
-    """The position of a row: its first byte in the file, and its length without the line end.
-    `skip` bytes from its byte `at` on are a picture, which can be left out (0: none).
-
-    Offsets are 0 if the file cannot seek. The digest is 16 bytes.
-    """
+    """The position of a row in its file."""
 
     offset: int
+    """The row's first byte; 0 if the file cannot seek."""
     length: int
+    """The row's length in bytes, without the line end."""
     at: int
+    """The first byte of a picture in the row, which can be left out."""
     skip: int
+    """The picture's length in bytes; 0 if there is none."""
     digest: bytes
+    """The row's digest: 16 bytes."""
 
 
 class Learnt(msgspec.Struct):

@@ -97,16 +97,18 @@ def _missing(table: Table) -> Mapping[str, Mapping[str, int]]:
 
 
 class Record(NamedTuple):
-    """A row's bytes without its line end, and their position; the positions of its cells if it has
-    quotes, otherwise the delimiters separate them."""
+    """A row of a sheet, and its position."""
 
     raw: bytes
+    """The row's bytes, without the line end."""
     offset: int
+    """Its first byte in the file."""
     position: int | None
     """The position of the row; None for the header."""
     line: int | None
     """The number of its first line, if it is known."""
     spans: list[Span] | None
+    """The positions of its cells if it has quotes; None if delimiters separate them."""
 
     def where(self, path: Path) -> str:
         """The name of the row in messages."""

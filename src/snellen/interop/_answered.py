@@ -9,14 +9,21 @@ EXPORTED = ("id", "question", "choices", "target", "reply", "state")
 
 @dataclass(frozen=True, kw_only=True)
 class Answered:
-    """A question with its reply. `position` is that of its row in the data set, from 0; a `reply`
-    of None is a failed one."""
+    """A question with its reply."""
 
     id: str
+    """The sample's id."""
     position: int
+    """The position of its row in the data set, from 0."""
     question: str
+    """The text of the question."""
     choices: tuple[str, ...] = ()
+    """The texts of the choices, in order."""
     target: str | None = None
+    """The right answer; None if it is hidden."""
     reply: str | None = None
+    """The reply; None if the question failed."""
     reasoning: str | None = None
+    """What the model thought before the reply."""
     tags: Mapping[str, str] = field(default_factory=dict)
+    """The sample's tags."""

@@ -18,9 +18,10 @@ NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 @dataclass(frozen=True)
 class NoText:
-    """A cell whose text is lost, and what the cell contains instead: "a formula"."""
+    """A cell whose text is lost."""
 
     why: str
+    """What the cell contains instead: "a formula"."""
 
 
 def harmless(text: str) -> str:

@@ -52,24 +52,26 @@ HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class Predictions:
-    """Replies by sample id, and notes on how they were read.
-
-    `possible_names` are the (model, data set) pairs that the file's name may mean, with the longest
-    data set's name first; `{model}_{dataset}.xlsx` alone is ambiguous. `row_numbers` says that the
-    ids are positions of rows in lmms-eval's copy of the data, from 0; `targets` are its right
-    answers, which show whether the rows have the same order. `questions` are some of the file's
-    questions by id, which show whether they are the data set's. `other_ids` are further columns
-    that may contain the ids.
-    """
+    """Replies that were read from a file."""
 
     replies: Mapping[str, str]
+    """The replies, by sample id."""
     where: str
+    """The file or the folder."""
     notes: Sequence[str]
+    """How the file was read."""
     possible_names: Sequence[tuple[str, str]] = ()
+    """The pairs of model and data set that the file's name may mean, with the longest data set's
+    name first: `{model}_{dataset}.xlsx` alone is ambiguous."""
     row_numbers: bool = False
+    """Whether the ids are positions of rows in lmms-eval's copy of the data, from 0."""
     targets: Mapping[str, str] = field(default_factory=dict)
+    """The right answers in the file, by id. They show whether the rows have the order of the data
+    set."""
     questions: Mapping[str, str] = field(default_factory=dict)
+    """Some of the file's questions, by id. They show whether they are the data set's."""
     other_ids: Sequence[str] = ()
+    """Further columns that may contain the ids."""
 
 
 def read(

@@ -69,16 +69,16 @@ class Window:
 
 @dataclass(frozen=True, kw_only=True)
 class VideoFacts:
-    """Facts from a video's packets. `times` are the ascending media times of all frames in seconds.
-    `declared` is the duration that the file declares, or None."""
+    """Facts from a video's packets."""
 
     times: tuple[float, ...]
     """The times of all frames in seconds, rising."""
     declared: float | None
     """The duration in seconds that the file states; None if it states none."""
     stamps: tuple[int, ...]
+    """The presentation timestamps of all frames."""
     keys: tuple[int, ...]
-    """Presentation timestamps: of all frames, and of those where decoding can start."""
+    """The presentation timestamps of the frames where decoding can start."""
     scanned: bool
     """Whether the stamps come from the packets, which makes seeking possible."""
 

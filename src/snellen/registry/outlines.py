@@ -23,17 +23,20 @@ class Definition(msgspec.Struct, frozen=True):
     """A function or a class of a file."""
 
     docstring: str = ""
+    """Its docstring; empty if it has none."""
     returns: str = ""
     """The annotation of what a function returns, as it is written."""
     reads_data: bool = False
     """Whether a function does anything with its parameter `data` but refuse it."""
     is_class: bool = False
+    """Whether it is a class."""
 
 
 class Outline(msgspec.Struct, frozen=True):
     """What a file says of itself."""
 
     docstring: str = ""
+    """The file's docstring."""
     constants: dict[str, Any] = {}
     """Those of `CONSTANTS` that are literals."""
     definitions: dict[str, Definition] = {}

@@ -15,10 +15,12 @@ PREFIX = "suite:"
 
 @dataclass(frozen=True)
 class Suite:
-    """A name's benchmarks, with what they are for."""
+    """Benchmarks under one name."""
 
     title: str
+    """What they are for."""
     benchmarks: Sequence[str]
+    """The names of the benchmarks, with their options."""
 
 
 SUITES: Mapping[str, Suite] = {

@@ -39,14 +39,18 @@ DIFFERENCES = ("a", "b", "b minus a", "95 % interval", "p", "adjusted p", "n", "
 
 
 class Part(NamedTuple):
-    """A part of a report: a title, lines below it, a table (headings first, or empty), and lines
-    below that. In an `untested` table, differences have no p."""
+    """A part of a report."""
 
     title: str
+    """Its heading."""
     above: Sequence[str] = ()
+    """Lines above the table."""
     table: Sequence[Sequence[str]] = ()
+    """A table with its headings in the first row; empty if there is none."""
     below: Sequence[str] = ()
+    """Lines below the table."""
     untested: bool = False
+    """Whether the differences in the table have no p."""
 
 
 def parts(document: Comparisons, *, detailed: bool) -> Iterator[Part]:

@@ -12,23 +12,28 @@ from snellen.scoring import MetricReport
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table as the template draws it.
-
-    After the column `after`, a picture shows the value and interval of each row on the axis `on`.
-    `links` are pairs of a section and a label for screen readers, for the first cell of each row.
-    `remarks` are lines below the table.
-    """
+    """A table as the template draws it."""
 
     caption: str
+    """The line above the table."""
     headings: Sequence[str]
+    """The headings of the columns."""
     rows: Sequence[Sequence[str]]
+    """The texts of the cells."""
     numbers: Sequence[bool]
+    """For each column, whether it contains numbers."""
     remarks: Sequence[str] = ()
+    """Lines below the table."""
     on: Axis | None = None
+    """The axis of the picture that shows each row's value and interval; None for no picture."""
     marks: Sequence[Mark | None] = ()
+    """The mark of each row in the picture."""
     after: int = 0
+    """The column after which the picture is drawn."""
     links: Sequence[tuple[str, str]] = ()
+    """For the first cell of each row, a section and a label for screen readers."""
     sortable: bool = False
+    """Whether a reader can sort the rows."""
 
 
 def table(

@@ -22,12 +22,14 @@ MOST_TICKS = 6
 
 @dataclass(frozen=True)
 class Axis:
-    """Values from the first tick to the last, from left to right; `scale` is the factor of the
-    labels (100 for percent)."""
+    """A horizontal axis, from the first tick to the last."""
 
     ticks: tuple[float, ...]
+    """The values of the ticks."""
     scale: float
+    """The factor of the labels: 100 for percent."""
     unit: str
+    """The unit of the labels."""
 
     def at(self, value: float) -> float:
         """The distance of a value from the left, in pixels; beyond the axis, that of the edge."""
@@ -47,12 +49,16 @@ class Axis:
 
 @dataclass(frozen=True)
 class Mark:
-    """The dot of a row, the ends of its interval, if any, and the value of a blind model."""
+    """The dot of a row on an axis."""
 
     dot: float
+    """The value."""
     low: float | None
+    """The lower end of the interval; None if there is no interval."""
     high: float | None
+    """The upper end of the interval."""
     blind: float | None = None
+    """The value of a model that sees no picture."""
 
 
 def axis(metrics: Iterable[MetricReport | None], *values: float | None) -> Axis | None:
@@ -98,25 +104,32 @@ def mark(on: Axis, metric: MetricReport | None, blind: float | None = None) -> M
 
 @dataclass(frozen=True)
 class Level:
-    """A level of a ladder: its number, if there is room for it, and the positions of its dot and
-    interval."""
+    """A level of a ladder, as a point of its curve."""
 
     name: str
+    """Its number; empty if there is no room for it."""
     x: float
+    """The horizontal position of the dot."""
     y: float
+    """The vertical position of the dot."""
     low: float | None
+    """The position of the interval's lower end; None if there is no interval."""
     high: float | None
+    """The position of the interval's upper end."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """The share right at each level of a ladder; `threshold` is the x position where reading ends,
-    and `band` its interval."""
+    """The share of right answers at each level of a ladder."""
 
     levels: Sequence[Level]
+    """The points of the curve."""
     line: str
+    """The path through them, in SVG's notation."""
     threshold: float | None
+    """The horizontal position where reading ends; None if it does not end."""
     band: tuple[float, float] | None
+    """The interval of the threshold."""
 
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 468.0, 12.0, 196.0

@@ -65,13 +65,18 @@ ALWAYS_LISTED = ("failed", "refused", "truncated", "unparsed")
 
 @dataclass(frozen=True)
 class LadderFigure:
-    """A curve and its caption. `across` is the label of the axis of levels."""
+    """A curve and its caption."""
 
     id: str
+    """The id of the element on the page."""
     title: str
+    """The heading."""
     caption: str
+    """The line below the curve."""
     across: str
+    """The label of the axis of levels."""
     curve: Curve
+    """The curve."""
 
 
 def html(results: Sequence[Result], compared: Comparisons | None = None) -> str:

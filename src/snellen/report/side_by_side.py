@@ -23,18 +23,23 @@ CAPABILITIES = ("model", "capability", "mean score", "95 % interval", "n", "benc
 
 
 class ResultName(NamedTuple):
-    """The names of a result among others: benchmark and model."""
+    """The names of a result among others."""
 
     benchmark: str
+    """The benchmark's name."""
     model: str
+    """The model's name."""
 
 
 class ResultSide(NamedTuple):
     """The name of a result in comparisons."""
 
     model: str
+    """The model's name."""
     identity: Mapping[str, Any]
+    """What the run asked and how."""
     where: str
+    """The run folder or the file."""
 
     @classmethod
     def of(cls, result: Result) -> ResultSide:

@@ -56,7 +56,9 @@ class Turn:
     """A question with the key of its records."""
 
     key: Key
+    """The key of the records."""
     request: Request
+    """The question."""
     digest: str = ""
     """The digest of the request; empty if there is none."""
     media: list[SeenMedia] = field(default_factory=list)

@@ -45,18 +45,23 @@ class Job:
     """One benchmark to run on one model."""
 
     benchmark: Benchmark
+    """The benchmark."""
     model: Model
+    """The model."""
     run: Run
     """The folder for questions and replies, loaded and locked by the caller."""
     selection: Selection
     """The rows that are asked."""
     settings: Settings
+    """How the questions are asked."""
     limiter: Limiter
     """Shared by all jobs on the same server."""
     budget: Budget
     """Shared by all jobs of one call."""
     stop: Stop
+    """Says whether the run must stop."""
     progress: Progress
+    """Shows how far the run is."""
     reuse: Reuse | None = None
     """Looks up another run's reply to a request."""
     observers: Sequence[Observer] = ()

@@ -20,12 +20,14 @@ when they are asked."""
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """`places` are the indices of the chosen rows (None: all), `rows` is their number, and `total`
-    the number of all rows."""
+    """The rows that a run asks."""
 
     places: frozenset[int] | None
+    """The indices of the chosen rows; None for all."""
     rows: int
+    """The number of the chosen rows."""
     total: int
+    """The number of all rows."""
 
 
 def check(benchmark: Benchmark) -> None:

@@ -55,7 +55,9 @@ class Setup:
     """How a benchmark's videos are streamed to a model."""
 
     model: Streams
+    """The model that watches."""
     streaming: Streaming
+    """The benchmark's rules for streams."""
     policy: videos.Policy
     """Which frames are streamed."""
     rate: float

@@ -39,11 +39,14 @@ def file_order(name: str) -> tuple[int, int]:
 
 
 class Stamp(NamedTuple):
-    """Which file it is, and as it is now: a file that was replaced has another."""
+    """The version of a file: a replaced or changed file has another."""
 
     inode: int
+    """The number of the file in its file system."""
     size: int
+    """Its size in bytes."""
     changed: int
+    """The time of the last change, in nanoseconds."""
 
 
 class _Elsewhere(Exception):

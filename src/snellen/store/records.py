@@ -57,11 +57,12 @@ class SeenMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     frames: list[float] = []
     """The times of a video's frames, in seconds."""
     width: Count | None = None
+    """The width in pixels as the model got it; of a video, a frame's. Absent if unknown, or if it
+    is the width in the question's row."""
     height: Count | None = None
-    """Pixels as the model got it, of a video those of a frame; absent where they are those of the
-    question's row, or are not known."""
+    """The height in pixels, under the same rules."""
     original: Size | None = None
-    """Width and height before it was scaled; absent where it was not."""
+    """The width and height before it was scaled; absent if it was not scaled."""
 
 
 class ToolCallFields(msgspec.Struct, frozen=True, kw_only=True):

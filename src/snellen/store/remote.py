@@ -33,11 +33,14 @@ _opening = threading.Lock()
 
 
 class Object(NamedTuple):
-    """One object: its name below the place that was listed, and as it is now."""
+    """An object of an object store."""
 
     name: str
+    """Its name below the listed folder."""
     size: int
+    """Its size in bytes."""
     stamp: str | None
+    """The store's mark of this version; None if it has none."""
 
 
 class Remote:

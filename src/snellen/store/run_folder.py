@@ -40,11 +40,14 @@ MOST_PARTS = 99_999
 
 
 class Placed(NamedTuple):
-    """Where a line lies: its file, the byte at which it begins, and its bytes with the line end."""
+    """The position of a line."""
 
     file: str
+    """The name of its file."""
     offset: int
+    """Its first byte."""
     size: int
+    """Its length in bytes, with the line end."""
 
     @property
     def order(self) -> tuple[int, int, int]:

@@ -25,14 +25,17 @@ class PowerTerm:
     """Not computed yet: a root is one with the exponent 1/2, a divisor one with the exponent -1."""
 
     base: "Fraction | Number | PowerTerm | ProductTerm"
+    """What is raised to the power."""
     exponent: Fraction | Number
+    """The power."""
 
 
 @dataclass(frozen=True)
 class ProductTerm:
-    """Factors, none of them a product."""
+    """A product that is not computed yet."""
 
     factors: tuple[Fraction | Number | PowerTerm, ...]
+    """The factors, none of them a product."""
 
 
 Node = Fraction | Number | PowerTerm | ProductTerm

@@ -25,17 +25,16 @@ MOST_REDIRECTIONS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class FileHead:
-    """A server's description of a file, before its bytes.
-
-    `start` is the position in the file of the first byte that comes. `size` is that of the whole
-    file (None: unknown). `validator` identifies this version of the file, for `If-Range` (None: it
-    has none). `beyond` says that the file ends before the requested start.
-    """
+    """A server's description of a file, before its bytes."""
 
     start: int
+    """The position in the file of the first byte that comes."""
     size: int | None
+    """The size of the whole file in bytes; None if unknown."""
     validator: str | None
+    """What identifies this version of the file, for `If-Range`; None if there is nothing."""
     beyond: bool = False
+    """Whether the file ends before the requested start."""
 
 
 class Downloads:

@@ -35,25 +35,30 @@ EVENT_END = re.compile(rb"(?>\r\n|\n|\r){2}")
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """An event of a stream: its data, and its arrival in seconds after the request."""
+    """An event of a stream."""
 
     data: bytes
+    """Its data."""
     at: float
+    """Its arrival, in seconds after the request."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """A server's reply. `first` and `total` are the seconds until its head and its end arrived.
-
-    A reply of status 200 that is a stream of events has `events` and no `body`.
-    """
+    """A server's reply."""
 
     status: int
+    """The HTTP status."""
     headers: Mapping[str, str]
+    """The headers, with names in lower case."""
     body: bytes
+    """The body; empty if the reply is a stream of events."""
     first: float
+    """The seconds until its head arrived."""
     total: float
+    """The seconds until its end arrived."""
     events: tuple[Event, ...] = ()
+    """The events of a stream with status 200."""
 
     @property
     def retry_after(self) -> float | None:

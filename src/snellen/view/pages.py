@@ -63,12 +63,16 @@ class NotThere(Exception):
 
 
 class Counted(NamedTuple):
-    """Facet counts, with the index state, the time, and the seconds that counting took."""
+    """Facet counts that are kept for a while."""
 
     changes: Any
+    """The state of the index that was counted."""
     at: float
+    """When they were counted."""
     took: float
+    """The seconds that counting took."""
     facets: list[Facet]
+    """The facets with their counts."""
 
 
 class Pages:

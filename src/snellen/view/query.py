@@ -40,23 +40,34 @@ MOST_TAGS = 50
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """A choice of samples. `scoring` names the scoring whose score and reading are filtered. `vs`
-    names another run, and `flip` says how its scores differ. `by` is the order; `desc` reverses
-    it."""
+    """A choice of samples, and their order."""
 
     q: str = ""
+    """The text to search for."""
     state: str = ""
+    """The state of the reply, one of `STATES`."""
     reading: str = ""
+    """How the reply was read, one of `READINGS`."""
     score: str = ""
+    """The verdict, one of `VERDICTS`."""
     rule: str = ""
+    """The rule that read the reply."""
     scoring: str = ""
+    """The scoring whose score, reading, and rule are meant."""
     differ: str = ""
+    """A second scoring, whose scores differ from those of `scoring`."""
     vs: str = ""
+    """Another run to compare with."""
     flip: str = ""
+    """How the other run's scores differ, one of `FLIPS`."""
     by: str = "place"
+    """The order, one of `SORTS`."""
     desc: bool = False
+    """Whether the order is reversed."""
     page: int = 1
+    """The page of the list, from 1."""
     tags: Mapping[str, str] = field(default_factory=dict)
+    """The value of each chosen tag."""
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[str, str]]) -> Wanted:
@@ -131,7 +142,9 @@ class Clause:
     """A SELECT of sample rows, as `row`, and its parameters."""
 
     sql: str
+    """The statement."""
     values: tuple[Any, ...]
+    """The values of its parameters."""
 
 
 def conditions(wanted: Wanted, scoring: str, best: float) -> list[Clause]:

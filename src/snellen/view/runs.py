@@ -33,14 +33,18 @@ holds its lock."""
 
 @dataclass(frozen=True)
 class Listed:
-    """A run, or the reason why it cannot be shown. `name` is its path relative to the viewer's
-    folder, or to the common parent of the viewer's folders."""
+    """A run in the viewer's list."""
 
     name: str
+    """Its path relative to the viewer's folder, or to the common parent of the viewer's folders."""
     path: Path
+    """The run folder."""
     manifest: Mapping[str, Any] = field(default_factory=dict)
+    """The run's manifest; empty if it cannot be read."""
     result: Result | None = None
+    """The result, if the run is scored."""
     fault: str | None = None
+    """Why the run cannot be shown; None if it can."""
     stored: int = 0
     """Time of the last write, in seconds since 1970."""
     unscored: bool = False

@@ -29,63 +29,98 @@ class SampleLine(NamedTuple):
     """A sample in a list."""
 
     row: int
+    """The number of the sample's row in the index."""
     sample: str
+    """The sample's id."""
     repeat: int
+    """The repeat, from 0."""
     turn: int
+    """The turn of the conversation, from 0."""
     step: int
+    """The step of the turn, from 0."""
     state: str | None
+    """The state of the reply."""
     length: int | None
+    """The length of the reply in characters."""
     seconds: float | None
+    """The time of the reply."""
     tokens: int | None
+    """The number of tokens of the reply."""
     attempts: int | None
+    """The number of attempts."""
     question: str | None
+    """The beginning of the question."""
     target: str | None
+    """The right answer."""
     reply: str | None
+    """The beginning of the reply."""
     pictures: int | None
+    """The number of pictures."""
     score: float | None
+    """The score of the chosen scoring."""
     reading: str | None
+    """How the reply was read."""
     rule: str | None
+    """The rule that read it."""
     answer: str | None
+    """The answer that was read."""
 
 
 class Facet(NamedTuple):
     """A filter: its choices, and how many samples each choice has."""
 
     name: str
+    """Its name in the query."""
     title: str
+    """Its heading."""
     choices: Sequence[tuple[str, int]]
+    """Each choice and its number of samples."""
 
 
 class ScoringResult(NamedTuple):
     """The result of one scoring for the reply."""
 
     scoring: str
+    """The scoring's name."""
     score: float | None
+    """The score; None if there is none."""
     state: str
+    """How the reply was read."""
     rule: str
+    """The rule that read it."""
     answer: str | None
+    """The answer that was read."""
     candidates: list[str]
+    """The answers that were possible."""
     source: str
+    """Where the scoring's rules come from."""
     verdicts: list[tuple[str, str]]
     """The judges' verdicts: model and text."""
 
 
 @dataclass(kw_only=True)
 class SampleMedium:
-    """A medium of a sample. For a video, the media times of the frames that the model was shown."""
+    """A medium of a sample."""
 
     number: int
+    """Its number in the sample, from 0."""
     medium: ShownMedia
+    """The image or the video."""
     frames: list[float] = field(default_factory=list)
+    """The media times of the frames that the model was shown of a video, in seconds."""
 
 
 class SessionMoment(NamedTuple):
-    """A moment of an online run: a text, its media time, and its delay after the question."""
+    """A moment of an online run."""
 
     at: float
+    """The media time in seconds."""
     what: str
+    """What happened."""
     text: str
+    """The text that was sent or said."""
     delay: float | None
+    """The seconds after the question; None if it answers none."""
 
 
 @dataclass(kw_only=True)
@@ -93,10 +128,15 @@ class Timeline:
     """A sample's session in an online run."""
 
     session: str
+    """The session's id."""
     end: float
+    """The last media time in seconds."""
     frames: int
+    """The number of frames sent."""
     dropped: int
+    """The number of frames dropped."""
     moments: list[SessionMoment]
+    """What happened, in order."""
 
 
 @dataclass(kw_only=True)
@@ -104,13 +144,21 @@ class Story:
     """Everything about one sample."""
 
     row: int
+    """The number of its row in the index."""
     key: Key
+    """The key of its records."""
     question: Question | None
+    """The question; None if it was not asked."""
     final: ReplyRecord | None
+    """The reply that counts; None if there is none."""
     attempts: list[ReplyRecord]
+    """All attempts, in order."""
     results: list[ScoringResult]
+    """The result of each scoring."""
     media: list[SampleMedium]
+    """Its pictures and videos."""
     timelines: list[Timeline]
+    """Its sessions in an online run."""
     turns: list[tuple[int, int, str | None]]
     """The turns and steps of its conversation, with their states."""
 

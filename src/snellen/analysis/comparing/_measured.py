@@ -28,11 +28,12 @@ NO_SUMS = "no paired interval: this metric is not a function of sums over cluste
 
 @dataclass(frozen=True, kw_only=True)
 class MetricValue:
-    """A metric of one side's paired rows, and its sums over clusters, None if it is not a function
-    of sums."""
+    """A metric of one side's paired rows."""
 
     report: MetricReport
+    """The metric with its interval."""
     sums: Sums | None
+    """Its sums over clusters; None if it is not a function of such sums."""
 
 
 class View:

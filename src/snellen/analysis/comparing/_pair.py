@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 
 
 class Pair(NamedTuple):
-    """Two sides, their names, their paired samples, and their views of these."""
+    """Two sides that are compared."""
 
     sides: tuple[LoadedSide, LoadedSide]
+    """A and B."""
     names: tuple[str, str]
+    """The names of A and B in tables."""
     pairing: Pairing
+    """The samples that both sides share."""
     views: Sequence[View]
+    """The paired rows of A and of B."""
 
 
 def comparison(benchmark: str, pair: Pair, *, details: bool) -> Comparison:

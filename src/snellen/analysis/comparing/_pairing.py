@@ -34,18 +34,19 @@ WORDS = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pairing:
-    """The `n` samples that count on all sides, and the samples that are in no difference.
-
-    For each side: `rows` (n,) is a mask of the rows whose samples count everywhere. `unscored` (n,)
-    is a mask of the rows whose samples all sides have, but which do not count. `cluster` (n,) are
-    the clusters' numbers, common to all sides.
-    """
+    """The samples that count on all sides, and the samples that are in no difference."""
 
     rows: Sequence[NDArray[np.bool_]]
+    """For each side, a mask (n,) of the rows whose samples count on every side."""
     unscored: Sequence[NDArray[np.bool_]]
+    """For each side, a mask (n,) of the rows whose samples all sides have, but which do not
+    count."""
     cluster: Sequence[NDArray[np.int32]]
+    """For each side, the number of each row's cluster (n,). The numbers are common to all sides."""
     n: int
+    """The number of samples that count on all sides."""
     unpaired: Sequence[Unpaired]
+    """The samples that are in no difference, with the reason."""
 
     @property
     def clusters(self) -> int:

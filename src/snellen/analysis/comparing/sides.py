@@ -24,26 +24,34 @@ COUNTS, HIDDEN, FAILED, NOT_JUDGED, ABSENT, REFUSED, NO_SCORE = range(7)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoadedSide:
-    """A side. `ids` are the ids of its samples, `digests` those of their rows of data (None if not
-    requested). `sample` (n,) is the number of each row's sample.
-
-    `rows` are the rows of one scoring; with judges, there is one set of rows per judge. `of` is the
-    number of replies of a complete run, 0 if unknown.
-    """
+    """A side of a comparison, with the rows of one scoring."""
 
     benchmark: Benchmark
+    """The benchmark that scored the rows."""
     scoring: str
+    """The name of the scoring."""
     model: str
+    """The model's name."""
     where: str
+    """The run folder or the file that the rows come from."""
     identity: Mapping[str, Any]
+    """What the run asked and how, as in its manifest."""
     replies: Mapping[str, int]
+    """The number of replies in each state."""
     ids: Sequence[str]
+    """The ids of the samples."""
     digests: Sequence[str | None]
+    """The digest of each sample's row of data; None if it was not requested."""
     sample: NDArray[np.int32]
+    """The number of each row's sample (n,)."""
     rows: Sequence[ScoredRows]
+    """The scored rows; with judges, one set of rows per judge."""
     leaves: Category | None
+    """The categories of the samples; None if the benchmark has none."""
     of: int = 0
+    """The number of replies of a complete run; 0 if unknown."""
     notes: Sequence[str] = ()
+    """What the reader must know about this side."""
     cost: CostReport | None = None
     """The cost of the run when it was last scored."""
 

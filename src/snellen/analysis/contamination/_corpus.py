@@ -46,16 +46,21 @@ class Passage:
     """A text, and the texts that may contain an answer to it: in a conversation, the next turn."""
 
     text: str
+    """The text itself."""
     neighbors: tuple[str, ...] = ()
+    """Texts that may contain an answer to it: in a conversation, the next turn."""
 
 
 @dataclass
 class CorpusRow:
-    """A row of the corpus. `where` is its file and line."""
+    """A row of the corpus."""
 
     where: str
+    """Its file and line."""
     passages: list[Passage] = field(default_factory=list)
+    """Its texts."""
     pictures: list[Image] = field(default_factory=list)
+    """Its pictures."""
 
 
 def rows(

@@ -31,20 +31,26 @@ AT_ONCE = 256
 
 @dataclass(frozen=True, kw_only=True)
 class SampleContent:
-    """A sample. `pictures` are numbers in `Pictures`. `shows` says that the sample has pictures or
-    a video, even unreadable ones. `answer` is the right answer in words, () if hidden, and `letter`
-    the letter of its choice. `together` is equal for samples that repeat a question on purpose,
-    with their choices in another order."""
+    """The words and pictures of a sample."""
 
     id: str
+    """The sample's id."""
     question: Words
+    """The words of the question."""
     choices: frozenset[Words]
+    """The words of each choice."""
     answer: Words
+    """The right answer in words; () if it is hidden."""
     letter: Words
+    """The letter of the right choice; () if there is none."""
     pictures: tuple[int, ...]
+    """The numbers of its pictures in `Pictures`."""
     shows: bool
+    """Whether the sample has pictures or a video, even unreadable ones."""
     cluster: str
+    """The cluster of the sample."""
     together: str | None
+    """Equal for samples that repeat a question on purpose, with their choices in another order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +58,11 @@ class BenchmarkContent:
     """A benchmark's samples."""
 
     name: str
+    """The benchmark's name."""
     samples: list[SampleContent]
+    """Its samples."""
     videos: int
+    """The number of samples with a video."""
 
 
 class Troubles:
@@ -87,6 +96,7 @@ class Pictures:
     """Every picture once, by the digest of its bytes."""
 
     numbers: dict[str, int] = field(default_factory=dict)
+    """The number of each picture, by the digest of its bytes."""
     _grays: list[NDArray[np.uint8]] = field(default_factory=list)
 
     def add(self, digest: str, gray: NDArray[np.uint8]) -> int:

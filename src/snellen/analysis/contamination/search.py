@@ -32,32 +32,44 @@ REMEMBERED = 200_000
 
 @dataclass
 class SampleMatch:
-    """The matches of one sample in the whole corpus: the share of its n-grams (1: the whole
-    question), the similarity of a picture (1: the same file), whether one row has both, and whether
-    the answer is next to the question."""
+    """The best matches of one sample in the whole corpus."""
 
     text: float = 0.0
+    """The largest share of the question's n-grams in one row, from 0 to 1 (the whole question)."""
     picture: float = 0.0
+    """The largest similarity of a picture, from 0 to 1 (the same file)."""
     both: bool = False
+    """Whether one row has both the text and the picture."""
     answered: bool = False
+    """Whether the answer is next to the question."""
 
 
 @dataclass
 class Search:
-    """The samples of several benchmarks, and a search for them in a corpus. The keys of `matches`
-    are the numbers of a benchmark and of a sample in it."""
+    """The samples of several benchmarks, and a search for them in a corpus."""
 
     reads: Sequence[BenchmarkContent]
+    """The benchmarks' samples."""
     pictures: Pictures
+    """The pictures of all samples."""
     index: PictureIndex
+    """Finds pictures like a given one."""
     troubles: Troubles
+    """What could not be read."""
     say: Callable[[str], None]
+    """Called with each line of progress."""
     matches: dict[tuple[int, int], SampleMatch] = field(default_factory=dict)
+    """Matches by the number of a benchmark and of a sample in it."""
     hits: dict[tuple[int, int], list[Hit]] = field(default_factory=dict)
+    """The rows that match, by the number of a benchmark and of a sample in it."""
     files: int = 0
+    """The number of files read."""
     rows: int = 0
+    """The number of rows read."""
     texts: int = 0
+    """The number of texts read."""
     n_pictures: int = 0
+    """The number of pictures read."""
 
     def __post_init__(self) -> None:
         self._positions = [

@@ -138,24 +138,31 @@ def _watch_of(sample: Sample) -> Watch:
 
 
 class Spoken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A message: seconds of its first and last token, and its words. `query` is the one that it
-    names, `by` how it is known which one it answers."""
+    """A message of a model during a video."""
 
     onset: float
+    """The second of the video at which its first token came."""
     done: float
+    """The second at which its last token came."""
     text: str
+    """Its words."""
     query: str | None = None
+    """The query that it names."""
     by: By = "only"
+    """How it is known which query it answers."""
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A reply to a standing question: its messages in the order of onsets, what the model says
-    instead of nothing, and how far the video was watched (see `SpeechLog`)."""
+    """A reply to a standing question."""
 
     messages: tuple[Spoken, ...] = ()
+    """The messages, in the order of their onsets."""
     silence: tuple[str, ...] = ()
+    """What the model says instead of nothing."""
     until: float | None = None
+    """The second up to which the video was watched (see `SpeechLog`)."""
     failed: bool = False
+    """Whether the session failed."""
 
 
 def reply_text(transcript: Transcript) -> str:

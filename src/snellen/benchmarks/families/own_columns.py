@@ -46,10 +46,12 @@ SMALL = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Guess:
-    """The task that rows look like, and what shows it, in words for the user."""
+    """The task that rows look like."""
 
     task: Task
+    """The task."""
     why: str
+    """What in the rows shows it, in words for the user."""
 
 
 def first_rows(path: Path, column_map: Mapping[str, str]) -> list[dict[str, Any]]:

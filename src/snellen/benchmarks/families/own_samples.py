@@ -26,12 +26,16 @@ _MARK = re.compile(r"<image(?: (\d{1,3}))?>")
 
 @dataclass(frozen=True, kw_only=True)
 class RowReader:
-    """Makes samples from rows, with the folder of the images and the columns of each field."""
+    """Makes samples from rows."""
 
     name: str
+    """The benchmark's name."""
     folder: Path
+    """The folder of the images."""
     task: Task
+    """The kind of question."""
     columns: Mapping[str, Sequence[str]]
+    """The columns of each field."""
 
     @cached_property
     def _known(self) -> frozenset[str]:

@@ -17,12 +17,16 @@ Kind = Literal["MCQ", "Y/N", "VQA"]
 
 
 class PublishedSheet(NamedTuple):
-    """A sheet as VLMEvalKit publishes it. Of some no MD5 is published."""
+    """A sheet as VLMEvalKit publishes it."""
 
     name: str
+    """Its name, without the suffix."""
     kind: Kind
+    """The kind of question in it."""
     md5: str | None
+    """The published MD5; None if none is published."""
     url: str
+    """The address of the file."""
 
 
 @cache

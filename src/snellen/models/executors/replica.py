@@ -81,9 +81,14 @@ class ReplicaRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaAnswer:
+    """A reply of a worker's model."""
+
     reply: Reply
+    """The model's reply."""
     shown: Shown | None = None
+    """What the model was shown; None if it does not say."""
     frame_sizes: FrameSizes | None = None
+    """The sizes of a video's frames as the model got them."""
 
 
 @dataclass(frozen=True, kw_only=True)

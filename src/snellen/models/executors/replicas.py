@@ -20,8 +20,11 @@ class Replicas:
     """
 
     n: int | None = None
+    """The number of replicas; None for one per GPU, and at least one."""
     address: str | None = None
+    """The address of the Ray cluster; None for a cluster of this run."""
     gpus: float | None = None
+    """The number of GPUs per replica; None for an equal share."""
 
     def __post_init__(self) -> None:
         is_int = isinstance(self.n, int) and not isinstance(self.n, bool)
