@@ -9,6 +9,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from hashlib import sha256
 from io import BytesIO
@@ -328,9 +329,10 @@ def test_a_page_that_cannot_be_made_says_so(tmp_path: Path) -> None:
         ).close()
     with viewing(tmp_path) as viewer:
         got = viewer.get("/compare?run=b/m/1&run=b/n/1")
-        for _ in range(50):
+        for _ in range(600):
             if "scored again" not in got.text:
                 break
+            time.sleep(0.05)
             got = viewer.get("/difference?run=b/m/1&run=b/n/1")
         assert got.status == 500
         assert "This page could not be made (KeyError: " in got.text
