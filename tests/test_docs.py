@@ -48,6 +48,20 @@ def module(guide: str, name: str, folder: Path) -> ModuleType:
     return guide_module
 
 
+IMPORTS = re.findall(r"`(from snellen.*? import .*?)`", (DOCS / "reference/index.md").read_text())
+
+
+def test_the_table_of_imports_is_read() -> None:
+    assert len(IMPORTS) > 10
+
+
+@pytest.mark.parametrize("statement", IMPORTS)
+def test_each_import_of_the_table_works(statement: str) -> None:
+    if "snellen.training" in statement:
+        pytest.importorskip("transformers")
+    exec(compile(statement, "docs/reference/index.md", "exec"), {})
+
+
 def test_the_benchmark_of_the_guide_keeps_to_the_contract(tmp_path: Path) -> None:
     (tmp_path / "images").mkdir()
     (tmp_path / "images/1.png").write_bytes(Canvas(8, 8).png())
