@@ -118,9 +118,9 @@ def test_an_answer_that_is_empty_among_others_is_one_of_the_ten(tmp_path: Path) 
     ("text", "said"),
     [
         ('{"data": [{"que', "not whole JSON"),
-        ("[]", "no object with a list"),
-        ('{"data": 7}', "no object with a list"),
-        ('{"data": [7]}', "no object with a list"),
+        ("[]", "not an object with a list"),
+        ('{"data": 7}', "not an object with a list"),
+        ('{"data": [7]}', "not an object with a list"),
     ],
 )
 def test_a_file_that_is_none_of_textvqas_is_said_to_be_none(

@@ -430,8 +430,8 @@ def test_a_file_of_another_form_is_left_to_others(tmp_path: Path, text: str) -> 
     ("replies", "said"),
     [
         ({"res_only_it_image": "a"}, "shown=only_it_image"),
-        ({"res_stacked_image": 7}, "no text, nor a list of one"),
-        ({"res_stacked_image": ["a", "b"]}, "no text, nor a list of one"),
+        ({"res_stacked_image": 7}, "not text, nor a list of one"),
+        ({"res_stacked_image": ["a", "b"]}, "not text, nor a list of one"),
     ],
 )
 def test_results_that_cannot_be_read_are_an_error(
