@@ -17,7 +17,7 @@ LAYERS = """
     data
     core
     answers store
-    interop models scoring
+    interop models recipes scoring
     benchmarks
     transforms
     registry

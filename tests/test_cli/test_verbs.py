@@ -53,7 +53,7 @@ def test_what_is_quick_loads_nothing_that_is_slow(words: str) -> None:
 def test_the_list_has_every_benchmark_model_and_metric(snellen: Snellen) -> None:
     listing = snellen("list", "--json").json
 
-    assert set(listing) == {"benchmarks", "suites", "models", "metrics"}
+    assert set(listing) == {"benchmarks", "suites", "models", "metrics", "recipes"}
     assert {"eyechart", "mathvision"} <= {entry["name"] for entry in listing["benchmarks"]}
     assert {"suite:quick", "suite:core"} <= {entry["name"] for entry in listing["suites"]}
     assert {"openai/NAME", "baseline/reader"} <= {entry["name"] for entry in listing["models"]}

@@ -1,25 +1,23 @@
-"""snellen list: benchmarks, suites, models, and metrics."""
+"""snellen list: benchmarks, suites, models, metrics, and recipes."""
 
 from __future__ import annotations
 
 import click
 
-from snellen import registry
+from snellen import recipes, registry
 from snellen.cli._exit import DONE
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
 from snellen.registry import suites
 
-KINDS = ["benchmarks", "suites", "models", "metrics"]
+KINDS = ["benchmarks", "suites", "models", "metrics", "recipes"]
 
 
 @click.command("list")
-@click.argument(
-    "what", type=click.Choice(["benchmarks", "suites", "models", "metrics"]), required=False
-)
+@click.argument("what", type=click.Choice(KINDS), required=False)
 @json_option
 def command(what: str | None, as_json: bool) -> int:
-    """List benchmarks, suites, models, and metrics; by default all of them."""
+    """List benchmarks, suites, models, metrics, and recipes; by default all of them."""
     kinds = {
         "benchmarks": list(registry.list_benchmarks()),
         "suites": [
@@ -28,6 +26,7 @@ def command(what: str | None, as_json: bool) -> int:
         ],
         "models": list(registry.list_models()),
         "metrics": list(registry.list_metrics()),
+        "recipes": [(name, _title(recipes.load(name))) for name in recipes.names()],
     }
     if what is not None:
         kinds = {what: kinds[what]}
@@ -45,3 +44,9 @@ def command(what: str | None, as_json: bool) -> int:
         for name, words in rows:
             click.echo(f"  {name:<{width}}  {words}")
     return DONE
+
+
+def _title(recipe: recipes.Recipe) -> str:
+    """What a recipe is, in a line."""
+    data_sets = {data_set for data_set, _ in recipe.asks}
+    return f"{recipe.family}: {len(data_sets)} data sets ({recipe.evidence})."

@@ -1,4 +1,4 @@
-"""snellen show: a benchmark's description."""
+"""snellen show: a benchmark's description, or a recipe's."""
 
 from __future__ import annotations
 
@@ -24,17 +24,32 @@ if TYPE_CHECKING:
 
 
 @click.command("show")
-@click.argument("benchmark", metavar="BENCH", shell_complete=benchmarks)
+@click.argument("benchmark", metavar="BENCH", required=False, shell_complete=benchmarks)
 @click.option("--data", type=DATA, help="The benchmark's rows, which are then counted.")
+@click.option(
+    "--recipe",
+    metavar="NAME[:DATA_SET]",
+    help="Show how a maker asked its model, instead of a benchmark.",
+)
 @json_option
-def command(benchmark: str, data: Path | None, as_json: bool) -> int:
+def command(benchmark: str | None, data: Path | None, recipe: str | None, as_json: bool) -> int:
     """Show the sources of BENCH's data, prompt, and scorings, an example, and the score of
     chance."""
-    document = sheet(benchmark, data)
+    if (benchmark is None) == (recipe is None):
+        raise click.UsageError("Name a benchmark, or a recipe with --recipe NAME.")
+    if recipe is not None:
+        from snellen.cli._recipe_sheet import recipe_lines, recipe_sheet
+
+        document = recipe_sheet(recipe)
+        lines = recipe_lines(document)
+    else:
+        assert benchmark is not None
+        document = sheet(benchmark, data)
+        lines = _lines(document)
     if as_json:
         put(document)
     else:
-        for line in _lines(document):
+        for line in lines:
             click.echo(plain(line))
     return DONE
 

@@ -1,0 +1,88 @@
+"""What `snellen show --recipe` shows of a recipe, or of how it asks one data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from snellen import recipes
+
+
+def recipe_sheet(name: str) -> dict[str, Any]:
+    """A recipe in JSON types. `name` is RECIPE, a path, or RECIPE:DATA_SET, also with :VARIANT.
+
+    Raises:
+        UsageError: there is no such recipe, or it does not ask this data set.
+    """
+    recipe_name, _, rest = name.partition(":")
+    recipe = recipes.load(recipe_name)
+    data_set, _, variant = rest.partition(":")
+    document: dict[str, Any] = {
+        "recipe": recipe.name,
+        "family": recipe.family,
+        "checkpoints": [*recipe.checkpoints],
+        "evidence": recipe.evidence,
+        "source": recipe.source,
+        "variants": [*recipe.variants],
+        "notes": [*recipe.notes],
+        "conflicts": [*recipe.conflicts],
+        "unknown": [*recipe.unknown],
+    }
+    if data_set:
+        ask = recipe.ask(data_set, variant)
+        manner = msgspec.to_builtins(ask.manner)
+        return {
+            **document,
+            "data_set": data_set,
+            "variant": variant,
+            "template": ask.template,
+            **{key: value for key, value in manner.items() if key != "prompt"},
+        }
+    return {
+        **document,
+        "data_sets": {
+            data_set: {"benchmark": ask.manner.benchmark, "fault": ask.manner.fault}
+            for (data_set, variant), ask in recipe.asks.items()
+            if not variant
+        },
+    }
+
+
+def recipe_lines(document: Mapping[str, Any]) -> list[str]:
+    """The lines of a recipe's sheet."""
+    lines = [
+        document["recipe"],
+        "",
+        f"family         {document['family']}",
+        f"evidence       {document['evidence']}",
+        f"source         {document['source']}",
+    ]
+    for label, key in (("checkpoint", "checkpoints"), ("variant", "variants"), ("note", "notes")):
+        lines += [f"{label:<15}{text}" for text in document[key]]
+    for label, key in (("conflict", "conflicts"), ("unknown", "unknown")):
+        lines += [f"{label:<15}{text}" for text in document[key]]
+    if "data_sets" in document:
+        width = max(map(len, document["data_sets"]), default=0)
+        lines += ["", "data sets:"]
+        for data_set, entry in document["data_sets"].items():
+            fault = f"  fault: {entry['fault']}" if entry["fault"] else ""
+            benchmark = entry["benchmark"] or "(not in Snellen)"
+            lines.append(f"  {data_set:<{width}}  {benchmark}{fault}")
+        return lines
+    heading = document["data_set"] + (f" ({document['variant']})" if document["variant"] else "")
+    lines += ["", f"{heading}:", f"  written in     {document['source']}"]
+    if document["fault"]:
+        lines.append(f"  fault          {document['fault']}")
+    if document["system"]:
+        lines.append(f"  system         {document['system']!r}")
+    for key in ("generation", "picture", "tiles", "variables"):
+        for name, value in (document[key] or {}).items():
+            lines.append(f"  {key:<13}  {name} = {value!r}")
+    lines += [f"  generation     {name} has no value" for name in document["unset"]]
+    lines += [
+        f"  figure         {figure['checkpoint']}: {figure['value']:g} ({figure['source']})"
+        for figure in document["figures"]
+    ]
+    return [*lines, "  prompt", *(f"    {line}" for line in document["template"].splitlines())]

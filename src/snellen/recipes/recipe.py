@@ -1,0 +1,178 @@
+"""What a recipe holds: who asked, which data sets, with which prompts and settings."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+
+from snellen.core.sample import Sample
+from snellen.errors import UsageError
+from snellen.media.content import Message
+from snellen.recipes.prompts import Loads, Piece, VideoFrame, as_text, expanded, pieces_of, rendered
+from snellen.recipes.tiles import Tiles, scaled
+
+Evidence = Literal["maker-code", "maker-thread", "maker-card", "toolkit-endorsed", "toolkit"]
+"""Who vouches for a recipe, from the maker's own code to a toolkit's adapter alone."""
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A published figure of a checkpoint."""
+
+    checkpoint: str
+    """The checkpoint."""
+    value: float
+    """The figure, in the unit of its source."""
+    source: str
+    """Where it is published."""
+
+
+class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How data sets are asked: the fields of `[defaults]`, `[[asks]]`, and `[variants.NAME]`."""
+
+    prompt: str
+    """The name of the prompt's template."""
+    benchmark: str | None = None
+    """The benchmark in Snellen, with its options; None if there is none."""
+    system: str = ""
+    """The system message; empty if none is sent."""
+    raw: str = ""
+    """The form of a prompt with the model's control words, where `{}` is the user's turn; empty if
+    messages are sent. What follows `{}` is a template that sees the `turn`."""
+    variables: dict[str, str | list[str]] = {}
+    """Further names for the template."""
+    generation: dict[str, object] = {}
+    """The settings of the model call, by the source's own names."""
+    unset: list[str] = []
+    """Settings that the source passes without a value."""
+    picture: dict[str, int] = {}
+    """Limits for each picture, such as `max_pixels`, by the source's own names."""
+    tiles: Tiles | None = None
+    """How pictures are cut into tiles; None if they are not, or if it is unknown."""
+    tiles_together: bool = False
+    """Whether the source counts the tiles of all pictures of a question together."""
+    resized: bool = False
+    """Whether the settings name the size to which the first picture is scaled."""
+    fault: str = ""
+    """What is wrong in the source, which the recipe repeats; empty if nothing is."""
+    source: str = ""
+    """Where it is written: repository@commit:file#lines, or the end of it, after the recipe's."""
+    figures: list[Figure] = []
+    """Published figures that were measured so."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """How a recipe asks one data set."""
+
+    recipe: str
+    """The recipe's name."""
+    data_set: str
+    """The data set, by the name that the source uses, in lower case."""
+    manner: Manner
+    """How it is asked."""
+    load: Loads = field(repr=False, compare=False)
+    """Returns a template by its name."""
+
+    @property
+    def template(self) -> str:
+        """The prompt's template, with the templates that it includes."""
+        return expanded(self.manner.prompt, self.load)
+
+    def pieces(self, sample: Sample) -> list[Piece]:
+        """The user's turn: texts, pictures, and videos in order.
+
+        Raises:
+            UsageError: the template does not fit the sample.
+        """
+        return pieces_of(self.manner.prompt, self.load, sample, self.manner.variables)
+
+    def text(self, sample: Sample) -> str:
+        """What is sent as text, with `<image>` and `<video>` where media stand.
+
+        Raises:
+            UsageError: the template does not fit the sample.
+        """
+        turn = as_text(self.pieces(sample))
+        if not self.manner.raw:
+            return turn
+        before, _, after = self.manner.raw.partition("{}")
+        return before + turn + rendered(after, {"turn": turn})
+
+    def messages(self, sample: Sample) -> tuple[Message, ...]:
+        """The messages for a model.
+
+        Raises:
+            UsageError: the template does not fit the sample, or the recipe sends what no back end
+                can send: a prompt with control words, or frames between texts.
+        """
+        pieces = self.pieces(sample)
+        if self.manner.raw:
+            raise UsageError(
+                f"The recipe {self.recipe} sends {self.data_set} as one prompt with the model's "
+                "control words. No back end sends such prompts."
+            )
+        if any(isinstance(piece, VideoFrame) for piece in pieces):
+            raise UsageError(
+                f"The recipe {self.recipe} sends {self.data_set} as frames with a text before "
+                "each. No back end sends such prompts."
+            )
+        parts = tuple(piece for piece in pieces if not isinstance(piece, VideoFrame))
+        system = (Message("system", (self.manner.system,)),) if self.manner.system else ()
+        return (*system, Message("user", parts))
+
+    def settings(self, sizes: Sequence[tuple[int, int]] = ()) -> dict[str, object]:
+        """The settings of the model call, by the source's names, for pictures of these sizes.
+
+        Args:
+            sizes: The width and height of each picture in pixels.
+        """
+        settings = {**self.manner.generation, **dict.fromkeys(self.manner.unset)}
+        if self.manner.resized and sizes:
+            least, most = (self.manner.picture[name] for name in ("min_pixels", "max_pixels"))
+            settings["resized"] = list(scaled(*sizes[0], least=least, most=most))
+        if self.manner.tiles is not None:
+            counts = self.manner.tiles.counts(sizes)
+            settings["tiles"] = [sum(counts)] if self.manner.tiles_together else counts
+        return settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How a maker, or a toolkit, asked a family of models."""
+
+    name: str
+    """The name, as in `--recipe NAME`."""
+    family: str
+    """The family of models."""
+    checkpoints: Sequence[str]
+    """The checkpoints that it is for."""
+    evidence: Evidence
+    """Who vouches for it."""
+    source: str
+    """Where it is written: repository@commit:path."""
+    asks: Mapping[tuple[str, str], Ask]
+    """How each data set is asked, by its name and variant ("" is the usual one)."""
+    variants: Sequence[str]
+    """Other ways in which the source asks, such as `cot`."""
+    notes: Sequence[str]
+    """What a reader must know."""
+    conflicts: Sequence[str]
+    """Where sources contradict each other."""
+    unknown: Sequence[str]
+    """What no source says."""
+
+    def ask(self, data_set: str, variant: str = "") -> Ask:
+        """How a data set is asked.
+
+        Raises:
+            UsageError: the recipe does not say.
+        """
+        ask = self.asks.get((data_set, variant))
+        if ask is None:
+            known = ", ".join(sorted({name for name, _ in self.asks}))
+            wanted = f"{data_set} ({variant})" if variant else data_set
+            raise UsageError(
+                f"The recipe {self.name} does not say how {wanted} is asked. It has: {known}."
+            )
+        return ask

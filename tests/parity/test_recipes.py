@@ -1,0 +1,168 @@
+"""Messages of recipes beside those that the makers' or toolkits' own code builds.
+
+The cases are in the folder `recipes` of the golden data; `SNELLEN_RECIPE_CASES` names another
+folder of the same form. A case's row becomes a sample by the form of its benchmark's rows.
+"""
+
+import ast
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snellen import recipes
+from snellen.core.sample import Sample
+from snellen.errors import UsageError
+from snellen.media.content import Image, Video
+from snellen.media.drawing import Canvas
+from tests.golden_data import FOLDER
+
+CASES = Path(os.environ.get("SNELLEN_RECIPE_CASES") or FOLDER / "recipes")
+VARIANTS = ("_cot", ".no_think")
+
+
+def files() -> list[Path]:
+    return sorted(CASES.glob("*/*.jsonl"))
+
+
+def ask_of(file: Path) -> recipes.Ask:
+    """The ask of a file of cases: its folder is the recipe, its name the data set and variant."""
+    recipe = recipes.load(file.parent.name)
+    name = file.name.removesuffix(".jsonl")
+    if (name, "") in recipe.asks:
+        return recipe.ask(name)
+    for ending in VARIANTS:
+        if name.endswith(ending):
+            return recipe.ask(name.removesuffix(ending), ending.strip("_.").replace("_", "-"))
+    return recipe.ask(name)
+
+
+@cache
+def picture(width: int, height: int) -> Image:
+    return Image(Canvas(width, height).png())
+
+
+def sizes_of(row: Mapping[str, Any], data_set: str) -> list[tuple[int, int]]:
+    """The sizes of the row's pictures; 8 by 8 if the case does not state them.
+
+    Questions of MMMU name their pictures; the others have one each.
+    """
+    sizes = row.get("sizes") or row.get("images") or ([row["size"]] if "size" in row else None)
+    if sizes is None:
+        text = f"{row.get('question')} {row.get('options')}"
+        several = "mmmu" in data_set and "vision" not in data_set
+        number = len(set(re.findall(r"<image \d>", text))) if several else 1
+        sizes = [[8, 8]] * max(1, number)
+    return [(width, height) for width, height in sizes]
+
+
+TAIL = re.compile(
+    r"\n(Answer (with the option's letter|the question)|Please answer directly)[^\n]*$"
+)
+HEAD = re.compile(r"^Select the best answer[^\n]*\n")
+LETTERED = re.compile(r"\n([A-J])\. ([^\n]*)")
+OF_V_STAR = re.compile(r"\n\(([A-J])\) ([^\n]*)")
+
+
+def parsed(text: str, choice: re.Pattern[str]) -> tuple[str, list[str]]:
+    """The question and the choices of a text that holds both, without its instruction."""
+    text = TAIL.sub("", HEAD.sub("", text)).removesuffix("\nThe best answer is:")
+    return choice.sub("", text), [match[2] for match in choice.finditer(text)]
+
+
+BARE = re.compile(r"^\(?([A-J])[.)] ")
+CHOICES_INSIDE = {"mvbench", "mlvu_mc", "mlvu_dev", "long_video_bench", "motionbench", "mmstar"}
+"""Data sets that Snellen does not have, whose questions hold their choices."""
+
+
+def sample_of(row: Mapping[str, Any], data_set: str, *, video: bool) -> Sample:
+    """The sample of a row, by the names of its columns."""
+    content = row.get("input", row)
+    names = ("question", "Question", "text", "questions", "instruction", "query")
+    question = next((content[name] for name in names if name in content), "")
+    choices = [row[letter] for letter in "ABCDEFGHIJ" if isinstance(row.get(letter), str)]
+    columns = ("options", "choices", "candidates", "option", "multi-choice options", "Options")
+    listed = next((row[name] for name in columns if name in row), None)
+    if isinstance(listed, str) and listed.startswith("["):
+        listed = ast.literal_eval(listed)
+    if isinstance(listed, str) and listed.startswith("(a)"):
+        listed = [part.strip() for part in re.split(r"\([a-z]\)", listed)[1:]]
+    if isinstance(listed, list):
+        choices = [BARE.sub("", str(choice)) for choice in listed]
+    choices = [choice for choice in choices if choice != "nan"]
+    if not choices and data_set not in CHOICES_INSIDE:
+        question, choices = parsed(question, OF_V_STAR if "label" in row else LETTERED)
+    media: list[Image | Video] = [picture(*size) for size in sizes_of(row, data_set)]
+    if video:
+        media = [Video(Path("video.mp4"))]
+    return Sample(
+        id=str(row.get("index", row.get("id", "0"))),
+        question=question,
+        choices=tuple(choices),
+        media=tuple(media),
+        data={**row, **content},
+    )
+
+
+def messages_of(case: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The role and text of each message, with `<image>` and `<video>` where media stand."""
+    messages = []
+    for message in case["messages"]:
+        text = flat(message["content"])
+        apart = message.get("images", 0) - text.count("<image>")
+        messages.append((message["role"], "<image>" * apart + text))
+    return messages
+
+
+def flat(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    assert isinstance(content, list)
+    return "".join(
+        item.get("text", "<video>" if "video" in item else "<image>") for item in content
+    )
+
+
+def built(ask: recipes.Ask, sample: Sample) -> list[tuple[str, str]]:
+    system = [("system", ask.manner.system)] if ask.manner.system else []
+    return [*system, ("raw_prompt" if ask.manner.raw else "user", ask.text(sample))]
+
+
+def limits_of(case: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the source states for each picture and video besides its data."""
+    skipped = {"type", "image", "url", "video", "text", "given_size"}
+    return [
+        {key: value for key, value in item.items() if key not in skipped}
+        for message in case["messages"]
+        if isinstance(message["content"], list)
+        for item in message["content"]
+        if "text" not in item
+    ]
+
+
+def cases(file: Path) -> Iterator[dict[str, Any]]:
+    for line in file.read_text(encoding="utf-8").splitlines():
+        yield json.loads(line)
+
+
+@pytest.mark.parametrize("file", files(), ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_messages_and_settings_are_those_of_the_source(file: Path) -> None:
+    ask = ask_of(file)
+    for case in cases(file):
+        row = case["row"]
+        sample = sample_of(row, ask.data_set, video="video" in row or "<video>" in case["text"])
+        assert built(ask, sample) == messages_of(case)
+        assert ask.settings(sizes_of(row, ask.data_set)) == case["generation"]
+        assert all(limits == ask.manner.picture for limits in limits_of(case))
+        if not ask.manner.raw:
+            with_frames = any(isinstance(p, recipes.VideoFrame) for p in ask.pieces(sample))
+            if with_frames:
+                with pytest.raises(UsageError, match="a text before each"):
+                    ask.messages(sample)
+            else:
+                assert recipes.as_text(ask.messages(sample)[-1].content) == ask.text(sample)
