@@ -128,7 +128,7 @@ def command(
         raise UsageError(f"{lacking} is missing: name it, or a plan that has it.")
     plan = _plan(models, benchmarks, options, score=not no_score)
     _floors.check_floors(floors, plan.benchmarks, no_score=no_score)
-    settings = plan.by_setting()
+    is_sweep = len(options["prompt"]) > 1 or any(part.setting for part in plan.by_setting())
     if not quiet:
         for benchmark in plan.benchmarks:
             for note in benchmark.notes:
@@ -146,7 +146,7 @@ def command(
         put([{"name": run.progress.name, "run": f"{run.run}"} for run in finished])
     elif as_json:
         put_results(results)
-    elif len(settings) > 1 or len(options["prompt"]) > 1:
+    elif is_sweep:
         report.print_results(results)
         _show_sweep(results)
     else:

@@ -17,6 +17,8 @@ class Provenance:
     """The examples before each question (`transforms.shots`); empty: none."""
     probe: Mapping[str, object] = field(default_factory=dict)
     """How else the questions are asked (`transforms.probes`); empty: as they are."""
+    recipe: Mapping[str, object] = field(default_factory=dict)
+    """How a recipe asks in its own words (`transforms.recipe`); empty: in the benchmark's."""
     called: str | None = None
     """The name that models with prompts of their own know it by; None: its own name."""
     notes: tuple[str, ...] = ()

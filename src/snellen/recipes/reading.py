@@ -142,8 +142,17 @@ def _asks(content: RecipeFile, file: Path) -> Iterator[tuple[str, Ask]]:
                 manner = _converted({**known, **fields}, Manner, where)
                 if _template(file, manner.prompt) is None:
                     raise UsageError(f"{where}: there is no prompt {manner.prompt!r}.")
-                ask = Ask(recipe=file.stem, data_set=data_set, manner=manner, load=_loader(file))
-                yield variant, ask
+                yield (
+                    variant,
+                    Ask(
+                        recipe=file.stem,
+                        data_set=data_set,
+                        variant=variant,
+                        evidence=content.evidence,
+                        manner=manner,
+                        load=_loader(file),
+                    ),
+                )
 
 
 def merged(*tables: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What a recipe holds: who asked, which data sets, with which prompts and settings."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import msgspec
@@ -69,6 +69,10 @@ class Ask:
     """The recipe's name."""
     data_set: str
     """The data set, by the name that the source uses, in lower case."""
+    variant: str = ""
+    """The way of asking; empty for the usual one."""
+    evidence: Evidence
+    """Who vouches for it."""
     manner: Manner
     """How it is asked."""
     load: Loads = field(repr=False, compare=False)
@@ -106,12 +110,8 @@ class Ask:
             UsageError: the template does not fit the sample, or the recipe sends what no back end
                 can send: a prompt with control words, or frames between texts.
         """
+        self.check_sendable()
         pieces = self.pieces(sample)
-        if self.manner.raw:
-            raise UsageError(
-                f"The recipe {self.recipe} sends {self.data_set} as one prompt with the model's "
-                "control words. No back end sends such prompts."
-            )
         if any(isinstance(piece, VideoFrame) for piece in pieces):
             raise UsageError(
                 f"The recipe {self.recipe} sends {self.data_set} as frames with a text before "
@@ -120,6 +120,36 @@ class Ask:
         parts = tuple(piece for piece in pieces if not isinstance(piece, VideoFrame))
         system = (Message("system", (self.manner.system,)),) if self.manner.system else ()
         return (*system, Message("user", parts))
+
+    def check_sendable(self) -> None:
+        """Check that the prompt is one of messages.
+
+        Raises:
+            UsageError: it is a text with the model's control words.
+        """
+        if self.manner.raw:
+            raise UsageError(
+                f"The recipe {self.recipe} sends {self.data_set} as one prompt with the model's "
+                "control words. No back end sends such prompts."
+            )
+
+    def model_settings(self) -> dict[str, object]:
+        """The settings of the model call that hold for all pictures.
+
+        Raises:
+            UsageError: the source has several modes, and the variant does not name one.
+        """
+        settings = self.manner.generation
+        modes = [name for name, value in settings.items() if isinstance(value, dict)]
+        if not modes:
+            return dict(settings)
+        mode = settings.get(self.variant)
+        if not isinstance(mode, dict):
+            raise UsageError(
+                f"The recipe {self.recipe} asks {self.data_set} in the modes {', '.join(modes)}. "
+                f"Name one: --recipe {self.recipe}:{self.data_set}:{modes[0]}."
+            )
+        return mode
 
     def settings(self, sizes: Sequence[tuple[int, int]] = ()) -> dict[str, object]:
         """The settings of the model call, by the source's names, for pictures of these sizes.
@@ -169,6 +199,9 @@ class Recipe:
             UsageError: the recipe does not say.
         """
         ask = self.asks.get((data_set, variant))
+        usual = self.asks.get((data_set, ""))
+        if ask is None and usual is not None and variant in usual.manner.generation:
+            return replace(usual, variant=variant)
         if ask is None:
             known = ", ".join(sorted({name for name, _ in self.asks}))
             wanted = f"{data_set} ({variant})" if variant else data_set

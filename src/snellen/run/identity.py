@@ -44,6 +44,7 @@ def run_identity(
         "options": {name: _plain(value) for name, value in benchmark.provenance.options.items()},
         **({"shots": dict(benchmark.provenance.shots)} if benchmark.provenance.shots else {}),
         **({"probe": dict(benchmark.provenance.probe)} if benchmark.provenance.probe else {}),
+        **({"recipe": dict(benchmark.provenance.recipe)} if benchmark.provenance.recipe else {}),
         "media": {
             "images": _scaling(profile.images),
             **(

@@ -115,6 +115,26 @@ class RunOptions(TypedDict, total=False):
             is_setting=True,
         ),
     ]
+    recipe: Annotated[
+        str | None,
+        Option(
+            HOW,
+            "Ask as a model's maker did: a name of `snellen list recipes` or a file, and if needed "
+            ":DATA_SET and :VARIANT.",
+            metavar="NAME",
+        ),
+    ]
+    recipe_without: Annotated[
+        Sequence[str],
+        Option(
+            HOW,
+            "A setting of the recipe that is left out, because the model cannot take it; "
+            "repeatable.",
+            metavar="SETTING",
+            default=(),
+            expected="a list of settings",
+        ),
+    ]
     frames: Annotated[
         str | None,
         Option(

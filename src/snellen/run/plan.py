@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Unpack, cast
 
+import msgspec
+
 from snellen import registry
 from snellen.analysis.result import Result
-from snellen.core.benchmark import Benchmark
+from snellen.core.benchmark import Benchmark, with_note
 from snellen.core.model import Reply
-from snellen.core.profile import Profile, read_profile
+from snellen.core.profile import Profile, Serve, read_profile
 from snellen.core.sample import Sample
 from snellen.errors import UsageError
 from snellen.media import video
@@ -39,6 +41,8 @@ class PlanArguments(RunOptions, total=False):
     """In a plan that `by_setting` returns: its values of the settings with several values."""
     sources: Mapping[str, Source]
     """The origin of options; `argument` for all that are not listed."""
+    by_recipe: Collection[str] | None
+    """In a plan that `by_setting` returns: what of the profiles is from a recipe."""
     score: bool
     """Whether runs are scored when their questions are asked."""
     reuse_strictly: bool
@@ -85,6 +89,7 @@ class Plan:
         self.profiles = arguments.get("profiles", {})
         self.settings = arguments.get("settings", {})
         self.setting = arguments.get("setting", {})
+        self.by_recipe = arguments.get("by_recipe")
         self.score = arguments.get("score", True)
         self.reuse_strictly = arguments.get("reuse_strictly", True)
         self.command = arguments.get("command", ())
@@ -119,7 +124,15 @@ class Plan:
         )
 
     def by_setting(self) -> list[Plan]:
-        """A plan for each combination of the settings; this one without any."""
+        """A plan for each combination of the settings, and with a recipe for each benchmark; this
+        one without any."""
+        recipe = self.options["recipe"]
+        if recipe is not None and self.by_recipe is None:
+            plans = [
+                self.replaced(benchmarks=[benchmark], **self._recipe_arguments(benchmark, recipe))
+                for benchmark in self.benchmarks
+            ]
+            return [swept for plan in plans for swept in plan.by_setting()]
         if not self.settings:
             return [self]
         distinct = {name: [*dict.fromkeys(values)] for name, values in self.settings.items()}
@@ -131,6 +144,35 @@ class Plan:
             plans.append(self.replaced(**cast(PlanArguments, changes)))
         return plans
 
+    def _recipe_arguments(self, benchmark: Benchmark, recipe: str) -> PlanArguments:
+        """What a recipe changes in the plan of one benchmark: profiles, the seed, and origins."""
+        from snellen.run.recipe_settings import with_recipe
+        from snellen.transforms.recipe import ask_for
+
+        ask = ask_for(benchmark, recipe)
+        without = self.options["recipe_without"]
+        names = [model if isinstance(model, str) else model.name for model in self.models]
+        by_model = {
+            name: with_recipe(
+                _with_address(self.profiles.get(name, self.profile), self.options),
+                ask,
+                name,
+                without,
+            )
+            for name in names
+        }
+        first = next(iter(by_model.values()))
+        seed = self.options["seed"] if "seed" in self.sources else first.seed
+        sources = dict(self.sources)
+        if seed is not None:
+            sources.setdefault("seed", "recipe")
+        return PlanArguments(
+            profiles={name: settings.profile for name, settings in by_model.items()},
+            by_recipe=first.fields,
+            sources=sources,
+            **({} if seed is None else {"seed": seed}),
+        )
+
     def profile_of(self, model: str) -> Profile:
         """The profile of a model by its name, with the options applied."""
         return with_options(self.profiles.get(model, self.profile), self.options)
@@ -139,7 +181,12 @@ class Plan:
         """The run of one of the models, with one of the benchmarks."""
         name = model if isinstance(model, str) else model.name
         profile = self.profiles.get(name, self.profile)
-        return resolve(benchmark, model, profile, self.options, self.sources, self.retry)
+        config = resolve(benchmark, model, profile, self.options, self.sources, self.retry)
+        origins = {
+            field: "recipe" if field in (self.by_recipe or ()) and source == "profile" else source
+            for field, source in config.origins.items()
+        }
+        return replace(config, origins=cast(Mapping[str, Source], origins))
 
     def _check(self) -> None:
         for benchmark in self.benchmarks:
@@ -226,6 +273,10 @@ def load_benchmarks(
             if isinstance(spec, Benchmark):
                 check_benchmark_object(spec.name, chosen)
             benchmark = spec
+        if chosen["recipe"] is not None:
+            if preset is not None:
+                raise UsageError("--recipe has a prompt of its own: leave --prompt out.")
+            benchmark = _by_recipe(benchmark, chosen)
         benchmarks.append(
             probed(
                 benchmark,
@@ -237,6 +288,20 @@ def load_benchmarks(
         )
     registry.check_names(benchmarks)
     return benchmarks
+
+
+def _by_recipe(benchmark: Benchmark, options: RunOptions) -> Benchmark:
+    from snellen.transforms.recipe import (
+        in_words_of_recipe,
+    )  # imported on use: most runs have no recipe
+
+    recipe = options["recipe"]
+    assert recipe is not None
+    benchmark = in_words_of_recipe(benchmark, recipe)
+    if options["recipe_without"]:
+        left_out = ", ".join(options["recipe_without"])
+        benchmark = with_note(benchmark, f"without these settings of the recipe: {left_out}")
+    return benchmark
 
 
 def _load(spec: str, preset: str | None, data: Path | None, options: RunOptions) -> Benchmark:
@@ -257,6 +322,16 @@ def _load(spec: str, preset: str | None, data: Path | None, options: RunOptions)
         columns=columns,
         options=own,
     )
+
+
+def _with_address(profile: Profile, options: RunOptions) -> Profile:
+    """A profile with the server that the options name: it decides which settings can be sent."""
+    changes: dict[str, Any] = {}
+    if options["base_url"]:
+        changes["base_url"] = options["base_url"]
+    if options["serve"]:
+        changes["serve"] = Serve(kind=options["serve"], args=[*options["serve_args"]])
+    return msgspec.structs.replace(profile, **changes)
 
 
 def _profile(options: RunOptions) -> Profile:

@@ -1,0 +1,168 @@
+"""The settings of a recipe as a model's profile.
+
+A recipe has the settings of the maker's model call under the names of the maker's code. Those that
+a back end can take go into the profile. The others are refused, unless the user leaves them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from snellen.core.profile import Profile
+from snellen.errors import UsageError
+from snellen.recipes import Ask
+
+DESCRIPTIONS = frozenset(
+    {
+        *("command", "custom_prompt", "decoding", "epochs", "lmms_eval_specific_kwargs", "mode"),
+        *("max_inp_length", "max_model_len", "max_new_tokens_in_task_file", "note", "setting"),
+        *("prompt_templates", "source", "system_prompt_mode", "use_cache", "use_cot"),
+        *("use_long_cot", "use_tts_template", "image_size", "do_sample", "sampling"),
+    }
+)
+"""Settings that describe the source's code, and do not change what is sent."""
+LIMITS = ("max_new_tokens", "max_new_tokens_sent", "max_tokens")
+"""The names of the token limit."""
+NEUTRAL: Mapping[str, tuple[object, ...]] = {
+    "top_k": (0, -1),
+    "top_p": (1,),
+    "num_beams": (1,),
+    "repetition_penalty": (1,),
+    "presence_penalty": (0,),
+    "no_repeat_ngram_size": (0,),
+    "min_new_tokens": (0, 1),
+    "first_image_upscaled_2x": (False,),
+    "use_upsize": (False,),
+    "use_msac": (False,),
+}
+"""Values that change nothing."""
+NAMES: Mapping[str, Mapping[str, str]] = {
+    "compatible": {
+        "top_k": "top_k",
+        "repetition_penalty": "repetition_penalty",
+        "presence_penalty": "presence_penalty",
+        "until": "stop",
+        "enable_thinking": "chat_template_kwargs.enable_thinking",
+        "thinking": "chat_template_kwargs.thinking",
+        "max_num": "mm_processor_kwargs.max_dynamic_patch",
+    },
+    "vllm": {
+        "top_k": "top_k",
+        "repetition_penalty": "repetition_penalty",
+        "presence_penalty": "presence_penalty",
+        "until": "stop",
+        "enable_thinking": "chat_template_kwargs.enable_thinking",
+        "thinking": "chat_template_kwargs.thinking",
+    },
+    "openai": {"presence_penalty": "presence_penalty", "until": "stop"},
+    "anthropic": {"top_k": "top_k", "until": "stop_sequences"},
+    "google": {
+        "top_k": "generationConfig.topK",
+        "presence_penalty": "generationConfig.presencePenalty",
+        "until": "generationConfig.stopSequences",
+    },
+    "hf": {
+        "enable_thinking": "template.enable_thinking",
+        "thinking": "template.thinking",
+    },
+}
+"""For each kind of back end, the names of settings in a profile's `extra`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecipeSettings:
+    """What a recipe sets for a model."""
+
+    profile: Profile
+    """The model's profile with the recipe's settings."""
+    seed: int | None
+    """The sampling seed; None if the recipe has none."""
+    fields: frozenset[str]
+    """The names of what the recipe sets, as in a run's origins."""
+
+
+def with_recipe(
+    profile: Profile, ask: Ask, model: str, without: Collection[str] = ()
+) -> RecipeSettings:
+    """A model's profile with the settings of a recipe.
+
+    Args:
+        profile: The model's own profile.
+        ask: How the recipe asks the data set.
+        model: The name of the model.
+        without: The names of settings that are left out.
+
+    Raises:
+        UsageError: the model cannot take a setting, or `without` names one that the recipe lacks.
+    """
+    settings = {**ask.model_settings(), **ask.manner.picture}
+    for name in without:
+        if name not in settings:
+            known = ", ".join(sorted(settings.keys() - DESCRIPTIONS))
+            raise UsageError(
+                f"--recipe-without {name}: the recipe {ask.recipe} does not set it. It sets: "
+                f"{known}."
+            )
+    greedy = settings.get("do_sample") is False or settings.get("sampling") is False
+    idle = {"temperature", "top_p", "top_k"} if greedy else set()
+    left = {
+        name: value
+        for name, value in settings.items()
+        if value is not None
+        and name not in DESCRIPTIONS | idle | {*without}
+        and value not in NEUTRAL.get(name, ())
+    }
+    changes: dict[str, Any] = {"temperature": 0.0} if greedy else {}
+    for name in ("temperature", "top_p"):
+        if name in left:
+            changes[name] = left.pop(name)
+    for name in LIMITS:
+        if name in left:
+            changes["max_tokens"] = left.pop(name)
+    images = {name: left.pop(name) for name in ("min_pixels", "max_pixels") if name in left}
+    if images:
+        changes["images"] = msgspec.structs.replace(profile.images, **images)
+    seed = left.pop("engine_seed", None)
+    if seed is not None and not isinstance(seed, int):
+        raise UsageError(f"The recipe {ask.recipe} has the seed {seed!r}; it must be a number.")
+    names = NAMES.get(_kind(model, profile), {})
+    refused = sorted(left.keys() - names.keys())
+    if refused:
+        listed = ", ".join(f"{name} = {left[name]!r}" for name in refused)
+        words = " ".join(f"--recipe-without {name}" for name in refused)
+        raise UsageError(
+            f"{model} cannot take these settings of the recipe {ask.recipe}: {listed}. Leave them "
+            f"out with {words}; the run says so."
+        )
+    extra = dict(profile.extra)
+    for name, value in left.items():
+        _put(extra, names[name], value)
+    if left:
+        changes["extra"] = extra
+    limits = {f"images.{name}" for name in images}
+    own = {name for name in changes if name not in ("images", "extra")}
+    return RecipeSettings(
+        profile=msgspec.structs.replace(profile, **changes),
+        seed=seed,
+        fields=frozenset({*own, *limits, *(() if seed is None else ("seed",))}),
+    )
+
+
+def _kind(model: str, profile: Profile) -> str:
+    """The kind of back end: of `openai/`, whether the server is the official one."""
+    kind = model.partition("/")[0]
+    is_official = profile.base_url is None and profile.serve is None
+    return "compatible" if kind == "openai" and not is_official else kind
+
+
+def _put(extra: dict[str, Any], path: str, value: object) -> None:
+    """Set a field of `extra`; `a.b` is the field b of the table a."""
+    table, _, name = path.rpartition(".")
+    if table:
+        extra[table] = {**extra.get(table, {}), name: value}
+    else:
+        extra[name] = value

@@ -1,0 +1,99 @@
+"""Asks a benchmark as a recipe says: with the maker's prompt in the place of its own."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import msgspec
+
+from snellen import recipes
+from snellen.core.benchmark import Benchmark, vary, with_note
+from snellen.errors import UsageError
+
+
+def ask_for(benchmark: Benchmark, name: str) -> recipes.Ask:
+    """How a recipe asks a benchmark.
+
+    Args:
+        benchmark: The benchmark.
+        name: RECIPE, RECIPE:DATA_SET, or RECIPE:DATA_SET:VARIANT; an empty DATA_SET is the one of
+            the recipe's data sets that is this benchmark.
+
+    Raises:
+        UsageError: there is no such recipe, it does not ask this benchmark, or it asks it in
+            several ways and `name` does not say which.
+    """
+    recipe_name, _, rest = name.partition(":")
+    data_set, _, variant = rest.partition(":")
+    recipe = recipes.load(recipe_name)
+    if data_set:
+        return recipe.ask(data_set, variant)
+    candidates = [
+        data_set
+        for (data_set, its_variant), ask in recipe.asks.items()
+        if not its_variant and _is_of(ask, benchmark)
+    ]
+    if len(candidates) == 1:
+        return recipe.ask(candidates[0], variant)
+    if candidates:
+        raise UsageError(
+            f"The recipe {recipe_name} asks {benchmark.name} in {len(candidates)} ways: "
+            f"{', '.join(candidates)}. Name one: --recipe {recipe_name}:{candidates[0]}."
+        )
+    known = sorted({data_set for data_set, _ in recipe.asks})
+    raise UsageError(
+        f"The recipe {recipe_name} does not say how {benchmark.name} is asked. If one of its data "
+        f"sets is this benchmark, name it: --recipe {recipe_name}:{known[0]}. It has: "
+        f"{', '.join(known)}."
+    )
+
+
+def _is_of(ask: recipes.Ask, benchmark: Benchmark) -> bool:
+    """Whether a data set is this benchmark, by the options that its spec names."""
+    name, _, options = (ask.manner.benchmark or "").partition(":")
+    if name != benchmark.name:
+        return False
+    chosen = {key: str(value) for key, value in benchmark.provenance.options.items()}
+    pairs = (pair.partition("=") for pair in options.split(",") if pair)
+    return all(chosen.get(key) == value for key, _, value in pairs)
+
+
+def in_words_of_recipe(benchmark: Benchmark, name: str) -> Benchmark:
+    """The benchmark with the prompt of a recipe.
+
+    Its identity has a digest of the prompt and the system message, not the recipe's name, so that
+    two recipes that ask the same are one run.
+
+    Raises:
+        UsageError: the recipe does not ask this benchmark, it sends what no back end can send, or
+            the benchmark is not one of single questions for text replies.
+    """
+    ask = ask_for(benchmark, name)
+    procedure = benchmark.procedure
+    if procedure.kind != "generate" or procedure.streaming is not None:
+        raise UsageError(
+            f"--recipe is for separate questions with answers in words, and {benchmark.name} asks "
+            f"for {'sessions' if procedure.kind == 'session' else 'a ranking'} here."
+        )
+    if benchmark.provenance.shots:
+        raise UsageError("--recipe asks questions without examples: leave --shots out.")
+    ask.check_sendable()
+    prompt = msgspec.json.encode([ask.template, ask.manner.variables], order="sorted")
+    changed = vary(
+        benchmark,
+        prompt=lambda sample, history: ask.messages(sample) if not history else (),
+        recipe={
+            "prompt": sha256(prompt).hexdigest()[:16],
+            **({"system": ask.manner.system} if ask.manner.system else {}),
+        },
+    )
+    changed = with_note(
+        changed,
+        f"asked by the recipe {ask.recipe} (as {ask.data_set}; evidence: {ask.evidence}; "
+        f"{ask.manner.source})",
+    )
+    return (
+        with_note(changed, f"fault of the recipe: {ask.manner.fault}")
+        if ask.manner.fault
+        else changed
+    )

@@ -1,0 +1,167 @@
+"""snellen run --recipe: what is sent, what is stored, and what is refused."""
+
+import base64
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import PIL.Image
+import pytest
+
+from snellen.core.profile import Profile
+from snellen.errors import UsageError
+from snellen.recipes import load
+from snellen.run.recipe_settings import with_recipe
+from tests.servers import Server, said, serving
+from tests.test_cli.conftest import Snellen
+
+RUN = ("run", "-b", "pope", "--data", "synthetic", "-m", "openai/m", "--limit", "2")
+QWEN = ("--recipe", "qwen2-vl")
+
+
+def run(snellen: Snellen, server: Server, *words: str, benchmark: str = "pope") -> Any:
+    chosen = [benchmark if word == "pope" else word for word in RUN]
+    return snellen(*chosen, "--base-url", server.url, *words)
+
+
+def manifest() -> Any:
+    [path] = Path("runs").glob("*/*/*/manifest.json")
+    return json.loads(path.read_text())
+
+
+def bodies(server: Server) -> list[Any]:
+    return [request.json for request in server.asked]
+
+
+def test_prompt_settings_and_pictures_are_the_recipes(snellen: Snellen) -> None:
+    with serving(said("Yes")) as server:
+        assert run(snellen, server, *QWEN).code == 0
+    for body in bodies(server):
+        picture, text = body["messages"][0]["content"]
+        assert text["text"].endswith(" Please answer yes or no.")
+        data = picture["image_url"]["url"].partition(",")[2]
+        with PIL.Image.open(io.BytesIO(base64.b64decode(data))) as image:
+            assert image.width * image.height >= 1003520
+        assert body["temperature"] == 0.01
+        assert body["top_p"] == 0.001
+        assert body["top_k"] == 1
+        assert 2048 in (body.get("max_tokens"), body.get("max_completion_tokens"))
+        assert "custom_prompt" not in body
+
+
+def test_the_run_says_who_asked_so_and_where_each_value_is_from(snellen: Snellen) -> None:
+    with serving(said("Yes")) as server:
+        done = run(snellen, server, *QWEN, "--temperature", "0.5")
+    stored = manifest()
+    assert any("asked by the recipe qwen2-vl (as pope" in note for note in stored["notes"])
+    assert "asked by the recipe qwen2-vl" in done.out
+    assert stored["origins"]["max_tokens"] == "recipe"
+    assert stored["origins"]["top_p"] == "recipe"
+    assert stored["origins"]["images.min_pixels"] == "recipe"
+    assert stored["origins"]["temperature"] == "flag"
+    assert bodies(server)[0]["temperature"] == 0.5
+    assert set(stored["identity"]["recipe"]) == {"prompt"}
+
+
+def test_recipes_that_ask_the_same_are_one_run(snellen: Snellen, tmp_path: Path) -> None:
+    folder = Path(load.__code__.co_filename).parent
+    copy = tmp_path / "copied.toml"
+    copy.write_text((folder / "qwen2-vl.toml").read_text())
+    with serving(said("Yes")) as server:
+        assert run(snellen, server, *QWEN).code == 0
+        assert run(snellen, server, "--recipe", f"{copy}").code == 0
+        assert len(server.asked) == 2
+        assert run(snellen, server).code == 0
+    assert len(server.asked) == 4
+
+
+def test_the_system_message_is_sent(snellen: Snellen) -> None:
+    words = ("internvl3.5-thinking-vlmevalkit::cot", "--recipe-without", "total_max_num")
+    with serving(said("Yes")) as server:
+        done = run(snellen, server, "--recipe", *words)
+        assert done.code == 0, done.err
+    body = bodies(server)[0]
+    assert body["messages"][0]["role"] == "system"
+    assert "rigorously follows this response protocol" in body["messages"][0]["content"]
+    assert body["mm_processor_kwargs"] == {"max_dynamic_patch": 6}
+    assert "without these settings of the recipe: total_max_num" in "".join(manifest()["notes"])
+    assert set(manifest()["identity"]["recipe"]) == {"prompt", "system"}
+
+
+def test_each_benchmark_has_its_own_settings(snellen: Snellen) -> None:
+    with serving(said("A")) as server:
+        done = run(snellen, server, "-b", "ocrbench", *QWEN)
+        assert done.code == 0, done.err
+    limits = {
+        path.parts[1]: json.loads(path.read_text())["identity"]["profile"]["images"]
+        for path in Path("runs").glob("*/*/*/manifest.json")
+    }
+    assert limits["pope"]["min_pixels"] == 1003520
+    assert limits["ocrbench"]["min_pixels"] == 78400
+
+
+def test_a_mode_of_the_source_is_named(snellen: Snellen) -> None:
+    with serving(said("A")) as server:
+        done = run(snellen, server, "--recipe", "qwen3-vl", benchmark="mmmu")
+        assert done.code == 2
+        assert "in the modes instruct, think. Name one: --recipe qwen3-vl:mmmu:" in done.err
+        done = run(snellen, server, "--recipe", "qwen3-vl::think", benchmark="mmmu")
+        assert done.code == 0, done.err
+    assert bodies(server)[0]["temperature"] == 1.0
+    assert bodies(server)[0]["seed"] == 3407
+    assert manifest()["origins"]["seed"] == "recipe"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--recipe", "qwen9"), "There is no recipe qwen9. There are: "),
+        (("--recipe", "smolvlm2"), "control words. No back end sends such prompts"),
+        (("--recipe", "qwen3-vl"), "The recipe qwen3-vl does not say how pope is asked."),
+        ((*QWEN, "--prompt", "llava"), "--recipe has a prompt of its own: leave --prompt out."),
+        ((*QWEN, "--recipe-without", "beams"), "--recipe-without beams: the recipe qwen2-vl does"),
+    ],
+)
+def test_what_cannot_be_asked_so_is_wrong_use(
+    snellen: Snellen, words: tuple[str, ...], message: str
+) -> None:
+    with serving(said("Yes")) as server:
+        done = run(snellen, server, *words)
+        assert done.code == 2
+        assert message in done.err
+        assert not server.asked
+
+
+@pytest.mark.parametrize("model", ["openai/m", "hf/m", "baseline/reader"])
+def test_a_setting_that_the_model_cannot_take_is_refused(model: str) -> None:
+    ask = load("qwen2-vl").ask("pope")
+    with pytest.raises(UsageError, match=r"cannot take .*: top_k = 1\. .* --recipe-without top_k;"):
+        with_recipe(Profile(), ask, model)
+    assert with_recipe(Profile(), ask, model, ["top_k"]).profile.top_p == 0.001
+
+
+def test_greedy_decoding_has_no_sampling_settings() -> None:
+    settings = with_recipe(
+        Profile(temperature=0.7),
+        load("internvl3-vlmevalkit").ask("pope"),
+        "vllm/m",
+        ["max_num", "total_max_num"],
+    )
+    assert settings.profile.temperature == 0.0
+    assert settings.profile.top_p is None
+    assert settings.profile.max_tokens == 4096
+
+
+def test_settings_have_the_names_of_the_back_end() -> None:
+    ask = load("ovis2.5").ask("hallusionbench")
+    without = ["thinking_budget"]
+    profile = with_recipe(Profile(extra={"seed": 1}), ask, "vllm/m", without).profile
+    assert profile.extra == {
+        "seed": 1,
+        "top_k": 20,
+        "repetition_penalty": 1.05,
+        "chat_template_kwargs": {"enable_thinking": True},
+    }
+    with pytest.raises(UsageError, match="enable_thinking = True, repetition_penalty"):
+        with_recipe(Profile(), ask, "google/m", without)
