@@ -357,8 +357,8 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
 
 
 def test_a_name_that_says_nothing_of_rows_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"rows\.xlsx is not a file of rows by its name"):
-        rows_of(tmp_path / "rows.xlsx")
+    with pytest.raises(DataError, match=r"rows\.docx is not a file of rows by its name"):
+        rows_of(tmp_path / "rows.docx")
 
 
 def test_rows_under_another_header_are_other_rows(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Questions without their options: what is asked, what is left out, and what counts as known."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,17 @@ def test_the_prompt_is_the_pictures_the_hint_and_the_question(tmp_path: Path) ->
     assert [str(part.label) if not isinstance(part, str) else part for part in two.content] == [
         *("Is ", "b.png", " like ", "a.png", f"?\n{ASK}")
     ]
+
+
+def test_a_mark_without_a_picture_stays_in_the_text() -> None:
+    plain = bundled("mmbench")
+    question = "Is <image 0> like <image 9>, <image 1>, or <image>?"
+    marked = replace(plain, sample=lambda i, row: replace(plain.sample(i, row), question=question))
+    benchmark = probed(marked, open_ended=True)
+    [message] = benchmark.messages(benchmark.read(next(iter(benchmark.data))))
+    text = "".join(part for part in message.content if isinstance(part, str))
+    assert "<image 0>" in text and "<image 9>" in text
+    assert "<image 1>" not in text
 
 
 def test_a_reply_is_right_in_plain_words_and_other_options_are_counted(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from snellen.data._json_rows import json_list, jsonl
 from snellen.data.locations import DataFile, path_of
 from snellen.data.parquet_files import parquet
 from snellen.data.sheets import csv, tsv
+from snellen.data.spreadsheets import workbook
 from snellen.data.table import Drawn, Table
 from snellen.errors import DataError
 
@@ -17,6 +18,7 @@ READERS: dict[str, Callable[[Path | DataFile, str | None, str | None], Table]] =
     ".tsv": tsv,
     ".csv": csv,
     ".parquet": parquet,
+    ".xlsx": workbook,
 }
 IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 
@@ -26,10 +28,10 @@ def rows_of(
 ) -> Table:
     """A table of a file, by its suffix, also with `.gz`, or of a folder.
 
-    Files are JSONL, JSON, TSV, CSV, and parquet. A folder with one such file, or with the parts of
-    one, stands for that file. A folder with images, in subfolders or not, is a table of them: `id`
-    and `image` are the path of an image in the folder, and `category` is its subfolder, if there
-    are any.
+    Files are JSONL, JSON, TSV, CSV, parquet, and spreadsheets (.xlsx). A folder with one such file
+    other than a spreadsheet, or with the parts of one, stands for that file. A folder with images,
+    in subfolders or not, is a table of them: `id` and `image` are the path of an image in the
+    folder, and `category` is its subfolder, if there are any.
 
     Raises:
         DataError: the name ends otherwise, or the folder has neither, or several files.
@@ -55,7 +57,11 @@ def _of_folder(folder: Path, where: str | None, revision: str | None) -> Table:
         path
         for path in folder.iterdir()
         # Hidden ones are not the user's: what was fetched of an object store is noted in one.
-        if path.is_file() and _reader(path) and not path.name.startswith(".")
+        # Spreadsheets are often results, so one that holds rows is named itself.
+        if path.is_file()
+        and _reader(path)
+        and path.suffix != ".xlsx"
+        and not path.name.startswith(".")
     )
     if files and all(path.suffix == ".parquet" for path in files):
         return parquet(folder, where, revision)

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from snellen.data import csv, tsv
+from snellen.data import csv, spreadsheets, tsv
+from snellen.data.spreadsheet_cells import original
 from snellen.errors import DataError
-from snellen.interop import _json, _xlsx
+from snellen.interop import _json
 from snellen.interop._answered import EXPORTED
-from snellen.interop._spreadsheet_cells import original
 
 KINDS = (".jsonl", ".json", ".csv", ".tsv", ".xlsx")
 LabeledRow = tuple[str, Mapping[str, Any]]
@@ -35,7 +35,7 @@ def rows_of(path: Path) -> Iterator[LabeledRow]:
             f"{path} is not a file of predictions by its name. {INSTEAD.get(kind, known)}"
         )
     if kind == ".xlsx":
-        return _xlsx.rows_of(path)
+        return spreadsheets.sheet_rows(path)
     if kind in (".csv", ".tsv"):
         table = csv(path) if kind == ".csv" else tsv(path)
         return ((f"row {row.position + 1}", _as_stored(row)) for row in table)

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from snellen.data import placed
+from snellen.data.spreadsheet_cells import encodable
 from snellen.errors import DataError
-from snellen.interop._spreadsheet_cells import encodable
 
 
 def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:

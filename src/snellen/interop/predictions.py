@@ -15,10 +15,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from snellen.data.spreadsheet_cells import EXACT, LONGEST, NoText
 from snellen.errors import DataError, UsageError
 from snellen.interop._json import KEYS, VALUES, NotRows
 from snellen.interop._rows import KINDS, LabeledRow, kind_of, rows_of
-from snellen.interop._spreadsheet_cells import EXACT, LONGEST, NoText
 
 IDS = (
     *(KEYS, "id", "index", "question_id", "questionId", "sample", "pid", "qid", "sample_id"),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from snellen.data import placed
-from snellen.interop._spreadsheet_cells import cell, harmless
+from snellen.data.spreadsheet_cells import cell, harmless
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from snellen.data import placed
+from snellen.data.spreadsheet_cells import EXACT, LONGEST, cell
 from snellen.errors import DataError, UsageError, install
-from snellen.interop._spreadsheet_cells import EXACT, LONGEST, cell
 
 MOST_ROWS = 1_048_575  # under the header
 NOT_XML = re.compile("[\ufffe\uffff]")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from snellen.core.benchmark import Benchmark, mark_from_catalog
+from snellen.core.benchmark import Benchmark, mark_from_catalog, with_note
 from snellen.errors import CatalogError, SnellenError, UsageError
 from snellen.registry import sources
 from snellen.registry.definitions import (
@@ -55,7 +55,9 @@ def benchmark(
     parts = parse(spec)
     values = {**parts.options, **(options or {})}
     if parts.kind == "rows":
-        return own(data_at(parts.name), data, task, columns, values)
+        rows = own(data_at(parts.name), data, task, columns, values)
+        # A name alone does not say where the rows are.
+        return rows if parts.name in spec else with_note(rows, f"the rows are in {parts.name}")
     if task or columns:
         raise UsageError(f"--task and --map are for files of rows; {parts.name} is a benchmark.")
     definition = definition_of(parts)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
+from snellen.data.locations import lmu_data
 from snellen.errors import CatalogError
 from snellen.registry.index import Entry, entries, kebab, normalized
 from snellen.registry.plugins import Group, Plugin, plugins
 from snellen.store import is_object_run
 
 TEXT = (".jsonl", ".json", ".tsv", ".csv")
-OWN_DATA = (*TEXT, *(f"{ending}.gz" for ending in TEXT), ".parquet")
+OWN_DATA = (*TEXT, *(f"{ending}.gz" for ending in TEXT), ".parquet", ".xlsx")
 """How the names of files of rows end."""
 
 
@@ -38,6 +40,19 @@ def resolve(name: str) -> tuple[Entry, Mapping[str, Any]]:
     if rivals:
         raise ambiguous(name, [*(origins_of(entry, name) or [entry.defined_in]), *rivals])
     return entry, options
+
+
+def sheet_in_lmu_data(name: str) -> Path | None:
+    """The file `$LMUData/NAME.tsv`, which VLMEvalKit's users name by NAME; None if there is none,
+    or if a benchmark has this name."""
+    file = lmu_data() / f"{name}.tsv"
+    if not name or Path(name).name != name or not file.is_file():
+        return None
+    try:
+        resolve(name)
+    except CatalogError:
+        return file
+    return None
 
 
 def origins_of(entry: Entry, name: str) -> list[str]:
@@ -129,8 +144,8 @@ def _refuse(name: str, known: Sequence[Entry], alike: Sequence[str]) -> NoReturn
     names = [entry.name for entry in known]
     if os.path.isfile(name):
         hint = (
-            f"a file of rows ends in {', '.join((*TEXT, '.parquet'))}: save it as one of these. "
-            "A benchmark's file ends in .py."
+            f"a file of rows ends in {', '.join((*TEXT, '.parquet', '.xlsx'))}: save it as one of "
+            "these. A benchmark's file ends in .py."
         )
         raise CatalogError(f"no benchmark {name!r}; {hint}")
     close = [f"./{name}"] if os.path.isdir(name) else []

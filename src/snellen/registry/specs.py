@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from snellen.registry import options
-from snellen.registry.names import OWN_DATA
+from snellen.registry.names import OWN_DATA, sheet_in_lmu_data
 from snellen.store import is_address
 
 
@@ -34,6 +34,8 @@ class Spec:
 def parse(text: str) -> Spec:
     """`NAME`, `NAME:option=value`, `rows.jsonl`, `FILE.py[:NAME][:option=value]`, `module:NAME`.
 
+    A name that no benchmark has may be that of a file of rows in VLMEvalKit's folder.
+
     Raises:
         UsageError: an option has no value.
     """
@@ -43,6 +45,8 @@ def parse(text: str) -> Spec:
     name, _, rest = (file[1], ":", text[file.end() :]) if file else text.partition(":")
     if not file and (name.endswith(OWN_DATA) or "/" in name):
         return Spec(kind="rows", name=name, options=options.parsed(rest, text))
+    if not file and (sheet := sheet_in_lmu_data(name)):
+        return Spec(kind="rows", name=f"{sheet}", options=options.parsed(rest, text))
     head, _, tail = rest.partition(":")
     # A benchmark may be written as it calls itself: my-bench.
     attribute = head if re.sub("[.-]", "_", head).isidentifier() else None

@@ -147,8 +147,8 @@ def _prompt(benchmark: Benchmark, sample: Sample, history: History) -> tuple[Mes
 
     def picture(number: str | None) -> Part:
         index = next(in_order, 0) if number is None else int(number)
-        if not 1 <= index <= len(pictures):
-            return ""
+        if not 1 <= index <= len(pictures):  # a mark of no picture is text like any other
+            return "<image>" if number is None else f"<image {number}>"
         placed.add(id(pictures[index - 1]))
         return pictures[index - 1]
 

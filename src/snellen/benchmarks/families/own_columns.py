@@ -1,8 +1,10 @@
 """Columns of a user's file: which field each is, and which task the rows look like."""
 
+import ast
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
@@ -27,6 +29,7 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "hint": ("hint",),
     "choices": ("choices",),
     "answer": ("answer", "answers", "caption", "captions"),
+    "answer0": ("answer0",),
     "category": ("category",),
     "split": ("split",),
     **{letter: (letter, letter.lower()) for letter in ascii_uppercase},
@@ -208,6 +211,16 @@ def check_columns(
             f"{path.name} has no column {' or '.join(map(repr, FIELDS[field]))}, which {task} "
             f"needs. {_near(field, names)} Say which it is with --map COLUMN={field}."
         )
+    if "answer0" in columns and task != "mcq":
+        raise DataError(
+            f"{path.name}: 'answer0' is the number of the right choice, from 0, and {task} has no "
+            "choices. Use `answer`, or --task mcq."
+        )
+    if {"answer", "answer0"} <= set(columns):
+        raise DataError(
+            f"{path.name} has both {columns['answer'][0]!r} and {columns['answer0'][0]!r}. Only "
+            "one can hold the right answers: leave one out, or map one to another field."
+        )
     if task == "mcq" and not {"choices", "A"} & set(columns):
         raise DataError(
             f"{path.name} has no choices, which mcq needs: columns 'A', 'B', ... or 'choices'. "
@@ -257,15 +270,26 @@ def cell_of(row: Mapping[str, Any], columns: Mapping[str, Sequence[str]], field:
 
 
 def as_list(value: Any) -> list[Any]:
-    """A cell with one thing or a list of them, as JSON or in JSON's text."""
+    """A cell with one thing or a list of them, as JSON, in JSON's text, or in Python's."""
     if value is None or value == "":
         return []
     if isinstance(value, str) and value.startswith("["):
-        try:
-            value = json.loads(value)
-        except json.JSONDecodeError:
-            return [value]
+        return _list_in(value)
     return [*value] if isinstance(value, list | tuple) else [value]
+
+
+def _list_in(text: str) -> list[Any]:
+    """The list that a text writes as JSON, or as Python writes a list of texts; else the text."""
+    for read in (json.loads, ast.literal_eval):
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            items = read(text)
+            if isinstance(items, list) and (read is json.loads or all(map(_is_text, items))):
+                return items
+    return [text]
+
+
+def _is_text(item: object) -> bool:
+    return isinstance(item, str)
 
 
 def answers_in(value: Any) -> list[str]:

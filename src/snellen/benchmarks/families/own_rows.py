@@ -6,7 +6,8 @@ Data     the file that the user names. Columns: id | index (else the row's numbe
          address; an http address, fetched with --allow-urls); video | video_path (a path relative
          to the file), with start and end: frames from the one and before the other, in seconds
          from the first frame; question; hint (put before it); A, B, C, ... or choices; answer |
-         answers | caption | captions; category and split (results are broken down by them). `--map
+         answers | caption | captions; answer0 (the number of the right choice, from 0); category
+         and split (results are broken down by them). `--map
          COLUMN=FIELD` gives a column another meaning. turns replaces question: a list of
          questions, or of objects with a row's fields (question, image, choices, answer). The row's
          answers are then a list with one for each turn, or a single answer for the last turn. A
@@ -103,9 +104,10 @@ def own_data(
         notes.append(
             f"{bare:,} of the first {len(head):,} rows have no image or video: asked as text alone"
         )
-    if "answer" not in fields:
+    right = "answer0" if "answer0" in fields else "answer"
+    if right not in fields:
         notes.append("the rows have no column of answers: asked and stored, not scored")
-    elif without := sum(cell_of(row, fields, "answer") is None for row in head):
+    elif without := sum(cell_of(row, fields, right) is None for row in head):
         which = "turns" if "turns" in fields else "rows"
         notes.append(f"{without:,} of the first {len(head):,} {which} have no answer: in no mean")
     folder = data or (path if path.is_dir() else path.parent)
@@ -115,7 +117,7 @@ def own_data(
         notes.append(f"columns that mean nothing here: {', '.join(unused[:8])}{more}")
     reader = RowReader(name=path.name, folder=folder, task=chosen, columns=fields)
     # Pictures in the rows of a TSV are known by where they lie, and not read with them.
-    kit = is_vlmevalkit(path, head) and fields.get("image") == ["image"]
+    kit = is_vlmevalkit(path, head) and fields.get("image", [])[:1] == ["image"]
     table = vlmevalkit_tsv(path) if kit else rows_of(path)
     return _benchmark(_safe_name(path), chosen, fields, table, reader.sample, tuple(notes))
 

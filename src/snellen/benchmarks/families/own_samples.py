@@ -100,7 +100,11 @@ class RowReader:
             raise DataError(f"{where} has the id {name!r}, a rounded number. Write ids as text.")
         cells = as_list(cell("image"))
         choices = self._choices(cell, where) if self.task == "mcq" else CHOICES[self.task]
-        target, references = self._right(answers_in(cell("answer")), choices, where)
+        references: tuple[str, ...] = ()
+        if "answer0" in self.columns:
+            target = _numbered(cell("answer0"), choices, where)
+        else:
+            target, references = self._right(answers_in(cell("answer")), choices, where)
         film = self._video(cell, where)
         data = {key: row[key] for key in row if key not in self._known and _small(row[key])}
         data.pop("turns", None)  # ours
@@ -281,6 +285,23 @@ def _small(value: Any) -> bool:
     return isinstance(value, int | float | bool) or (isinstance(value, str) and len(value) <= SMALL)
 
 
+def _numbered(value: Any, choices: Sequence[str], where: str) -> str | None:
+    """The letter of the choice with this number, from 0; None if there is no number.
+
+    Raises:
+        DataError: it is not the number of a choice.
+    """
+    if value is None:
+        return None
+    text = str(value).strip()
+    if not re.fullmatch(r"\d{1,3}", text) or int(text) >= len(choices):
+        raise DataError(
+            f"{where} has the answer {text[:40]!r}, which is not the number of a choice, from 0 to "
+            f"{len(choices) - 1}. If answers are letters or texts, do not map them to answer0."
+        )
+    return ascii_uppercase[int(text)]
+
+
 def _letter(answer: str, choices: Sequence[str], where: str) -> str:
     """The letter of the right choice, which may be given as its letter or its text.
 
@@ -306,9 +327,10 @@ def _letter(answer: str, choices: Sequence[str], where: str) -> str:
             f"{where} has the answer {answer!r}, and there are only {len(choices)} choices "
             f"({listed}). Give the letter of one of them, or add the choice that is missing."
         )
+    numbers = " If answers are numbers from 0, say so with --map answer=answer0."
     raise DataError(
         f"{where} has the answer {answer!r}, which is neither the letter nor the text of a choice "
-        f"({listed}). Write it as a letter."
+        f"({listed}). Write it as a letter.{numbers if answer.isdecimal() else ''}"
     )
 
 

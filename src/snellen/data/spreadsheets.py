@@ -15,8 +15,10 @@ from datetime import date, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from snellen.data.locations import DataFile, path_of
+from snellen.data.spreadsheet_cells import EXACT, NoText
+from snellen.data.table import Drawn
 from snellen.errors import DataError, UsageError, check_regular, install
-from snellen.interop._spreadsheet_cells import EXACT, NoText
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet
@@ -51,7 +53,31 @@ class _Sheet:
     lost: dict[tuple[int, int], NoText] = field(default_factory=dict)
 
 
-def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def workbook(
+    source: Path | DataFile, where: str | None = None, revision: str | None = None
+) -> Drawn:
+    """A table of a spreadsheet's only filled sheet, whose first row names the columns. It needs the
+    extra `xlsx` and cannot seek.
+
+    Iterating raises DataError if a cell holds a formula, an error, or a date, and whatever
+    `sheet_rows` raises.
+    """
+    path = path_of(source)
+    return Drawn(where or str(source), lambda: _texts(path), revision)
+
+
+def _texts(path: Path) -> Iterator[Mapping[str, Any]]:
+    for label, row in sheet_rows(path):
+        for name, value in row.items():
+            if isinstance(value, NoText):
+                raise DataError(
+                    f"{path.name}: {name!r} in {label} is {value.why}, whose text is lost. Write "
+                    "the text itself into the cell."
+                )
+        yield {name: value for name, value in row.items() if value != ""}
+
+
+def sheet_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The rows below the first row that is not empty, which names the columns. Empty rows, and
     columns without a name, are left out.
 
@@ -68,7 +94,7 @@ def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if len(lost) > 1:
         raise DataError(
             f"{path} has {len(lost)} sheets with something in them, and only one can be read: "
-            f"{', '.join(repr(sheet.name) for sheet in filled)}. Save the one with the replies in "
+            f"{', '.join(repr(sheet.name) for sheet in filled)}. Save the one that is meant in "
             "a file of its own."
         )
     n = 0
