@@ -42,6 +42,11 @@ if TYPE_CHECKING:
 @click.option("--replies", "replies_in", metavar="COLUMN", help="The column of replies in FILE.")
 @click.option("--only", metavar="PATTERN", help="Only these files of a folder: '*/output.json'.")
 @click.option(
+    "--answers-in-file",
+    is_flag=True,
+    help="The column `answer` of FILE has the right answers, not the benchmark's rows.",
+)
+@click.option(
     "--missing",
     type=click.Choice(["wrong", "excluded"]),
     help="How questions without a reply count.",
@@ -56,6 +61,7 @@ def command(
     missing: Missing | None,
     sample: str | None,
     as_json: bool,
+    answers_in_file: bool,
     **columns: str | None,
 ) -> int:
     """Score RUN folders again, or FILEs or folders of predictions (XLSX, TSV, CSV, JSON, JSONL).
@@ -68,7 +74,9 @@ def command(
         stories = [
             story
             for path in paths
-            for story in api.explain(path, sample, benchmark, data=data, **columns)
+            for story in api.explain(
+                path, sample, benchmark, data=data, answers_in_file=answers_in_file, **columns
+            )
         ]
         if as_json:
             put(stories)
@@ -77,7 +85,15 @@ def command(
         return DONE
     names = None if not scorings or "all" in scorings else list(dict.fromkeys(scorings))
     results = [
-        api.score(path, benchmark, data=data, scorings=names, missing=missing, **columns)
+        api.score(
+            path,
+            benchmark,
+            data=data,
+            scorings=names,
+            missing=missing,
+            answers_in_file=answers_in_file,
+            **columns,
+        )
         for path in paths
     ]
     if as_json:

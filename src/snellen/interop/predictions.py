@@ -72,6 +72,8 @@ class Predictions:
     """Some of the file's questions, by id. They show whether they are the data set's."""
     other_ids: Sequence[str] = ()
     """Further columns that may contain the ids."""
+    answers: Mapping[str, str] = field(default_factory=dict)
+    """The right answers in the column `answer`, by id."""
 
 
 def read(
@@ -117,6 +119,7 @@ class _FilePredictions:
     notes: list[str]
     replies: list[tuple[str, str | None, str]] = field(default_factory=list)
     targets: dict[str, str] = field(default_factory=dict)
+    answers: dict[str, str] = field(default_factory=dict)
     questions: list[tuple[str, str]] = field(default_factory=list)
     other_ids: tuple[str, ...] = ()
 
@@ -178,6 +181,8 @@ def _read_rows(part: _FilePredictions, rows: Iterable[LabeledRow], question_colu
         part.replies.append((name, text, label))
         if key == LMMS_ID and isinstance(row.get("target"), str):
             part.targets[name] = row["target"]
+        if reply != "answer" and (answer := row.get("answer")) not in (None, ""):
+            part.answers[name] = str(answer)
         if (
             question_column
             and number % step == 0
@@ -193,6 +198,7 @@ def _read_rows(part: _FilePredictions, rows: Iterable[LabeledRow], question_colu
             (name.removesuffix(".0"), text, label) for name, text, label in part.replies
         ]
         part.questions = [(name.removesuffix(".0"), text) for name, text in part.questions]
+        part.answers = {name.removesuffix(".0"): text for name, text in part.answers.items()}
         part.notes.append("all ids end in .0, as pandas writes whole numbers: read without it")
 
 
@@ -397,10 +403,11 @@ def _merged(
             "id only where that copy has the same rows in the same order"
         )
     targets = {name: target for part in parts for name, target in part.targets.items()}
+    answers = {name: answer for part in parts for name, answer in part.answers.items()}
     questions = dict(chain.from_iterable(part.questions for part in parts))
     others = () if numbers else [c for c in parts[0].other_ids if c != LMMS_ID]
     return Predictions(
-        replies, where, notes_in_order, possible_names, numbers, targets, questions, others
+        replies, where, notes_in_order, possible_names, numbers, targets, questions, others, answers
     )
 
 

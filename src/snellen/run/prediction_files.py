@@ -16,6 +16,7 @@ from snellen.core.model import Reply
 from snellen.core.sample import Sample
 from snellen.core.scoring import Reading, Verdicts
 from snellen.errors import CatalogError, DataError, UsageError
+from snellen.run.answers_in_file import with_answers
 from snellen.run.identity import data_notes
 from snellen.scoring import Predicted
 from snellen.store import data_at
@@ -71,6 +72,7 @@ def read_predictions(
     ids: str | None,
     replies_in: str | None,
     only: str | None,
+    answers_in_file: bool = False,
 ) -> PredictionSet:
     """The predictions in a file or a folder; the arguments are those of `score`.
 
@@ -81,7 +83,7 @@ def read_predictions(
 
     if isinstance(benchmark, str):
         benchmark = registry.benchmark(benchmark, data=None if data is None else data_at(data))
-    if benchmark is not None and not (ids or replies_in):
+    if benchmark is not None and not (ids or replies_in or answers_in_file):
         published = _in_layout(path, benchmark, only)
         if published is not None:
             return _published(path, benchmark, published)
@@ -99,6 +101,9 @@ def read_predictions(
         )
         rows = next((other for other in others if _has_ids_of(benchmark, other)), rows)
     names = _ids_by_row_number(benchmark, rows) if rows.row_numbers else {}
+    if answers_in_file:
+        answers = {names.get(name, name): text for name, text in rows.answers.items()}
+        benchmark = with_answers(benchmark, answers, rows.where)
     return PredictionSet(
         path=path,
         benchmark=benchmark,

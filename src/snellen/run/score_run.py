@@ -53,13 +53,15 @@ def score(
     ids: str | None = None,
     replies_in: str | None = None,
     only: str | None = None,
+    answers_in_file: bool = False,
 ) -> Result:
     """Score a run folder again, or a file or folder of predictions.
 
     `ids` and `replies_in` name the columns of a file if they have unusual names; `only` selects
-    files of a folder by a pattern. Without a `benchmark`, the name of a file from VLMEvalKit or
-    lmms-eval determines it. A run knows its benchmark, unless it is the caller's own: then pass the
-    `Benchmark` object, `FILE.py:NAME`, or `module:NAME` again.
+    files of a folder by a pattern. With `answers_in_file`, the answers in the file's column
+    `answer` are right, not those of the data set. Without a `benchmark`, the name of a file from
+    VLMEvalKit or lmms-eval determines it. A run knows its benchmark, unless it is the caller's own:
+    then pass the `Benchmark` object, `FILE.py:NAME`, or `module:NAME` again.
 
     Raises:
         SnellenError: an error that the caller can fix.
@@ -67,8 +69,10 @@ def score(
     check_missing(missing)
     path = runs_at(replies)
     if _is_run(path, benchmark, data):
+        if answers_in_file:
+            raise UsageError(f"{path} is a run folder: --answers-in-file is for files.")
         return _score_folder(path, benchmark, scorings, missing)
-    predictions = read_predictions(path, benchmark, data, ids, replies_in, only)
+    predictions = read_predictions(path, benchmark, data, ids, replies_in, only, answers_in_file)
     report = score_predictions(
         predictions.benchmark,
         predictions.replies,
@@ -95,6 +99,7 @@ def explain(
     ids: str | None = None,
     replies_in: str | None = None,
     only: str | None = None,
+    answers_in_file: bool = False,
 ) -> list[Explanation]:
     """Everything about one sample, once for each time it was asked: the prompt, the reply, and the
     result of each scoring. The arguments are those of `score`.
@@ -113,7 +118,9 @@ def explain(
             stories = explain_run(run, benchmark, sample, verdicts)
         where = f"the run {path}"
     else:
-        predictions = read_predictions(path, benchmark, data, ids, replies_in, only)
+        predictions = read_predictions(
+            path, benchmark, data, ids, replies_in, only, answers_in_file
+        )
         benchmark, where = predictions.benchmark, predictions.benchmark.data.where
         stories = explain_reply(predictions.scorable(), sample, predictions.verdicts)
     if not stories:
