@@ -61,18 +61,18 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
 
 
-def slope(one: Mapping[str, float], other: Mapping[str, float], by: str, what: str) -> float:
+def slope(figures: Mapping[str, float], other: Mapping[str, float], by: str, what: str) -> float:
     """How much more there is of something for one more of another."""
-    return (other[what] - one[what]) / (other[by] - one[by])
+    return (other[what] - figures[what]) / (other[by] - figures[by])
 
 
 # -- the page
 
 
-def page(found: Mapping[str, Any]) -> str:
-    there = found["machine"]
+def page(figures: Mapping[str, Any]) -> str:
+    there = figures["machine"]
     first, last = there["load"]
-    told = (
+    message = (
         f"# How far it scales\n\nMade by `python perf/scale.py --figures perf/scale.json --write "
         f"docs/scale.md` on {there['date']}: {there['cores']} cores ({there['cpu']}), Python "
         f"{there['python']}, load {first:.1f} before and {last:.1f} after, medians of "
@@ -80,36 +80,36 @@ def page(found: Mapping[str, Any]) -> str:
         "Milliseconds are that machine's; ratios carry over.\n"
     )
     parts = (
-        told,
-        in_one_look(found),
-        the_driver(found),
-        the_journal(found),
-        the_media(found),
-        the_network(found),
-        the_memory(found),
-        the_model(found),
-        the_predictions(found),
-        one_driver_is_full(found),
-        many_samples(found),
-        the_changes(found),
+        message,
+        at_a_glance(figures),
+        the_driver(figures),
+        the_journal(figures),
+        the_media(figures),
+        the_network(figures),
+        the_memory(figures),
+        the_model(figures),
+        the_predictions(figures),
+        full_driver(figures),
+        many_samples(figures),
+        the_changes(figures),
         NOT_HERE,
     )
     return "\n".join(parts)
 
 
-def per_key(found: Mapping[str, Any], part: str, what: str) -> float:
+def per_key(figures: Mapping[str, Any], part: str, what: str) -> float:
     """What a key more costs, between the two runs that were loaded and scored."""
-    small, large = ({"keys": one["keys"], **one[part]} for one in found["keys"])
+    small, large = ({"keys": item["keys"], **item[part]} for item in figures["keys"])
     return slope(small, large, "keys", what)
 
 
-def in_one_look(found: Mapping[str, Any]) -> str:
-    rate = bears(found)
+def at_a_glance(figures: Mapping[str, Any]) -> str:
+    rate = bears(figures)
     full = " and ".join(f"{shown(rate / vlm.rate)} GPUs of a {vlm.name}" for vlm in VLMS)
     at_once = VLMS[0].at_once
-    keys = size(per_key(found, "load", "memory") * SAMPLES)
-    load = times(per_key(found, "load", "seconds") * SAMPLES)
-    score = times(per_key(found, "score", "seconds") * SAMPLES)
+    keys = size(per_key(figures, "load", "memory") * SAMPLES)
+    load = times(per_key(figures, "load", "seconds") * SAMPLES)
+    score = times(per_key(figures, "score", "seconds") * SAMPLES)
     return (
         "## In one look\n\n"
         f"- One driver asks {shown(rate)} questions a second with a picture of 100 kB each; then "
@@ -145,17 +145,17 @@ STEP_WORDS = {
 }
 
 
-def the_driver(found: Mapping[str, Any]) -> str:
-    here = found["here"]
+def the_driver(figures: Mapping[str, Any]) -> str:
+    here = figures["here"]
     rows = [
         (
             f"over HTTP, {SIZE_NAMES[name]}",
-            shown(1e3 * one["driver"]),
-            shown(1 / one["driver"]),
-            shown(one["rate"]),
+            shown(1e3 * item["driver"]),
+            shown(1 / item["driver"]),
+            shown(item["rate"]),
         )
         for name in SIZE_NAMES
-        for one in [found["sizes"][name]]
+        for item in [figures["sizes"][name]]
     ]
     rows.append(
         (
@@ -173,14 +173,16 @@ def the_driver(found: Mapping[str, Any]) -> str:
     )
     stages = []
     for step in STEPS:
-        cells = [shown(1e6 * found["stages"][name][step]) for name in SIZE_NAMES]
+        cells = [shown(1e6 * figures["stages"][name][step]) for name in SIZE_NAMES]
         stages.append((STEP_WORDS[step], *cells))
-    clients = {name: found["post"][name]["cpu"] / found["post"][name]["n"] for name in SIZE_NAMES}
+    clients = {
+        name: figures["post"][name]["cpu"] / figures["post"][name]["n"] for name in SIZE_NAMES
+    }
     stages.append(("HTTP client alone", *(shown(1e6 * clients[name]) for name in SIZE_NAMES)))
     rest = []
     for name in SIZE_NAMES:
-        known = sum(found["stages"][name].values()) + clients[name]
-        rest.append(shown(1e6 * (found["sizes"][name]["driver"] - known)))
+        known = sum(figures["stages"][name].values()) + clients[name]
+        rest.append(shown(1e6 * (figures["sizes"][name]["driver"] - known)))
     stages.append(("the rest: tasks, slots, progress, caches gone cold", *rest))
     return (
         "## The driver\n\nOne process and one thread: the runner, the journal, and for a model on "
@@ -192,30 +194,30 @@ def the_driver(found: Mapping[str, Any]) -> str:
     )
 
 
-def the_journal(found: Mapping[str, Any]) -> str:
+def the_journal(figures: Mapping[str, Any]) -> str:
     rows = []
-    for chars, one in found["append"].items():
+    for chars, item in figures["append"].items():
         rows.append(
             (
                 "a letter" if chars == "1" else f"{int(chars):,} characters",
-                shown(one["n"] / one["cpu"]),
-                shown(one["n"] / one["seconds"]),
-                size(one["bytes"] / one["seconds"]),
-                size(one["bytes"] / one["n"]),
+                shown(item["n"] / item["cpu"]),
+                shown(item["n"] / item["seconds"]),
+                size(item["bytes"] / item["seconds"]),
+                size(item["bytes"] / item["n"]),
             )
         )
     head = ("reply", "a second, core full", "a second had", "bytes a second", "bytes a question")
     loads = []
-    for one in found["keys"]:
-        load, score = one["load"], one["score"]
+    for item in figures["keys"]:
+        load, score = item["load"], item["score"]
         loads.append(
             (
-                f"{one['keys']:,}",
-                size(one["bytes"]),
+                f"{item['keys']:,}",
+                size(item["bytes"]),
                 f"{load['seconds']:.2f}",
-                shown(load["memory"] / one["keys"]),
+                shown(load["memory"] / item["keys"]),
                 shown(score["seconds"]),
-                shown(score["more"] / one["keys"]),
+                shown(score["more"] / item["keys"]),
             )
         )
     return (
@@ -231,13 +233,13 @@ def the_journal(found: Mapping[str, Any]) -> str:
     )
 
 
-def the_media(found: Mapping[str, Any]) -> str:
+def the_media(figures: Mapping[str, Any]) -> str:
     rows = []
-    for name, one in found["decode"].items():
+    for name, item in figures["decode"].items():
         if name != "video":
             steps = ("digest", "checked", "base64", "pixels")
-            rows.append((name, *(size(one["bytes"] / one[step]) for step in steps)))
-    video = found["decode"]["video"]
+            rows.append((name, *(size(item["bytes"] / item[step]) for step in steps)))
+    video = figures["decode"]["video"]
     took, frames = video["question"], video["frames"]
     head = ("noise", "SHA-256", "read as for a model", "base64", "decoded to pixels")
     return (
@@ -250,17 +252,17 @@ def the_media(found: Mapping[str, Any]) -> str:
     )
 
 
-def the_network(found: Mapping[str, Any]) -> str:
+def the_network(figures: Mapping[str, Any]) -> str:
     rows = []
     for name in SIZE_NAMES:
-        one = found["post"][name]
-        n, sent = one["n"], one["n"] * int(name)
+        item = figures["post"][name]
+        n, sent = item["n"], item["n"] * int(name)
         rows.append(
             (
                 SIZE_NAMES[name],
-                shown(n / one["seconds"]),
-                size(sent / one["seconds"]),
-                shown(1e3 * one["cpu"] / n),
+                shown(n / item["seconds"]),
+                size(sent / item["seconds"]),
+                shown(1e3 * item["cpu"] / n),
             )
         )
     return "## The network\n\nThe HTTP client alone, over loopback, 8 at once.\n\n" + table(
@@ -268,37 +270,37 @@ def the_network(found: Mapping[str, Any]) -> str:
     )
 
 
-def run_memory(found: Mapping[str, Any]) -> tuple[float, float]:
+def run_memory(figures: Mapping[str, Any]) -> tuple[float, float]:
     """Bytes of a run for a sample more, and for a question more under way (100 kB)."""
-    return slope(*found["run"], "n", "memory"), slope(*found["under_way"], "slots", "memory")
+    return slope(*figures["run"], "n", "memory"), slope(*figures["under_way"], "slots", "memory")
 
 
-def the_memory(found: Mapping[str, Any]) -> str:
-    sample, under_way = run_memory(found)
-    most = found["run"][0]
+def the_memory(figures: Mapping[str, Any]) -> str:
+    sample, under_way = run_memory(figures)
+    most = figures["run"][0]
     return (
         "## Memory\n\n"
         f"A run of {most['n']:,} questions, 32 under way with pictures of 1 kB, has at most "
         f"{size(most['memory'])}; each further question adds {shown(sample)} bytes (up to "
-        f"{found['run'][1]['n']:,}), and each further one under way, with its picture of 100 kB, "
-        f"{size(under_way)} (up to {found['under_way'][1]['slots']}). Benchmarks whose questions "
+        f"{figures['run'][1]['n']:,}), and each further one under way, with its picture of 100 kB, "
+        f"{size(under_way)} (up to {figures['under_way'][1]['slots']}). Benchmarks whose questions "
         "share pictures or videos ask these together, and keep what is still to be asked in "
-        f"memory: {shown(found['groups']['memory'])} bytes a question here.\n"
+        f"memory: {shown(figures['groups']['memory'])} bytes a question here.\n"
     )
 
 
-def the_model(found: Mapping[str, Any]) -> str:
+def the_model(figures: Mapping[str, Any]) -> str:
     rows = []
-    for one in points(found):
+    for point in points(figures):
         rows.append(
             (
-                one.kind,
-                str(one.replicas),
-                shown(one.measured),
-                shown(one.simulated),
-                f"{one.ratio:.2f}" if one.held else f"**{one.ratio:.2f}**",
-                percent(one.driver),
-                f"{one.cores:.2f}",
+                point.kind,
+                str(point.replicas),
+                shown(point.measured),
+                shown(point.simulated),
+                f"{point.ratio:.2f}" if point.held else f"**{point.ratio:.2f}**",
+                percent(point.driver),
+                f"{point.cores:.2f}",
             )
         )
     head = (
@@ -310,38 +312,38 @@ def the_model(found: Mapping[str, Any]) -> str:
         "driver busy",
         "cores",
     )
-    off = sum(not one.held for one in points(found))
+    off = sum(not point.held for point in points(figures))
     verdict = (
         f"All are within {percent(ALLOWED)}."
         if not off
         else f"**{off} of {len(rows)} are off by more than {percent(ALLOWED)}.**"
     )
-    over = found["sizes"][SMALL]
+    over = figures["sizes"][SMALL]
     return (
         "## The model of a run\n\n`perf/_scale_model.py` plays a run through, event by event: "
         "questions under way, a driver that does one thing at a time, a wire, replicas with their "
         "processes and calls, and cores that all that is busy shares in equal parts. It is given "
         f"what was measured with a free model, {shown(1e3 * over['driver'])} ms of the driver and "
         f"{shown(1e3 * over['handling'])} ms of the server for a question among many, "
-        f"{shown(1e3 * found['alone']['driver'])} ms of the driver for one alone (the loop turns "
+        f"{shown(1e3 * figures['alone']['driver'])} ms of the driver for one alone (the loop turns "
         "for it, where it turns for many at once otherwise), what a call costs, "
         "and the cores (what as many busy processes got together, before and after each run); "
         "nothing is fitted to the runs below. These are `snellen`'s runner, journal and "
         "HTTP client on 1, 2 and 4 servers on loopback, pictures of 54 kB, replies a second from "
         "the first request to the last reply.\n\n" + table(head, rows) + f"\n{verdict} "
-        f"Calls that take CPU grow with the servers until the {found['machine']['cores']} cores "
+        f"Calls that take CPU grow with the servers until the {figures['machine']['cores']} cores "
         "are full. Calls that wait, as for a GPU, grow with them until the driver is busy all the "
         "time.\n"
     )
 
 
-def the_predictions(found: Mapping[str, Any]) -> str:
+def the_predictions(figures: Mapping[str, Any]) -> str:
     rows = []
     for vlm in VLMS:
         for gpus in GPUS:
             wanted = under_way(vlm, gpus)
-            auto = predicted(found, vlm, gpus, min(wanted, MOST))
-            given = auto if wanted <= MOST else predicted(found, vlm, gpus, wanted)
+            auto = predicted(figures, vlm, gpus, min(wanted, MOST))
+            inputs = auto if wanted <= MOST else predicted(figures, vlm, gpus, wanted)
             offered = gpus * vlm.rate
             rows.append(
                 (
@@ -350,10 +352,10 @@ def the_predictions(found: Mapping[str, Any]) -> str:
                     shown(offered),
                     f"{shown(auto.rate)}, {percent(auto.rate / offered)}",
                     f"{wanted:,}",
-                    f"{shown(given.rate)}, {percent(given.rate / offered)}",
-                    percent(min(1.0, given.rate / bears(found))),
-                    first_full(found, vlm, gpus, given),
-                    times(SAMPLES / given.rate),
+                    f"{shown(inputs.rate)}, {percent(inputs.rate / offered)}",
+                    percent(min(1.0, inputs.rate / bears(figures))),
+                    first_full(figures, vlm, gpus, inputs),
+                    times(SAMPLES / inputs.rate),
                 )
             )
     assumed = " and ".join(
@@ -385,12 +387,12 @@ def the_predictions(found: Mapping[str, Any]) -> str:
     )
 
 
-def one_driver_is_full(found: Mapping[str, Any]) -> str:
+def full_driver(figures: Mapping[str, Any]) -> str:
     rows = []
-    costs = {f"HTTP, {said}": found["sizes"][name]["driver"] for name, said in SIZE_NAMES.items()}
-    costs["model in the driver's process, 54 kB"] = found["here"]["driver"]
+    costs = {f"HTTP, {item}": figures["sizes"][name]["driver"] for name, item in SIZE_NAMES.items()}
+    costs["model in the driver's process, 54 kB"] = figures["here"]["driver"]
     costs["the same, pictures opened by others (the way to these not counted)"] = (
-        found["here"]["driver"] - found["stages"][SMALL]["pictures"]
+        figures["here"]["driver"] - figures["stages"][SMALL]["pictures"]
     )
     for name, cost in costs.items():
         full = (f"{1 / cost / vlm.rate:,.0f}" for vlm in VLMS)
@@ -398,7 +400,7 @@ def one_driver_is_full(found: Mapping[str, Any]) -> str:
     wire = WIRE / HTTP_BODY / int(PICTURE)
     full = (f"{wire / vlm.rate:,.0f}" for vlm in VLMS)
     rows.append(("25 Gbit/s, 100 kB", shown(wire), *full))
-    video = found["decode"]["video"]["question"]
+    video = figures["decode"]["video"]["question"]
     full = (f"{1 / video / vlm.rate:.2g}" for vlm in VLMS)
     rows.append(("one core that decodes video, 64 frames of 640x360", shown(1 / video), *full))
     names = (f"GPUs of a {vlm.name}" for vlm in VLMS)
@@ -411,12 +413,12 @@ def one_driver_is_full(found: Mapping[str, Any]) -> str:
     )
 
 
-def many_samples(found: Mapping[str, Any]) -> str:
-    large = found["keys"][-1]
-    sample, under_way = run_memory(found)
-    rate = bears(found)
+def many_samples(figures: Mapping[str, Any]) -> str:
+    large = figures["keys"][-1]
+    sample, under_way = run_memory(figures)
+    rate = bears(figures)
     journal = large["bytes"] / large["keys"]
-    long_replies = found["append"]["2000"]
+    long_replies = figures["append"]["2000"]
     rows = [
         (
             "hours of one driver, if nothing else is full",
@@ -425,7 +427,7 @@ def many_samples(found: Mapping[str, Any]) -> str:
         ),
         (
             "memory of the driver: keys",
-            size(per_key(found, "load", "memory") * SAMPLES),
+            size(per_key(figures, "load", "memory") * SAMPLES),
             "after a resume",
         ),
         (
@@ -435,7 +437,7 @@ def many_samples(found: Mapping[str, Any]) -> str:
         ),
         (
             "memory of the driver: questions that share media",
-            size(found["groups"]["memory"] * SAMPLES),
+            size(figures["groups"]["memory"] * SAMPLES),
             "of benchmarks that ask these together",
         ),
         *(
@@ -454,25 +456,25 @@ def many_samples(found: Mapping[str, Any]) -> str:
         ),
         (
             "to go on after an end: the journal",
-            times(per_key(found, "load", "seconds") * SAMPLES),
-            f"linear from {found['keys'][0]['keys']:,} to {large['keys']:,} keys",
+            times(per_key(figures, "load", "seconds") * SAMPLES),
+            f"linear from {figures['keys'][0]['keys']:,} to {large['keys']:,} keys",
         ),
         (
             "score and report",
-            times(per_key(found, "score", "seconds") * SAMPLES),
-            f"{size(per_key(found, 'score', 'more') * SAMPLES)} of memory",
+            times(per_key(figures, "score", "seconds") * SAMPLES),
+            f"{size(per_key(figures, 'score', 'more') * SAMPLES)} of memory",
         ),
     ]
     return (
         f"## Predictions: {SAMPLES / 1e6:.0f} million samples\n\nStraight on from what a key more "
-        f"cost between {found['keys'][0]['keys']:,} and {large['keys']:,}.\n\n"
+        f"cost between {figures['keys'][0]['keys']:,} and {large['keys']:,}.\n\n"
         + table(("what", "predicted", ""), rows)
     )
 
 
-def the_changes(found: Mapping[str, Any]) -> str:
+def the_changes(figures: Mapping[str, Any]) -> str:
     small, middling, large = GPUS
-    rate = bears(found)
+    rate = bears(figures)
     rows = [
         (
             f"{small} GPUs",
@@ -489,9 +491,9 @@ def the_changes(found: Mapping[str, Any]) -> str:
         ),
         (
             f"{large:,} GPUs",
-            f"{drivers(found, VLMS[0], large)} drivers for a {VLMS[0].name} "
+            f"{drivers(figures, VLMS[0], large)} drivers for a {VLMS[0].name} "
             f"({shown(large * VLMS[0].rate)} replies a second), "
-            f"{drivers(found, VLMS[1], large)} for a {VLMS[1].name}: share benchmarks and models "
+            f"{drivers(figures, VLMS[1], large)} for a {VLMS[1].name}: share benchmarks and models "
             "out over processes, a run each, on nodes of their own; `report`, `compare` and `view` "
             "read them all",
             "yes",
@@ -507,7 +509,7 @@ def the_changes(found: Mapping[str, Any]) -> str:
         ),
         (
             "pictures of 1 MB",
-            f"a driver bears {shown(bears(found, '1000000'))} a second: smaller ones "
+            f"a driver bears {shown(bears(figures, '1000000'))} a second: smaller ones "
             "(`max_pixels` of a profile), or models in processes that open them themselves "
             "(`--executor ray`)",
             "yes",
@@ -527,7 +529,7 @@ def the_changes(found: Mapping[str, Any]) -> str:
         ),
         (
             "as many that share pictures or videos",
-            f"{size(found['groups']['memory'] * SAMPLES)} of memory before the first question: "
+            f"{size(figures['groups']['memory'] * SAMPLES)} of memory before the first question: "
             "groups that keep the places of rows, not the rows",
             "no: to be built",
         ),

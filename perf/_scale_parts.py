@@ -135,12 +135,12 @@ class There(Timed):
         self._with = [0] * len(urls)
 
     async def answer(self, request: Request) -> Reply:
-        place = self._with.index(min(self._with))
-        self._with[place] += 1
+        position = self._with.index(min(self._with))
+        self._with[position] += 1
         try:
-            return await self._servers[place].generate(request)
+            return await self._servers[position].generate(request)
         finally:
-            self._with[place] -= 1
+            self._with[position] -= 1
 
     async def close(self) -> None:
         for server in self._servers:
@@ -207,9 +207,9 @@ def stages(*, work: str, bytes: int, n: int = 1000) -> dict[str, float]:
     at = "2026-01-01T00:00:00.000Z"
 
     def journal(number: int) -> None:
-        place = number % PICTURES
+        position = number % PICTURES
         run.append_question(
-            question_record(read[number], samples[number], keys[number], ready[place], None)
+            question_record(read[number], samples[number], keys[number], ready[position], None)
         )
         run.append_reply(reply_record(keys[number], "0" * 32, at, reply=reply))
 
@@ -285,20 +285,20 @@ def journal(*, work: str, n: int, chars: int, keep: bool = False) -> dict[str, A
     return {"n": n, "seconds": took, "cpu": cpu, "bytes": size}
 
 
-def question(key: tuple[str, int, int], place: int) -> Question:
-    text = f"[item {place:06d}] Which of these is in the picture?"
+def question(key: tuple[str, int, int], position: int) -> Question:
+    text = f"[item {position:06d}] Which of these is in the picture?"
     return Question(
         format=FORMAT,
         key=key,
-        place=place,
+        place=position,
         row="0" * 32,
         question=text,
         messages=[
             ("user", [f"{text}\nA. a cat\nB. a dog\nC. a car\nD. a tree\nThe letter alone."])
         ],
         choices=["a cat", "a dog", "a car", "a tree"],
-        target="ABCD"[place % 4],
-        tags={"category": f"cat{place % 5}"},
+        target="ABCD"[position % 4],
+        tags={"category": f"cat{position % 5}"},
     )
 
 
@@ -344,14 +344,14 @@ def groups(*, work: str, n: int) -> dict[str, float]:
 
 def decode(*, work: str) -> dict[str, Any]:
     """Bytes a second of what is done with a picture, and frames a second of a video."""
-    found: dict[str, Any] = {}
+    actual: dict[str, Any] = {}
     for kind, size in (("JPEG", 100_000), ("JPEG", 1_000_000), ("PNG", 1_000_000)):
         data = noise(size, 0, kind)
         repeats = 200_000_000 // size // (10 if kind == "PNG" else 4)
         name = f"{kind} of {size // 1000:,} kB"
         checked = per_call(lambda _, data=data: images.load(Image(data)), repeats)
         pixels = per_call(lambda _, data=data: images.pixels(Image(data)), max(3, repeats // 50))
-        found[name] = {
+        actual[name] = {
             "bytes": len(data),
             "digest": per_call(lambda _, data=data: sha256(data).digest(), repeats),
             "checked": checked,
@@ -366,8 +366,8 @@ def decode(*, work: str) -> dict[str, Any]:
     def shown(_: int) -> None:
         assert len(video.shown(Video(clip, policy=f"uniform:{frames}")).frames) == frames
 
-    found["video"] = {"frames": frames, "question": per_call(shown, 2)}
-    return found
+    actual["video"] = {"frames": frames, "question": per_call(shown, 2)}
+    return actual
 
 
 def make_clip(path: Path) -> None:

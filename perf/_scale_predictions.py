@@ -78,22 +78,22 @@ class Point:
         return abs(self.ratio - 1) <= ALLOWED
 
 
-def points(found: Mapping[str, Any]) -> Iterator[Point]:
+def points(figures: Mapping[str, Any]) -> Iterator[Point]:
     """Each measured point beside what the parts foretell."""
-    over_http = found["sizes"][SMALL]
+    over_http = figures["sizes"][SMALL]
     driver = over_http["driver"]
-    for one in found["points"]:
-        kind = Kind(**one["kind"])
-        rates = [measured["rate"] for measured in one["rounds"]]
-        cores = median(measured["cores"] for measured in one["rounds"])
+    for item in figures["points"]:
+        kind = Kind(**item["kind"])
+        rates = [measured["rate"] for measured in item["rounds"]]
+        cores = median(measured["cores"] for measured in item["rounds"])
         outcome = simulate(
             Setting(
-                questions=one["questions"],
-                slots=kind.slots * one["replicas"],
+                questions=item["questions"],
+                slots=kind.slots * item["replicas"],
                 before=driver / 2,
                 after=driver / 2,
-                wake=wake(found),
-                replicas=one["replicas"],
+                wake=wake(figures),
+                replicas=item["replicas"],
                 handling=over_http["handling"],
                 work=kind.work,
                 wait=kind.wait,
@@ -103,17 +103,17 @@ def points(found: Mapping[str, Any]) -> Iterator[Point]:
         )
         yield Point(
             kind=kind.name,
-            replicas=one["replicas"],
+            replicas=item["replicas"],
             measured=median(rates),
             cores=cores,
-            simulated=one["questions"] / outcome.span,
+            simulated=item["questions"] / outcome.span,
             driver=outcome.driver,
         )
 
 
-def predicted(found: Mapping[str, Any], vlm: Vlm, gpus: int, slots: int) -> Outcome:
+def predicted(figures: Mapping[str, Any], vlm: Vlm, gpus: int, slots: int) -> Outcome:
     """A run on so many GPUs, a replica each, on machines of their own; pictures of 100 kB."""
-    driver = found["sizes"][PICTURE]["driver"]
+    driver = figures["sizes"][PICTURE]["driver"]
     return simulate(
         Setting(
             # With fewer, half of the replies counted would come when nothing is sent any more, at
@@ -122,7 +122,7 @@ def predicted(found: Mapping[str, Any], vlm: Vlm, gpus: int, slots: int) -> Outc
             slots=slots,
             before=driver / 2,
             after=driver / 2,
-            wake=wake(found),
+            wake=wake(figures),
             replicas=gpus,
             wait=vlm.call,
             spread=SPREAD,
@@ -132,31 +132,31 @@ def predicted(found: Mapping[str, Any], vlm: Vlm, gpus: int, slots: int) -> Outc
     )
 
 
-def wake(found: Mapping[str, Any]) -> float:
+def wake(figures: Mapping[str, Any]) -> float:
     """CPU seconds of a turn of the driver's loop: a question that is alone has two of its own, one
     of many shares them with nearly all others."""
-    alone, among_many = found["alone"]["driver"], found["sizes"][SMALL]["driver"]
-    return float(max(0.0, alone - among_many) / 2)
+    alone, with_others = figures["alone"]["driver"], figures["sizes"][SMALL]["driver"]
+    return float(max(0.0, alone - with_others) / 2)
 
 
-def bears(found: Mapping[str, Any], which: str = PICTURE) -> float:
+def bears(figures: Mapping[str, Any], which: str = PICTURE) -> float:
     """Samples a second at which the driver's one core is full, over HTTP."""
-    return 1 / float(found["sizes"][which]["driver"])
+    return 1 / float(figures["sizes"][which]["driver"])
 
 
 def under_way(vlm: Vlm, gpus: int) -> int:
     return math.ceil(SURPLUS * gpus * vlm.at_once)
 
 
-def first_full(found: Mapping[str, Any], vlm: Vlm, gpus: int, outcome: Outcome) -> str:
+def first_full(figures: Mapping[str, Any], vlm: Vlm, gpus: int, outcome: Outcome) -> str:
     if outcome.rate >= FULL * gpus * vlm.rate:
         return "the GPUs"
-    if outcome.rate >= FULL * bears(found):
+    if outcome.rate >= FULL * bears(figures):
         return "the driver"
     if outcome.wire >= FULL:
         return "the wire"
     return "too few under way"
 
 
-def drivers(found: Mapping[str, Any], vlm: Vlm, gpus: int) -> str:
-    return str(math.ceil(gpus * vlm.rate / bears(found)))
+def drivers(figures: Mapping[str, Any], vlm: Vlm, gpus: int) -> str:
+    return str(math.ceil(gpus * vlm.rate / bears(figures)))

@@ -58,9 +58,9 @@ class Model:
 
     def stats(self) -> bytes:
         now = time.process_time()
-        found = {"requests": self.requests, "cpu": now - self.cpu}
+        actual = {"requests": self.requests, "cpu": now - self.cpu}
         self.requests, self.cpu = 0, now
-        return json.dumps(found).encode()
+        return json.dumps(actual).encode()
 
 
 class Connection(asyncio.Protocol):
@@ -79,11 +79,11 @@ class Connection(asyncio.Protocol):
         if end < 0:
             return
         head = bytes(self._buffer[:end]).lower()
-        _, named, length = head.partition(b"content-length:")
-        whole = end + 4 + (int(length.split(b"\r\n", 1)[0]) if named else 0)
-        if len(self._buffer) < whole:
+        _, name, length = head.partition(b"content-length:")
+        full = end + 4 + (int(length.split(b"\r\n", 1)[0]) if name else 0)
+        if len(self._buffer) < full:
             return
-        del self._buffer[:whole]  # a client sends its next request after the reply
+        del self._buffer[:full]  # a client sends its next request after the reply
         if head.startswith(b"get /stats"):
             self.send(self._model.stats())
         else:

@@ -103,10 +103,10 @@ def coverage(name: str, task: str, seed: int, replications: int) -> tuple[int, i
     values = intervals = held = 0
     width = 0.0
     for _ in range(replications):
-        found, truth = measured(rng, EYES[name], task)
-        values += found.value is not None
-        if found.ci95 is not None:
-            low, high = found.ci95
+        actual, truth = measured(rng, EYES[name], task)
+        values += actual.value is not None
+        if actual.ci95 is not None:
+            low, high = actual.ci95
             intervals += 1
             held += low <= truth <= high
             width += high - low if LADDERS[task].scale == "linear" else np.log(high / low)
@@ -130,13 +130,13 @@ def main() -> None:
             if args.only in f"{task}, {name}"
         }
         for case, futures in jobs.items():
-            found = [future.result() for future in futures]
-            values, intervals, _, widths = map(sum, zip(*found, strict=True))
-            asked = len(SEEDS) * args.replications
+            actual = [future.result() for future in futures]
+            values, intervals, _, widths = map(sum, zip(*actual, strict=True))
+            request = len(SEEDS) * args.replications
             width = widths / intervals
             print(
-                f"{case:44}{values / asked:7.3f}{intervals / asked:9.3f}",
-                *(f"{held / given:7.3f}" for _, given, held, _ in found),
+                f"{case:44}{values / request:7.3f}{intervals / request:9.3f}",
+                *(f"{held / item:7.3f}" for _, item, held, _ in actual),
                 f"{np.exp(width):7.2f}" if case.startswith("letters") else f"{width:7.1f}",
                 flush=True,
             )

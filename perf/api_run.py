@@ -110,20 +110,20 @@ def ours(rows: Path, n: int, concurrency: int, latency: float, fresh: bool = Tru
     out = WORK / "runs"
     if fresh:
         shutil.rmtree(out, ignore_errors=True)
-    found = measured(
+    actual = measured(
         [str(SNELLEN), "run", "-b", str(rows), "-m", "openai/mock",
          "--base-url", f"http://127.0.0.1:{args.port}/v1", "--concurrency", str(concurrency),
          "--max-tokens", "16", "--temperature", "0", "--out", str(out)],
         latency,
     )  # fmt: skip
     files = [path for path in out.rglob("*") if path.is_file()]
-    found["folder"] = sum(path.stat().st_size for path in files) / n
+    actual["folder"] = sum(path.stat().st_size for path in files) / n
     report = json.loads(next(path for path in files if path.name == "report.json").read_bytes())
     scoring = report["scorings"][report["headline"]]
-    found["accuracy"] = scoring["metrics"]["accuracy"]["value"]
-    assert abs(found["accuracy"] - 0.7) < 1e-9, found
+    actual["accuracy"] = scoring["metrics"]["accuracy"]["value"]
+    assert abs(actual["accuracy"] - 0.7) < 1e-9, actual
     assert report["n"] == n, report["n"]
-    return found
+    return actual
 
 
 def big_tsv(gigabytes: float) -> Path:
@@ -175,8 +175,8 @@ def floor(n: int, client: str, concurrency: int = 32) -> dict:
     )  # fmt: skip
 
 
-def say(name: str, n: int, found: dict) -> None:
-    shown = {key: round(value, 3) for key, value in found.items() if value is not None}
+def say(name: str, n: int, figures: dict) -> None:
+    shown = {key: round(value, 3) for key, value in figures.items() if value is not None}
     print(f"{name:14} N={n:<6} {json.dumps(shown)}", flush=True)
 
 
@@ -211,9 +211,9 @@ try:
                     ("floor aiohttp", lambda n=n: floor(n, "aiohttp")),
                     ("floor raw", lambda n=n: floor(n, "raw")),
                 ):
-                    found = run()
-                    say(name, n, found)
-                    runs.setdefault((name, n), []).append(found)
+                    outcome = run()
+                    say(name, n, outcome)
+                    runs.setdefault((name, n), []).append(outcome)
         slopes = {
             name: 1e3 * (least(runs[name, 3000], "cpu") - least(runs[name, 200], "cpu")) / 2800
             for name in ("ours", "floor aiohttp", "floor raw")
@@ -252,16 +252,16 @@ try:
         )
     if "span128" in parts:
         rows = data(12_800)
-        found = [ours(rows, 12_800, 128, LATENCY) for _ in range(args.reps)]
+        outcome = [ours(rows, 12_800, 128, LATENCY) for _ in range(args.reps)]
         base = [floor(12_800, "aiohttp", 128) for _ in range(args.reps)]
-        say("ours", 12_800, found[-1])
+        say("ours", 12_800, outcome[-1])
         say("floor aiohttp", 12_800, base[-1])
         ideal = 12_800 / 128 * LATENCY
         budgets.append(
             (
                 "span / ideal, 128, N = 12,800",
                 "<= 1.10",
-                f"{least(found, 'span') / ideal:.3f} (floor aiohttp "
+                f"{least(outcome, 'span') / ideal:.3f} (floor aiohttp "
                 f"{least(base, 'span') / ideal:.3f})",
             )
         )
@@ -289,9 +289,9 @@ try:
         for _ in range(args.reps):
             lines = journal.read_bytes().splitlines(keepends=True)
             journal.write_bytes(b"".join(lines[:-10]))
-            found = ours(rows, 100_000, 32, 0.0, fresh=False)
-            assert found["requests"] == 10, found
-            times.append(found["first"])
+            outcome = ours(rows, 100_000, 32, 0.0, fresh=False)
+            assert outcome["requests"] == 10, outcome
+            times.append(outcome["first"])
         budgets.append(("100,000 finished: to the next request", "< 2 s", f"{min(times):.2f} s"))
     if "start" in parts:
         rows = data(200)
@@ -314,8 +314,8 @@ try:
             later = [to_first_request(rows) for _ in range(args.reps)]
             assert first["requests"] == 32, first
             say(name, 32, first)
-            soon = min(one["first"] for one in later)
-            most = max(one["rss"] for one in (first, *later)) * 1.048576
+            soon = min(entry["first"] for entry in later)
+            most = max(entry["rss"] for entry in (first, *later)) * 1.048576
             budgets.append(
                 (
                     f"{name}: to the first request",

@@ -19,7 +19,7 @@ WORDS = 12_000
 """Different words, by Zipf's law; val2014 has some 18,000."""
 
 
-def made(images: int, seed: int = 7) -> tuple[list[str], list[tuple[str, ...]]]:
+def draw_captions(images: int, seed: int = 7) -> tuple[list[str], list[tuple[str, ...]]]:
     """A candidate and five references an image, 8 to 14 words; a picture's share most words."""
     draw = random.Random(seed)
     words = [
@@ -32,20 +32,20 @@ def made(images: int, seed: int = 7) -> tuple[list[str], list[tuple[str, ...]]]:
     for image in range(images):
         about = every[20 * image : 20 * image + 20]
         for _ in range(6):
-            said = draw.sample(about, draw.randint(8, 14))
-            captions.append(" ".join(said).capitalize() + draw.choice(ends))
+            draws = draw.sample(about, draw.randint(8, 14))
+            captions.append(" ".join(draws).capitalize() + draw.choice(ends))
     return captions[::6], [
-        tuple(captions[place + 1 : place + 6]) for place in range(0, 6 * images, 6)
+        tuple(captions[position + 1 : position + 6]) for position in range(0, 6 * images, 6)
     ]
 
 
 def columns(answers: list[str], references: list[tuple[str, ...]]) -> Columns:
     n = len(answers)
-    said, right = np.empty(n, dtype=object), np.empty(n, dtype=object)
-    said[:], right[:] = answers, references
+    text, right = np.empty(n, dtype=object), np.empty(n, dtype=object)
+    text[:], right[:] = answers, references
     return Columns(
         score=None,
-        answer=said,
+        answer=text,
         target=np.empty(n, dtype=object),
         references=right,
         state=Category(codes=np.zeros(n, dtype=np.int32), names=("answered",)),
@@ -58,14 +58,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--images", type=int, default=40_504)
     images = parser.parse_args().images
-    candidates, references = made(images)
+    candidates, references = draw_captions(images)
     wall, cpu = time.perf_counter(), time.process_time()
     answers = [tokens(candidate) for candidate in candidates]
-    given = columns(answers, references)
+    inputs = columns(answers, references)
     for name, metric in caption_metrics(tokens).items():
         before = time.process_time()
-        found = metric(given)
-        print(f"{name:8} {found.value:.6f}  {found.ci95}  {time.process_time() - before:.2f} s")
+        estimate = metric(inputs)
+        print(
+            f"{name:8} {estimate.value:.6f}  {estimate.ci95}  {time.process_time() - before:.2f} s"
+        )
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     print(f"{images:,} images: {cpu:.1f} CPU s, {wall:.1f} s; allowed {ALLOWED:.0f} s")
 

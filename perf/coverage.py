@@ -44,7 +44,7 @@ class Sides(NamedTuple):
     truth: float
 
 
-Found = tuple[stats.Estimate | stats.Difference | bool, float]
+Outcome = tuple[stats.Estimate | stats.Difference | bool, float]
 
 
 def sizes(rng: np.random.Generator, kind: str, g: int) -> NDArray[np.intp]:
@@ -95,8 +95,8 @@ def agreement_truth(p: float, icc: float) -> float:
 
 def f1_of(totals: NDArray[np.float64]) -> NDArray[np.float64]:
     true, false, missed = totals.T
-    found: NDArray[np.float64] = 2 * true / (2 * true + false + missed)
-    return found
+    actual: NDArray[np.float64] = 2 * true / (2 * true + false + missed)
+    return actual
 
 
 def f1(
@@ -106,10 +106,10 @@ def f1(
     chance = chances(rng, p, icc, g)
     true, false = rng.binomial(2, chance), rng.binomial(2, 1 - chance)
     sums = np.stack([true, false, 2 - true], axis=1).astype(float)
-    found = stats.bootstrap_sums(
+    interval = stats.bootstrap_sums(
         sums, f1_of, n=4 * g, seed=int(rng.integers(1 << 32)), resamples=resamples
     )
-    return found, p  # 2·2p / (4p + 2(1-p) + 2(1-p)) = p
+    return interval, p  # 2·2p / (4p + 2(1-p) + 2(1-p)) = p
 
 
 def average(
@@ -123,14 +123,14 @@ def average(
     sums = np.zeros((g, 2 * categories))
     sums[np.arange(g), category] = rng.binomial(rows, chance)
     sums[np.arange(g), categories + category] = rows
-    found = stats.bootstrap_sums(
+    interval = stats.bootstrap_sums(
         sums,
         mean_of_means,
         n=int(rows.sum()),
         seed=int(rng.integers(1 << 32)),
         resamples=resamples,
     )
-    return found, float(p.mean())
+    return interval, float(p.mean())
 
 
 def two(
@@ -138,38 +138,38 @@ def two(
 ) -> Sides:
     """Right or wrong answers of two models."""
     cluster = np.repeat(np.arange(g), sizes(rng, kind, g))
-    one, other = (
+    item, other = (
         (rng.random(len(cluster)) < chances(rng, share, icc, g)[cluster]).astype(float)
         for share in p
     )
     copied = rng.random(len(cluster)) < alike
-    return Sides(one, np.where(copied, one, other), cluster, (1 - alike) * (p[1] - p[0]))
+    return Sides(item, np.where(copied, item, other), cluster, (1 - alike) * (p[1] - p[0]))
 
 
-def difference_of_means(rng: np.random.Generator, **of: object) -> Found:
+def difference_of_means(rng: np.random.Generator, **of: object) -> Outcome:
     sides = two(rng, **of)  # type: ignore[arg-type]
     return difference(sides.a, sides.b, sides.cluster), sides.truth
 
 
 def graded(
     rng: np.random.Generator, *, p: tuple[float, float], alike: float, icc: float, kind: str, g: int
-) -> Found:
+) -> Outcome:
     """Scores as those of `agreement`."""
     cluster = np.repeat(np.arange(g), sizes(rng, kind, g))
-    one, other = (
+    item, other = (
         np.minimum(1, 0.3 * rng.binomial(4, chances(rng, share, icc, g)[cluster])) for share in p
     )
-    both = np.where(rng.random(len(cluster)) < alike, one, other)
+    both = np.where(rng.random(len(cluster)) < alike, item, other)
     truth = (1 - alike) * (agreement_truth(p[1], icc) - agreement_truth(p[0], icc))
-    return difference(one, both, cluster), truth
+    return difference(item, both, cluster), truth
 
 
 def difference(
     a: NDArray[np.float64], b: NDArray[np.float64], cluster: NDArray[np.intp]
 ) -> stats.Difference:
-    one, other = stats.mean(a, cluster).sums, stats.mean(b, cluster).sums
-    assert one is not None and other is not None
-    return stats.difference(one, other, n=len(a))
+    item, other = stats.mean(a, cluster).sums, stats.mean(b, cluster).sums
+    assert item is not None and other is not None
+    return stats.difference(item, other, n=len(a))
 
 
 def yes_no(
@@ -180,17 +180,17 @@ def yes_no(
     alike: float,
     icc: float,
     g: int,
-) -> Found:
+) -> Outcome:
     """F1 or precision of `yes` over images with two yes and two no questions each; both are p."""
     sides = two(rng, p=p, alike=alike, icc=icc, kind="4", g=g)
-    found = []
+    actual = []
     for right in (sides.a, sides.b):
-        said = right.reshape(g, 4)
-        true, false = said[:, :2].sum(axis=1), (1 - said[:, 2:]).sum(axis=1)
+        rows = right.reshape(g, 4)
+        true, false = rows[:, :2].sum(axis=1), (1 - rows[:, 2:]).sum(axis=1)
         columns = [true, true + false] if of is stats.ratio else [true, false, 2 - true]
         sums = np.stack(columns, axis=1)
-        found.append(stats.Sums(cluster=np.arange(g), sums=sums, aggregate=of))
-    return stats.difference(*found, n=4 * g), sides.truth
+        actual.append(stats.Sums(cluster=np.arange(g), sums=sums, aggregate=of))
+    return stats.difference(*actual, n=4 * g), sides.truth
 
 
 def averages(
@@ -201,24 +201,24 @@ def averages(
     alike: float,
     icc: float,
     g: int,
-) -> Found:
+) -> Outcome:
     """The mean of categories' means, 0.3 to 0.8 and `more`; clusters of 1 to 5 rows, each in one
     category."""
     p = np.linspace(0.3, 0.8, categories)
     category, rows = np.arange(g) % categories, rng.integers(1, 6, g)
     cluster = np.repeat(np.arange(g), rows)
-    one, other = (
+    item, other = (
         rng.random(len(cluster))
         < rng.beta(q[category] * (1 / icc - 1), (1 - q[category]) * (1 / icc - 1))[cluster]
         for q in (p, p + more)
     )
-    found = []
-    for right in (one, np.where(rng.random(len(cluster)) < alike, one, other)):
+    actual = []
+    for right in (item, np.where(rng.random(len(cluster)) < alike, item, other)):
         sums = np.zeros((g, 2 * categories))
         sums[np.arange(g), category] = np.bincount(cluster, weights=right)
         sums[np.arange(g), categories + category] = rows
-        found.append(stats.Sums(cluster=np.arange(g), sums=sums, aggregate=mean_of_means))
-    return stats.difference(*found, n=len(cluster)), (1 - alike) * more
+        actual.append(stats.Sums(cluster=np.arange(g), sums=sums, aggregate=mean_of_means))
+    return stats.difference(*actual, n=len(cluster)), (1 - alike) * more
 
 
 def mean_of_means(totals: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -229,7 +229,7 @@ def mean_of_means(totals: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def any_wrong(
     rng: np.random.Generator, *, p: tuple[float, ...], icc: float, kind: str, g: int
-) -> Found:
+) -> Outcome:
     """Whether any pair of models that are as good differs after Holm over all pairs. Half of each
     model's answers are those of the first that is as good."""
     cluster = np.repeat(np.arange(g), sizes(rng, kind, g))
@@ -240,20 +240,20 @@ def any_wrong(
             own = np.where(rng.random(len(cluster)) < 0.5, scores[p.index(share)], own)
         scores.append(own)
     pairs = list(combinations(range(len(p)), 2))
-    found = [difference(scores[i], scores[j], cluster).p for i, j in pairs]
-    adjusted = stats.holm([1.0 if one is None else one for one in found])
+    actual = [difference(scores[i], scores[j], cluster).p for i, j in pairs]
+    adjusted = stats.holm([1.0 if item is None else item for item in actual])
     wrong = [x < 0.05 for x, (i, j) in zip(adjusted, pairs, strict=True) if p[i] == p[j]]
     return any(wrong), 0.0
 
 
-def best_of(rng: np.random.Generator, *, p: tuple[float, ...], rho: float, g: int) -> Found:
+def best_of(rng: np.random.Generator, *, p: tuple[float, ...], rho: float, g: int) -> Outcome:
     """One row a cluster; settings are right where a normal score is above a bound, and the scores
     of two settings on a row correlate by `rho`."""
     bounds = np.array([stats.normal_quantile(1 - share) for share in p])
     row, own = rng.standard_normal((g, 1)), rng.standard_normal((g, len(p)))
     right = (math.sqrt(rho) * row + math.sqrt(1 - rho) * own > bounds).astype(float)
-    found = [stats.mean(right[:, k], np.arange(g)).sums for k in range(len(p))]
-    settings = [sums for sums in found if sums is not None]
+    actual = [stats.mean(right[:, k], np.arange(g)).sums for k in range(len(p))]
+    settings = [sums for sums in actual if sums is not None]
     seed = int(rng.integers(1 << 32))
     held = stats.held_out(settings, n=g, seed=seed, resamples=300)
     return held, worth(p, rho, g)
@@ -274,30 +274,30 @@ def worth(p: tuple[float, ...], rho: float, g: int) -> float:
 
 def cases(
     resamples: int,
-) -> dict[str, Callable[[np.random.Generator], Found]]:
-    found: dict[str, Callable[[np.random.Generator], Found]] = {}
+) -> dict[str, Callable[[np.random.Generator], Outcome]]:
+    actual: dict[str, Callable[[np.random.Generator], Outcome]] = {}
     for g in (10, 20, 50, 200):
         for p in (0.05, 0.5, 0.9):
-            found[f"plain 0/1, p {p}, {g} rows"] = partial(right, p=p, icc=0, kind="1", g=g)
-        found[f"plain 0/1, p 0.2 to 0.8, {g} rows"] = partial(any_right, g=g)
+            actual[f"plain 0/1, p {p}, {g} rows"] = partial(right, p=p, icc=0, kind="1", g=g)
+        actual[f"plain 0/1, p 0.2 to 0.8, {g} rows"] = partial(any_right, g=g)
     for kind in ("2", "1 to 9", "log-normal"):
         for icc in (0.0, 0.3):
             for p in (0.05, 0.5, 0.9):
                 for g in (10, 20, 50, 200):
                     name = f"clustered 0/1, {kind} rows each, icc {icc}, p {p}, {g} clusters"
-                    found[name] = partial(right, p=p, icc=icc, kind=kind, g=g)
+                    actual[name] = partial(right, p=p, icc=icc, kind=kind, g=g)
     for kind in ("1", "1 to 9"):
         for p in (0.5, 0.8):
             for g in (10, 20, 50, 200):
                 name = f"0 to 1, {kind} rows each, icc 0.3, p {p}, {g} clusters"
-                found[name] = partial(agreement, p=p, icc=0.3, kind=kind, g=g)
+                actual[name] = partial(agreement, p=p, icc=0.3, kind=kind, g=g)
     for g in (50, 200):
         for p, icc in ((0.6, 0.3), (0.9, 0.0), (0.9, 0.3)):
             name = f"composite, F1 {p}, icc {icc}, {g} clusters"
-            found[name] = partial(f1, p=p, icc=icc, g=g, resamples=resamples)
+            actual[name] = partial(f1, p=p, icc=icc, g=g, resamples=resamples)
         for n in (3, 6):
             name = f"composite, average of {n} averages, icc 0.3, {g} clusters"
-            found[name] = partial(average, categories=n, icc=0.3, g=g, resamples=resamples)
+            actual[name] = partial(average, categories=n, icc=0.3, g=g, resamples=resamples)
     for g in (10, 20, 50, 200):
         for a, b, alike in (
             (0.6, 0.6, 0.5),
@@ -309,27 +309,27 @@ def cases(
             for kind, icc in (("1", 0.0), ("1 to 9", 0.3)):
                 what = "plain" if kind == "1" else f"{kind} rows each, icc {icc}"
                 name = f"{pair(a, b)}, {what}, 0/1, {alike:.0%} alike, {g} clusters"
-                found[name] = partial(
+                actual[name] = partial(
                     difference_of_means, p=(a, b), alike=alike, icc=icc, kind=kind, g=g
                 )
         for a, b in ((0.5, 0.5), (0.8, 0.8), (0.5, 0.7)):
             name = f"{pair(a, b)}, 0 to 1, 1 to 9 rows each, icc 0.3, 50% alike, {g} clusters"
-            found[name] = partial(graded, p=(a, b), alike=0.5, icc=0.3, kind="1 to 9", g=g)
+            actual[name] = partial(graded, p=(a, b), alike=0.5, icc=0.3, kind="1 to 9", g=g)
     for g in (20, 50, 200):
         for what, of in (("F1", f1_of), ("precision", stats.ratio)):
             for a, b in ((0.6, 0.6), (0.9, 0.9), (0.6, 0.8)):
                 name = f"{pair(a, b)}, {what}, icc 0.3, 50% alike, {g} clusters"
-                found[name] = partial(yes_no, of=of, p=(a, b), alike=0.5, icc=0.3, g=g)
+                actual[name] = partial(yes_no, of=of, p=(a, b), alike=0.5, icc=0.3, g=g)
     for n, g in ((3, 20), (3, 50), (3, 200), (10, 30), (25, 50), (60, 120), (12, 120)):
         for more in (0.0, 0.1):
             name = f"{pair(0.55, 0.55 + more)}, average of {n} averages, 50% alike, {g} clusters"
-            found[name] = partial(averages, categories=n, more=more, alike=0.5, icc=0.3, g=g)
+            actual[name] = partial(averages, categories=n, more=more, alike=0.5, icc=0.3, g=g)
     for g in (50, 200):
         for p in ((0.6,) * 5, (0.6, 0.6, 0.6, 0.6, 0.9)):
             for kind, icc in (("1", 0.0), ("1 to 9", 0.3)):
                 what = "plain" if kind == "1" else f"{kind} rows each, icc {icc}"
-                said = ", ".join(map(str, p))
-                found[f"{FAMILYWISE}, {said}, {what}, {g} clusters"] = partial(
+                text = ", ".join(map(str, p))
+                actual[f"{FAMILYWISE}, {text}, {what}, {g} clusters"] = partial(
                     any_wrong, p=p, icc=icc, kind=kind, g=g
                 )
     for g in (20, 50, 200):
@@ -340,10 +340,10 @@ def cases(
             ((0.5, 0.55, 0.6, 0.62, 0.65), 0.3),
             ((0.5,) * 4 + (0.7,), 0.3),
         ):
-            said = ", ".join(map(str, p))
-            name = f"{HELD_OUT}, {said}, correlation {rho}, {g} clusters"
-            found[name] = partial(best_of, p=p, rho=rho, g=g)
-    return found
+            text = ", ".join(map(str, p))
+            name = f"{HELD_OUT}, {text}, correlation {rho}, {g} clusters"
+            actual[name] = partial(best_of, p=p, rho=rho, g=g)
+    return actual
 
 
 def pair(a: float, b: float) -> str:
@@ -361,21 +361,21 @@ def coverage(
     times = replications // FEWER.get(name.partition(",")[0], 1)
     held, false, width, none = 0, 0, 0.0, 0
     for _ in range(times):
-        found, truth = simulate(rng)
-        if isinstance(found, bool):
-            false += found
+        simulated, truth = simulate(rng)
+        if isinstance(simulated, bool):
+            false += simulated
             continue
-        if isinstance(found, stats.Difference):
-            false += found.p is not None and found.p < 0.05
-            found = found.estimate
-        if found.ci95 is None:
+        if isinstance(simulated, stats.Difference):
+            false += simulated.p is not None and simulated.p < 0.05
+            simulated = simulated.estimate
+        if simulated.ci95 is None:
             none += 1
         else:
-            held += found.ci95[0] <= truth <= found.ci95[1]
-            width += found.ci95[1] - found.ci95[0]
-    given = times - none
-    share = false / times if counts_false else held / given
-    return share, width / given if width else None, none
+            held += simulated.ci95[0] <= truth <= simulated.ci95[1]
+            width += simulated.ci95[1] - simulated.ci95[0]
+    inputs = times - none
+    share = false / times if counts_false else held / inputs
+    return share, width / inputs if width else None, none
 
 
 def main() -> None:
@@ -396,12 +396,12 @@ def main() -> None:
             for name in names
         }
         for name, futures in jobs.items():
-            found = [future.result() for future in futures]
-            none = sum(n for _, _, n in found)
+            actual = [future.result() for future in futures]
+            none = sum(n for _, _, n in actual)
             print(
                 f"{name:84}",
-                *(f"{share:7.3f}" for share, _, _ in found),
-                f"{'' if found[0][1] is None else f'{found[0][1]:.3f}':>7}",
+                *(f"{share:7.3f}" for share, _, _ in actual),
+                f"{'' if actual[0][1] is None else f'{actual[0][1]:.3f}':>7}",
                 f"  {none} without interval" if none else "",
                 flush=True,
             )

@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--only", choices=("found", "speed"))
     args = parser.parse_args()
     if args.only != "speed":
-        found(args.golden)
+        count_matches(args.golden)
     if args.only != "found":
         speed()
 
@@ -47,7 +47,7 @@ def main() -> None:
 # -- what is found
 
 
-def found(golden: Path) -> None:
+def count_matches(golden: Path) -> None:
     sets = {"drawn shapes": [scene(seed) for seed in range(DRAWN)]}
     for name, folder in (
         ("line drawings", "mathvision/images"),
@@ -63,8 +63,8 @@ def found(golden: Path) -> None:
         cells = []
         for name, pictures in sets.items():
             near = list(indexes[name].near(greys(map(make, pictures))))
-            cells.append(f"{sum(one == other for one, other, _ in near) / len(pictures):.1%}")
-            others[name] += sum(one != other for one, other, _ in near)
+            cells.append(f"{sum(pair == other for pair, other, _ in near) / len(pictures):.1%}")
+            others[name] += sum(pair != other for pair, other, _ in near)
         print(f"| {change} | {' | '.join(cells)} |")
     print(f"| all of these: another one found | {' | '.join(map(str, others.values()))} |")
     print("\n| pairs of different pictures | pairs | taken for near |\n|---|---|---|")
@@ -114,7 +114,7 @@ def page(seed: int) -> Picture:
     return picture
 
 
-def one_number(seed: int) -> Picture:
+def other_number(seed: int) -> Picture:
     """The same page with another number in it."""
     picture = page(0)
     pen = ImageDraw.Draw(picture)
@@ -123,7 +123,7 @@ def one_number(seed: int) -> Picture:
     return picture
 
 
-def one_word(seed: int) -> Picture:
+def single_word(seed: int) -> Picture:
     """A word of five letters on white."""
     picture = PIL.Image.new("RGB", (336, 336), "white")
     text = word(np.random.default_rng(seed), 5).upper()
@@ -131,7 +131,7 @@ def one_word(seed: int) -> Picture:
     return picture
 
 
-def one_colour(seed: int) -> Picture:
+def other_color(seed: int) -> Picture:
     """A disc of another color, as bright as the others."""
     picture = PIL.Image.new("RGB", (336, 336), "white")
     red, green = (seed * 37) % 160, (seed * 61) % 80
@@ -143,9 +143,9 @@ def one_colour(seed: int) -> Picture:
 LAYOUTS: Mapping[str, Callable[[int], Picture]] = {
     "charts with the same axes": chart,
     "pages of one form, other words": page,
-    "a word of 5 letters on white": one_word,
-    "a page with another number in one place": one_number,
-    "a disc of another color": one_colour,
+    "a word of 5 letters on white": single_word,
+    "a page with another number in one place": other_number,
+    "a disc of another color": other_color,
 }
 
 
@@ -170,8 +170,8 @@ def speed() -> None:
     index._hashes = hashed
     index._bands = [[_Band(hashed[:, kind], band) for band in range(4)] for kind in (0, 1)]
     n = len(index.candidates(hashed[::-1])[0])
-    spent = time.process_time() - started
-    print(f"| 100,000 x 100,000 pairs of hashes, {n:,} candidates: CPU s | {spent:.1f} |")
+    used = time.process_time() - started
+    print(f"| 100,000 x 100,000 pairs of hashes, {n:,} candidates: CPU s | {used:.1f} |")
     pair = greys([jpeg(scene(1)), jpeg(scene(1), 30)] * 200)
     started = time.process_time()
     near = len(list(PictureIndex(pair).pairs()))
@@ -205,8 +205,8 @@ def texts() -> float:
         turn = ("human", "gpt")
         with corpus.open("w") as file:
             for _ in range(20_000):
-                said = [{"from": turn[n % 2], "value": sentence(60)} for n in range(4)]
-                file.write(json.dumps({"conversations": said}) + "\n")
+                text = [{"from": turn[n % 2], "value": sentence(60)} for n in range(4)]
+                file.write(json.dumps({"conversations": text}) + "\n")
         benchmark = registry.benchmark(str(questions))
         started = time.process_time()
         contamination([benchmark])

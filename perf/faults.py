@@ -61,8 +61,8 @@ def recorded_by_us(run_dir: Path) -> Fields:
 def counted(who: str, log: str, recorded: Fields) -> int | None:
     """How many questions the tool's report says failed; None where it says nothing of it."""
     if who.startswith("vlm"):
-        said = re.findall(r"^SynMCQ\d+ +\S+% \((\d+)/\d+\)", log, re.MULTILINE)
-        return int(said[-1]) if said else None
+        matches = re.findall(r"^SynMCQ\d+ +\S+% \((\d+)/\d+\)", log, re.MULTILINE)
+        return int(matches[-1]) if matches else None
     return recorded.get("errors")
 
 
@@ -72,17 +72,17 @@ def pair(who: str, test: str, s: argparse.Namespace, w1: Any) -> Fields:
     lines = Path(s.work, "pair.jsonl")
     lines.unlink(missing_ok=True)
     seen: list[Fields] = []
-    command, one = w1.command, w1.one
+    command, run_peer = w1.command, vars(w1)["one"]
 
     def watched(who: str, n: int, a: Any, tag: str, **more: Any) -> tuple[Fields, str]:
         """`one`, and a look at the files before the resumed run writes over them."""
-        m, run_dir = one(who, n, a, tag, **more)
+        m, run_dir = run_peer(who, n, a, tag, **more)
         log = Path(run_dir, f"log{tag}.txt").read_text(errors="replace")
         accuracy = score(who, n, s, run_dir) if m["rc"] >= 0 else None
         seen.append({"log": log, "score": accuracy, "ours": recorded_by_us(Path(run_dir))})
         return m, run_dir
 
-    w1.one = watched
+    vars(w1)["one"] = watched
     sys.argv = ["run_faults.py", "--data", s.data, "--work", s.work, "--venvs", s.venvs,
                 "--vlmevalkit", s.vlmevalkit, "--lmms-tasks", s.lmms_tasks, "--port", str(s.port),
                 "--peers", who, "--n", str(n), "--tests", test.removesuffix("5"),
@@ -92,13 +92,14 @@ def pair(who: str, test: str, s: argparse.Namespace, w1: Any) -> Fields:
     try:
         runpy.run_path(f"{s.peers}/run_faults.py")
     finally:
-        w1.command, w1.one = command, one  # it has put its own in their places
+        w1.command = command  # it has put its own in their places
+        vars(w1)["one"] = run_peer
     first, resumed = map(json.loads, lines.read_text().splitlines())
     recorded = seen[0]["ours"] if who.startswith("snellen") else first["recorded"] or {}
-    place = 0 if who.startswith("inspect") else 1
-    scores = {int(i): found[place] for i, found in recorded.get("items", {}).items()}
+    position = 0 if who.startswith("inspect") else 1
+    scores = {int(i): item[position] for i, item in recorded.get("items", {}).items()}
     tries = sorted((int(i), tries) for i, tries in first["fault_log"].items())
-    failed = [i for i, asked in tries if asked[-1][1] != "ok"]
+    failed = [i for i, attempt in tries if attempt[-1][1] != "ok"]
     return {
         "test": test,
         "who": who,
@@ -121,34 +122,34 @@ def pair(who: str, test: str, s: argparse.Namespace, w1: Any) -> Fields:
     }
 
 
-def cell(found: Fields) -> str:
+def cell(row: Fields) -> str:
     """A pair of runs in a few words."""
 
     def percent(value: float | None) -> str:
         return "no score" if value is None else f"{100 * value:.1f} %"
 
-    if found["test"] == "resume":
-        words = [f"{found['answered']} answered, {found['in_flight']} in flight"]
-    elif found["exit"] < 0:
-        words = [f"not over after {found['wall']:.0f} s"]
+    if row["test"] == "resume":
+        words = [f"{row['answered']} answered, {row['in_flight']} in flight"]
+    elif row["exit"] < 0:
+        words = [f"not over after {row['wall']:.0f} s"]
     else:
-        words = [f"exit {found['exit']} after {found['wall']:.0f} s"]
-        if found["status"] == "error":
-            words.append(f"the task ends in an error, {found['recorded']} of 200 recorded")
-    if found["again"]:
-        waits = ", ".join(f"{seconds:.1f}" for seconds in found["again"][:5])
-        words.append(f"asked again after {waits}" + ", ..." * (len(found["again"]) > 5))
-    if found["failed"]:
-        said = "-" if found["counted"] is None or found["exit"] < 0 else found["counted"]
-        words.append(f"{found['failed']} failed, {said} counted, {found['scored']} scored")
-    if found["exit"] >= 0:
-        words.append(percent(found["score"]))
-    then = f"then {found['then']} requests"
-    if found["then"]:
-        then += f", {found['asked_before']} asked before, the first at {found['then_first']:.1f} s"
-    if found["then_exit"]:
-        then += f", exit {found['then_exit']}"
-    return "; ".join([*words, f"{then}, {percent(found['then_score'])}"])
+        words = [f"exit {row['exit']} after {row['wall']:.0f} s"]
+        if row["status"] == "error":
+            words.append(f"the task ends in an error, {row['recorded']} of 200 recorded")
+    if row["again"]:
+        waits = ", ".join(f"{seconds:.1f}" for seconds in row["again"][:5])
+        words.append(f"asked again after {waits}" + ", ..." * (len(row["again"]) > 5))
+    if row["failed"]:
+        text = "-" if row["counted"] is None or row["exit"] < 0 else row["counted"]
+        words.append(f"{row['failed']} failed, {text} counted, {row['scored']} scored")
+    if row["exit"] >= 0:
+        words.append(percent(row["score"]))
+    then = f"then {row['then']} requests"
+    if row["then"]:
+        then += f", {row['asked_before']} asked before, the first at {row['then_first']:.1f} s"
+    if row["then_exit"]:
+        then += f", exit {row['then_exit']}"
+    return "; ".join([*words, f"{then}, {percent(row['then_score'])}"])
 
 
 def main() -> None:
@@ -170,12 +171,12 @@ def main() -> None:
                     continue
                 for test in s.tests.split(","):
                     out.write(json.dumps(pair(who, test, s, w1)) + "\n")
-    found = {(run["test"], run["who"]): run for run in map(json.loads, file.open())}
+    actual = {(run["test"], run["who"]): run for run in map(json.loads, file.open())}
     tools = s.who.split(",")
     print("| what the server does |", " | ".join(tools), "|\n|", "--- |" * (len(tools) + 1))
     for test, words in TESTS.items():
-        if any((test, who) in found for who in tools):
-            cells = (cell(found[test, who]) if (test, who) in found else "GAP" for who in tools)
+        if any((test, who) in actual for who in tools):
+            cells = (cell(actual[test, who]) if (test, who) in actual else "GAP" for who in tools)
             print("|", words, "|", " | ".join(cells), "|")
 
 

@@ -65,34 +65,34 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = s.model or build("llava", Path(folder), text=TEXT)
         extra = {"device": s.device, "batch_size": s.batch}
-        made = open_model(str(path), profile=Profile(extra=extra), api_key=None)
+        model = open_model(str(path), profile=Profile(extra=extra), api_key=None)
         plain = transformers.AutoModelForImageTextToText.from_pretrained(path, dtype="auto")
         plain = plain.eval().to(s.device)
         processor = transformers.AutoProcessor.from_pretrained(path)
-        asked = questions(s.n)
-        replies = asking(made)
+        request = questions(s.n)
+        replies = asking(model)
         ways: dict[str, Callable[[], tuple[list[str], float | None]]] = {
-            "loop": lambda: (loop(plain, processor, asked), None),
-            "batch": lambda: replies(asked, 0),
-            "ahead": lambda: replies(asked, made.batches["ahead"]),
+            "loop": lambda: (loop(plain, processor, request), None),
+            "batch": lambda: replies(request, 0),
+            "ahead": lambda: replies(request, model.batches["ahead"]),
         }
         for way in ways.values():  # first calls are slow
             way()
-        told: dict[str, list[tuple[float, float | None]]] = {name: [] for name in ways}
-        said = {}
+        message: dict[str, list[tuple[float, float | None]]] = {name: [] for name in ways}
+        text = {}
         for _ in range(s.reps):
             for name, way in ways.items():
                 start = time.perf_counter()
-                said[name], busy = way()
+                text[name], busy = way()
                 seconds = time.perf_counter() - start
-                told[name].append((seconds, None if busy is None else busy / seconds))
-    same = len({tuple(texts) for texts in said.values()}) == 1
+                message[name].append((seconds, None if busy is None else busy / seconds))
+    same = len({tuple(texts) for texts in text.values()}) == 1
     assert same or s.device != "cpu", "the three ways say different things"
-    print(f"{s.n} questions, {made.revision}, {s.device}, batches of {s.batch}")
+    print(f"{s.n} questions, {model.revision}, {s.device}, batches of {s.batch}")
     print(f"{os.cpu_count()} cores, {torch.get_num_threads()} for the model, load before: "
           f"{os.getloadavg()[0]:.1f}; same replies: {same}")  # fmt: skip
-    first = median(seconds for seconds, _ in told["loop"])
-    for name, runs in told.items():
+    first = median(seconds for seconds, _ in message["loop"])
+    for name, runs in message.items():
         seconds = median(seconds for seconds, _ in runs)
         shares = [busy for _, busy in runs if busy is not None]
         share = f"{median(shares):6.0%} busy" if shares else ""
@@ -101,7 +101,7 @@ def main() -> None:
 
 
 def questions(n: int) -> list[Request]:
-    made = []
+    created = []
     for k in range(n):
         random = np.random.default_rng(k)
         coarse = PIL.Image.fromarray(random.integers(0, 256, (30, 40, 3), dtype=np.uint8))
@@ -113,13 +113,13 @@ def questions(n: int) -> list[Request]:
         text = f"what is in the picture ? {k} " + "one two " * (k % 12)
         generation = Generation(max_tokens=2 + 2 * (k % 8), temperature=0)
         message = user(images.load(Image(file.getvalue())), text)
-        made.append(Request(messages=(message,), generation=generation))
-    return made
+        created.append(Request(messages=(message,), generation=generation))
+    return created
 
 
-def loop(model: Any, processor: Any, asked: Sequence[Request]) -> list[str]:
-    said = []
-    for request in asked:
+def loop(model: Any, processor: Any, requests: Sequence[Request]) -> list[str]:
+    message = []
+    for request in requests:
         shown, text = request.messages[0].content
         assert isinstance(shown, Image) and isinstance(shown.source, bytes)
         picture = PIL.Image.open(BytesIO(shown.source)).convert("RGB")
@@ -132,19 +132,19 @@ def loop(model: Any, processor: Any, asked: Sequence[Request]) -> list[str]:
             return_tensors="pt",
         ).to(model.device, model.dtype)
         with torch.inference_mode():
-            made = model.generate(
+            reply = model.generate(
                 **inputs, max_new_tokens=request.generation.max_tokens, do_sample=False
             )
-        new = made[0, inputs["input_ids"].shape[1] :]
-        said.append(str(processor.decode(new, skip_special_tokens=True)))
-    return said
+        new = reply[0, inputs["input_ids"].shape[1] :]
+        message.append(str(processor.decode(new, skip_special_tokens=True)))
+    return message
 
 
-def asking(made: Hf) -> Callable[[Sequence[Request], int], tuple[list[str], float]]:
+def asking(created: Hf) -> Callable[[Sequence[Request], int], tuple[list[str], float]]:
     """Asks ours, all that its concurrency allows at once; gives the texts, and the seconds for
     which the model ran."""
     busy = [0.0]
-    (replica,) = made.replicas
+    (replica,) = created.replicas
     answer = replica.answer
 
     def timed(prepared: Any) -> Any:
@@ -156,22 +156,22 @@ def asking(made: Hf) -> Callable[[Sequence[Request], int], tuple[list[str], floa
 
     replica.answer = timed  # type: ignore[method-assign]
 
-    async def ask(asked: Sequence[Request], ahead: int) -> list[str]:
-        model = Batching(replica, **{**made.batches, "ahead": ahead})
-        at_once = asyncio.Semaphore(made.concurrency)
+    async def ask(requests: Sequence[Request], ahead: int) -> list[str]:
+        model = Batching(replica, **{**created.batches, "ahead": ahead})
+        at_once = asyncio.Semaphore(created.concurrency)
 
-        async def one(request: Request) -> str:
+        async def text_of(request: Request) -> str:
             async with at_once:
                 return (await model.generate(request)).text
 
         try:
-            return list(await asyncio.gather(*map(one, asked)))
+            return list(await asyncio.gather(*map(text_of, requests)))
         finally:
             await model.close()
 
-    def replies(asked: Sequence[Request], ahead: int) -> tuple[list[str], float]:
+    def replies(requests: Sequence[Request], ahead: int) -> tuple[list[str], float]:
         busy[0] = 0.0
-        return asyncio.run(ask(asked, ahead)), busy[0]
+        return asyncio.run(ask(requests, ahead)), busy[0]
 
     return replies
 

@@ -68,22 +68,22 @@ def load_run_w1(s: argparse.Namespace) -> Any:
     import run_w1
 
     theirs = run_w1.command
-    for place in ("home", "hf_home", "lmu", "runs"):  # what a tool keeps of earlier runs
-        shutil.rmtree(Path(s.work, place), ignore_errors=True)
+    for position in ("home", "hf_home", "lmu", "runs"):  # what a tool keeps of earlier runs
+        shutil.rmtree(Path(s.work, position), ignore_errors=True)
 
     def command(who: str, n: int, s: Any, run_dir: str, extra: Sequence[str] = ()) -> Any:
         if who.startswith("floor"):
-            found = [sys.executable, f"{s.peers}/floor_client.py", "--data", s.data, "--n", str(n)]
-            found += ["--client", who.removeprefix("floor-"), "--port", str(s.port)]
+            actual = [sys.executable, f"{s.peers}/floor_client.py", "--data", s.data, "--n", str(n)]
+            actual += ["--client", who.removeprefix("floor-"), "--port", str(s.port)]
         elif who.startswith("snellen"):
             rows = f"vlmeval/SynMCQ{n}.tsv" if who.startswith(OURS_TSV) else f"rows{n}.jsonl"
-            found = [str(SNELLEN), "run", "-b", f"{s.data}/{rows}", "--out", f"{run_dir}/out"]
-            found += ["-m", "openai/mock", "--base-url", f"http://127.0.0.1:{s.port}/v1"]
-            found += ["--max-tokens", "16", "--temperature", "0"]
+            actual = [str(SNELLEN), "run", "-b", f"{s.data}/{rows}", "--out", f"{run_dir}/out"]
+            actual += ["-m", "openai/mock", "--base-url", f"http://127.0.0.1:{s.port}/v1"]
+            actual += ["--max-tokens", "16", "--temperature", "0"]
         else:
             return theirs(who, n, s, run_dir, extra)
-        found += ["--concurrency", str(s.concurrency), *extra]
-        return found, run_dir, dict(os.environ, SNELLEN_HOME=f"{s.work}/home")
+        actual += ["--concurrency", str(s.concurrency), *extra]
+        return actual, run_dir, dict(os.environ, SNELLEN_HOME=f"{s.work}/home")
 
     run_w1.command = command
     return run_w1
@@ -190,8 +190,8 @@ class Race:
             lines += subprocess.run(timed, capture_output=True, text=True, check=True).stderr
         for who, user, system, wall, _ in map(str.split, lines.splitlines()):
             if not any(peer in who for peer in (*self.s.gaps, "python-pass")):
-                found = {"cpu": float(user) + float(system), "wall": float(wall), "sound": True}
-                self.write({"part": "start", "who": who} | found)
+                actual = {"cpu": float(user) + float(system), "wall": float(wall), "sound": True}
+                self.write({"part": "start", "who": who} | actual)
 
     def slope(self, *sizes: int) -> None:
         for n in sizes:
@@ -242,12 +242,12 @@ def tables(runs: list[dict[str, Any]], small: int, large: int) -> None:
     print("\n| command | CPU s | wall s |\n| --- | --- | --- |")
     for who in dict.fromkeys(run["who"] for run in runs if run["part"] == "start"):
         row(who, *(pick(median, key, part="start", who=who) for key in ("cpu", "wall")))
-    found: dict[str, dict[str, float | None]] = {}
+    actual: dict[str, dict[str, float | None]] = {}
     ran = {run["who"] for run in runs if "n" in run}
     for who in sorted(ran, key=lambda who: (*QUICK, *PEERS, who).index(who)):
         at: dict[str, Any] = {"who": who, "n": large}
         to_first, gigabyte = "to_first_request_s", {"part": "gigabyte", "who": who}
-        found[who] = {
+        actual[who] = {
             "CPU ms a sample": slope(median, who),
             "from the lowest": slope(min, who),
             "span / ideal, 32": pick(median, "span", part="slope", **at),
@@ -259,16 +259,16 @@ def tables(runs: list[dict[str, Any]], small: int, large: int) -> None:
             "folder kB a sample": pick(median, "folder_kb", part="slope", **at),
             "first run, CPU s": pick(median, "cpu", part="unpack", **at),
         }
-    names = found.get(OURS, {})
+    names = actual.get(OURS, {})
     print("\n| tool |", " | ".join(names), "|\n|", "--- |" * (len(names) + 1))
-    for who, values in found.items():
+    for who, values in actual.items():
         row(who, *values.values())
     print("\n| what | allowed | ours | floor | ours / floor | best peer | its | its / ours |")
     print("|", "--- |" * 8)
     for name in names:
-        ours = found[OURS_TSV if "1 GB" in name and OURS_TSV in found else OURS][name]
-        least = found.get(FLOOR, {}).get(name)
-        peers = [(found[who][name], who) for who in PEERS if who in found]
+        ours = actual[OURS_TSV if "1 GB" in name and OURS_TSV in actual else OURS][name]
+        least = actual.get(FLOOR, {}).get(name)
+        peers = [(actual[who][name], who) for who in PEERS if who in actual]
         its, who = min((p for p in peers if p[0] is not None), default=(None, "GAP: none"))
         if ours is not None:
             by_floor, by_ours = least and ours / least, its and its / ours

@@ -139,23 +139,23 @@ def begun(name: str, processes: int, runs: Sequence[Sequence[str]], times: int) 
     command += ["-b", str(WORK / "rows.jsonl")]
     started = [
         subprocess.Popen(
-            [*command, "--out", str(WORK / f"runs/{name}{place}"), *more],
+            [*command, "--out", str(WORK / f"runs/{name}{position}"), *more],
             env=environment,
             stdout=subprocess.DEVNULL,
-            stderr=(WORK / f"{name}{place}.log").open("w"),
+            stderr=(WORK / f"{name}{position}.log").open("w"),
             text=True,
         )
-        for place, more in enumerate(runs)
+        for position, more in enumerate(runs)
     ]
     return Way(processes, tuple(started), folder)
 
 
 def check_runs(ways: Iterable[Way]) -> None:
     for way in ways:
-        for place, run in enumerate(way.runs):
+        for position, run in enumerate(way.runs):
             if run.poll() is not None:
-                said = (WORK / f"{way.folder.name}{place}.log").read_text()
-                sys.exit(f"{way.folder.name}: exit {run.returncode}: {said[-1000:]}")
+                text = (WORK / f"{way.folder.name}{position}.log").read_text()
+                sys.exit(f"{way.folder.name}: exit {run.returncode}: {text[-1000:]}")
 
 
 def taken(ways: Sequence[Way]) -> list[list[tuple[float, float]]]:
@@ -168,8 +168,8 @@ def taken(ways: Sequence[Way]) -> list[list[tuple[float, float]]]:
     for way in ways:
         way.signal(signal.SIGSTOP)
     for n in range(args.turns):
-        for place in range(len(ways)):  # in another order each time
-            at = (n + place) % len(ways)
+        for position in range(len(ways)):  # in another order each time
+            at = (n + position) % len(ways)
             began = time.time()
             ways[at].signal(signal.SIGCONT)
             time.sleep(TURN)
@@ -210,9 +210,9 @@ def check_stopped(
 ) -> None:
     """That a way began no call while it was the turn of another."""
     for (_, ended), (began, _) in pairwise(turns):
-        beside = sum(ended <= call.begin < began for calls in every for call in calls)
-        if beside:
-            sys.exit(f"{way.folder.name}: {beside} calls were begun while it was to be stopped")
+        other = sum(ended <= call.begin < began for calls in every for call in calls)
+        if other:
+            sys.exit(f"{way.folder.name}: {other} calls were begun while it was to be stopped")
 
 
 def main() -> None:
@@ -231,32 +231,30 @@ def main() -> None:
                 run.wait()
 
     calls = [way.calls() for way in ways]
-    for one in zip(ways, calls, turns, strict=True):
-        check_stopped(*one)
-    least = min(call.cpu for each in calls for one in each for call in one)
+    for item in zip(ways, calls, turns, strict=True):
+        check_stopped(*item)
+    least = min(call.cpu for items in calls for item in items for call in item)
     assert least >= LEAST, f"a call took {least:.3f} s of CPU, less than {LEAST}"
     print(f"a call at least {least:.3f} s of CPU; {args.turns} turns of {TURN:g} s each")
     ratios: list[tuple[float, float]] = []
     parts = [slice(at, at + SOME) for at in range(0, args.turns, SOME)]
     for part in (*parts, slice(None)):
-        rates = [Rate.of(*one[:2], one[2][part]) for one in zip(ways, calls, turns, strict=True)]
-        one, two, plain = (found.questions for found in rates)
-        ratios.append((two / one, two / plain))
-    for way, each, found in zip(ways, calls, rates, strict=True):
-        pairs = [pair for one in each for pair in pairwise(one)]
+        rates = [Rate.of(*item[:2], item[2][part]) for item in zip(ways, calls, turns, strict=True)]
+        item, two, plain = (rate.questions for rate in rates)
+        ratios.append((two / item, two / plain))
+    for way, items, rate in zip(ways, calls, rates, strict=True):
+        pairs = [pair for item in items for pair in pairwise(item)]
         gap = 1000 * median(later.begin - earlier.end for earlier, later in pairs)
         print(
-            f"{way.folder.name}: {found.questions:.2f} a second; {gap:.1f} ms between two calls; "
-            f"a process is {100 * found.busy:.1f} % of its time in calls"
+            f"{way.folder.name}: {rate.questions:.2f} a second; {gap:.1f} ms between two calls; "
+            f"a process is {100 * rate.busy:.1f} % of its time in calls"
         )
     missed = False
-    for (name, budget), (*by, found) in zip(
-        BUDGETS.items(), zip(*ratios, strict=True), strict=True
-    ):
-        missed |= found < budget
-        verdict = "kept" if found >= budget else "MISSED"
-        each_part = ", ".join(f"{ratio:.3f}" for ratio in by)
-        print(f"{name}: {found:.3f} (at least {budget}: {verdict}); by {SOME} turns: {each_part}")
+    for (name, budget), (*by, rate) in zip(BUDGETS.items(), zip(*ratios, strict=True), strict=True):
+        missed |= rate < budget
+        verdict = "kept" if rate >= budget else "MISSED"
+        shares = ", ".join(f"{ratio:.3f}" for ratio in by)
+        print(f"{name}: {rate:.3f} (at least {budget}: {verdict}); by {SOME} turns: {shares}")
     sys.exit(missed)
 
 

@@ -83,36 +83,36 @@ def servers(n: int, *flags: str) -> Iterator[list[Server]]:
         yield started
 
 
-def say(what: str, found: object) -> None:
-    print(f"{what}: {found}   (load {os.getloadavg()[0]:.1f})", flush=True)
+def say(what: str, expected: object) -> None:
+    print(f"{what}: {expected}   (load {os.getloadavg()[0]:.1f})", flush=True)
 
 
-def middle(found: list[dict[str, float]]) -> dict[str, float]:
-    return {name: median(one[name] for one in found) for name in found[0]}
+def middle(samples: list[dict[str, float]]) -> dict[str, float]:
+    return {name: median(item[name] for item in samples) for name in samples[0]}
 
 
 # -- rounds: what the model of a run is made of, and what it must foretell
 
 
-def asked_over_http(
+def run_over_http(
     args: argparse.Namespace, size: int, n: int, slots: int = AT_ONCE
 ) -> dict[str, float]:
     """CPU seconds a sample of the driver and of a server whose calls are free."""
     with servers(1) as (server,):
         server.stats()
-        found = part("ask", work=str(args.work), n=n, slots=slots, bytes=size, urls=[server.url])
+        actual = part("ask", work=str(args.work), n=n, slots=slots, bytes=size, urls=[server.url])
         there = server.stats()
     return {
-        "driver": found["cpu"] / n,
-        "rate": n / found["span"],
+        "driver": actual["cpu"] / n,
+        "rate": n / actual["span"],
         "handling": there["cpu"] / there["requests"],
     }
 
 
-def asked_here(args: argparse.Namespace, size: int, n: int) -> dict[str, float]:
+def run_here(args: argparse.Namespace, size: int, n: int) -> dict[str, float]:
     """The same with a free model in the driver's process."""
-    found = part("ask", work=str(args.work), n=n, slots=AT_ONCE, bytes=size, urls=[])
-    return {"driver": found["cpu"] / n, "rate": n / found["span"]}
+    actual = part("ask", work=str(args.work), n=n, slots=AT_ONCE, bytes=size, urls=[])
+    return {"driver": actual["cpu"] / n, "rate": n / actual["span"]}
 
 
 def point(args: argparse.Namespace, kind: Kind, replicas: int, n: int) -> dict[str, float]:
@@ -121,7 +121,7 @@ def point(args: argparse.Namespace, kind: Kind, replicas: int, n: int) -> dict[s
     before = part("busy", seconds=PROBE)["cores"]
     flags = ["--work", str(kind.work), "--wait", str(kind.wait), "--at-once", str(kind.at_once)]
     with servers(replicas, *flags) as started:
-        found = part(
+        actual = part(
             "ask",
             work=str(args.work),
             n=n,
@@ -131,8 +131,8 @@ def point(args: argparse.Namespace, kind: Kind, replicas: int, n: int) -> dict[s
         )
     after = part("busy", seconds=PROBE)["cores"]
     return {
-        "rate": n / found["span"],
-        "driver": found["cpu"] / n,
+        "rate": n / actual["span"],
+        "driver": actual["cpu"] / n,
         "cores": (before + after) / 2,
     }
 
@@ -146,29 +146,29 @@ def in_rounds(args: argparse.Namespace) -> dict[str, Any]:
     part("ask", work=str(args.work), n=100, slots=AT_ONCE, bytes=SIZES[0], urls=[])  # cached now
     for number in range(args.reps):
         for size in SIZES:
-            over_http[size].append(asked_over_http(args, size, max(100, n * SIZES[0] // size)))
+            over_http[size].append(run_over_http(args, size, max(100, n * SIZES[0] // size)))
             say(f"round {number + 1}: driver over HTTP, {size:,} bytes", over_http[size][-1])
-        alone.append(asked_over_http(args, SIZES[0], n // 2, slots=1))
+        alone.append(run_over_http(args, SIZES[0], n // 2, slots=1))
         say("driver over HTTP, one question at a time", alone[-1])
-        here.append(asked_here(args, SIZES[0], n))
+        here.append(run_here(args, SIZES[0], n))
         say("driver, model in its process", here[-1])
-        for place, kind in enumerate(KINDS):
+        for position, kind in enumerate(KINDS):
             for replicas in REPLICAS:
-                found = point(args, kind, replicas, questions(args, kind, replicas))
-                measured.setdefault((place, replicas), []).append(found)
-                say(f"{kind.name}, {replicas} servers", found)
+                actual = point(args, kind, replicas, questions(args, kind, replicas))
+                measured.setdefault((position, replicas), []).append(actual)
+                say(f"{kind.name}, {replicas} servers", actual)
     return {
-        "sizes": {str(size): middle(found) for size, found in over_http.items()},
+        "sizes": {str(size): middle(actual) for size, actual in over_http.items()},
         "alone": middle(alone),
         "here": middle(here),
         "points": [
             {
-                "kind": KINDS[place].fields(),
+                "kind": KINDS[position].fields(),
                 "replicas": replicas,
-                "questions": questions(args, KINDS[place], replicas),
-                "rounds": found,
+                "questions": questions(args, KINDS[position], replicas),
+                "rounds": actual,
             }
-            for (place, replicas), found in measured.items()
+            for (position, replicas), actual in measured.items()
         ],
     }
 
@@ -183,49 +183,49 @@ def questions(args: argparse.Namespace, kind: Kind, replicas: int) -> int:
 
 
 def once(args: argparse.Namespace) -> dict[str, Any]:
-    work, found = str(args.work), {}
+    work, actual = str(args.work), {}
     n = max(300, round(args.seconds * 300))
-    found["stages"] = {str(size): part("stages", work=work, bytes=size) for size in SIZES}
-    say("stages", found["stages"])
-    found["decode"] = part("decode", work=work)
-    say("decoding", found["decode"])
+    actual["stages"] = {str(size): part("stages", work=work, bytes=size) for size in SIZES}
+    say("stages", actual["stages"])
+    actual["decode"] = part("decode", work=work)
+    say("decoding", actual["decode"])
     with servers(1) as (server,):
-        found["post"] = {
+        actual["post"] = {
             str(size): part("post", url=server.url, bytes=size, n=3 * n * SIZES[0] // size, slots=8)
             for size in SIZES
         }
-    say("HTTP client alone", found["post"])
-    found["append"] = {
+    say("HTTP client alone", actual["post"])
+    actual["append"] = {
         str(chars): part("journal", work=work, n=args.keys // 10, chars=chars)
         for chars in (1, 2000)
     }
-    say("journal", found["append"])
-    found["keys"] = []
+    say("journal", actual["append"])
+    actual["keys"] = []
     for keys in (args.keys // 10, args.keys):
         part("journal", work=work, n=keys, chars=1, keep=True)
         path = str(args.work / "journal")
         size = sum(file.stat().st_size for file in Path(path).glob("*.jsonl"))
-        one = {"keys": keys, "bytes": size, "load": part("load", path=path)}
-        one["score"] = part("score", path=path)
-        found["keys"].append(one)
-        say("a run of so many keys", one)
+        item = {"keys": keys, "bytes": size, "load": part("load", path=path)}
+        item["score"] = part("score", path=path)
+        actual["keys"].append(item)
+        say("a run of so many keys", item)
     shutil.rmtree(args.work / "journal")
     runs = [
         part("ask", work=work, n=samples, slots=AT_ONCE, bytes=1000, urls=[])
         for samples in (args.keys // 500, args.keys // 40)
     ]
-    found["run"] = [{"n": one["n"], "memory": one["memory"]} for one in runs]
-    say("memory of a run by its samples", found["run"])
-    found["groups"] = part("groups", work=work, n=args.keys // 20)
-    say("memory of a question whose group waits", found["groups"])
+    actual["run"] = [{"n": item["n"], "memory": item["memory"]} for item in runs]
+    say("memory of a run by its samples", actual["run"])
+    actual["groups"] = part("groups", work=work, n=args.keys // 20)
+    say("memory of a question whose group waits", actual["groups"])
     with servers(1, "--wait", "1", "--at-once", "100000") as (server,):
         runs = [
             part("ask", work=work, n=4 * slots, slots=slots, bytes=SIZES[1], urls=[server.url])
             for slots in (16, 512)
         ]
-    found["under_way"] = [{"slots": one["n"] // 4, "memory": one["memory"]} for one in runs]
-    say("memory of a run by its questions under way", found["under_way"])
-    return found
+    actual["under_way"] = [{"slots": item["n"] // 4, "memory": item["memory"]} for item in runs]
+    say("memory of a run by its questions under way", actual["under_way"])
+    return actual
 
 
 def cores() -> int:
@@ -258,30 +258,32 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
     if args.check:
-        is_made = PAGE.read_text() == page(json.loads(KEPT.read_text()))
-        print(f"{PAGE.name} is {'as' if is_made else 'not what'} {KEPT.name} makes it")
-        return 0 if is_made else 1
+        is_current = PAGE.read_text() == page(json.loads(KEPT.read_text()))
+        print(f"{PAGE.name} is {'as' if is_current else 'not what'} {KEPT.name} makes it")
+        return 0 if is_current else 1
     if args.kept is not None:
-        found = json.loads(args.kept.read_text())
+        document = json.loads(args.kept.read_text())
     else:
         args.work.mkdir(parents=True, exist_ok=True)
         began, load = time.time(), [os.getloadavg()[0]]
-        found = {"machine": machine()} | in_rounds(args) | once(args)
+        document = {"machine": machine()} | in_rounds(args) | once(args)
         load.append(os.getloadavg()[0])
-        found["machine"] |= {"load": load, "seconds": time.time() - began, "reps": args.reps}
-        found = json.loads(json.dumps(found, sort_keys=True))  # as they are when they were kept
+        document["machine"] |= {"load": load, "seconds": time.time() - began, "reps": args.reps}
+        document = json.loads(
+            json.dumps(document, sort_keys=True)
+        )  # as they are when they were kept
     held = True
     print(f"\n{'calls':32} {'servers':>7} {'measured':>10} {'simulated':>10} ratio")
-    for one in points(found):
-        held &= one.held
+    for point in points(document):
+        held &= point.held
         print(
-            f"{one.kind:32} {one.replicas:7} {one.measured:10.2f} {one.simulated:10.2f} "
-            f"{one.ratio:5.2f} {'' if one.held else f'off by more than {ALLOWED:.0%}'}"
+            f"{point.kind:32} {point.replicas:7} {point.measured:10.2f} {point.simulated:10.2f} "
+            f"{point.ratio:5.2f} {'' if point.held else f'off by more than {ALLOWED:.0%}'}"
         )
     if args.figures is not None:
-        args.figures.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+        args.figures.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n")
     if args.write is not None:
-        args.write.write_text(page(found))
+        args.write.write_text(page(document))
     return 0 if held else 1
 
 

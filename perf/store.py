@@ -74,10 +74,10 @@ class Counting:
         await server.serve_forever()
 
     async def _pass(self, client: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
-        said, server = await asyncio.open_connection("127.0.0.1", self._to)
+        text, server = await asyncio.open_connection("127.0.0.1", self._to)
 
         async def replies() -> None:
-            while data := await said.read(1 << 16):
+            while data := await text.read(1 << 16):
                 back.write(data)
                 await back.drain()
             back.close()
@@ -85,7 +85,7 @@ class Counting:
         task = asyncio.create_task(replies())
         while data := await client.read(1 << 16):
             self.sent += len(data)
-            self.requests.update(found[1].decode() for found in REQUEST.finditer(data))
+            self.requests.update(match[1].decode() for match in REQUEST.finditer(data))
             server.write(data)
             await server.drain()
         server.close()
@@ -158,20 +158,20 @@ def measure(work: Path, n: int, latency: float) -> None:
             short = run(work, f"{out}/few", few, counting.port)
             counting.sent = 0
             counting.requests.clear()
-            whole = run(work, f"{out}/all", n, counting.port)
-            slopes[name] = (whole.cpu - short.cpu) / (n - few)
+            result = run(work, f"{out}/all", n, counting.port)
+            slopes[name] = (result.cpu - short.cpu) / (n - few)
             print(
-                f"{name}: {1e3 * slopes[name]:.3f} ms CPU a sample, {whole.cpu:.1f} s CPU and "
-                f"{whole.seconds:.1f} s for {n:,}"
+                f"{name}: {1e3 * slopes[name]:.3f} ms CPU a sample, {result.cpu:.1f} s CPU and "
+                f"{result.seconds:.1f} s for {n:,}"
             )
         print(f"store / local: {slopes['store'] / slopes['local']:.2f} of the CPU a sample")
         mirror = work / "home" / "mirror"
         journal = [*mirror.glob("*/*/bucket/runs/all/*/*/*/*s-*.jsonl")]
         size = sum(path.stat().st_size for path in journal)
-        asked = ", ".join(f"{count:,} {verb}" for verb, count in counting.requests.items())
+        text = ", ".join(f"{count:,} {verb}" for verb, count in counting.requests.items())
         print(
             f"journal {size / 1e6:.2f} MB in {len(journal)} objects; sent {counting.sent / 1e6:.2f}"
-            f" MB, {counting.sent / size:.2f} of it; requests: {asked}"
+            f" MB, {counting.sent / size:.2f} of it; requests: {text}"
         )
 
 

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from snellen.api import Plan, run_plan
 from snellen.core.profile import Profile
 from snellen.registry import benchmark
-from tests.servers import said, serving
+from tests.servers import completion, serving
 
 ap = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
 ap.add_argument("--seconds", type=float, default=100)
@@ -33,7 +33,7 @@ with tempfile.TemporaryDirectory() as folder:
         for i in range(n):
             row = {"id": i, "question": f"Question {i}?", "A": "x", "B": "y", "answer": "A"}
             file.write(json.dumps(row) + "\n")
-    with serving(said("A"), latency=args.latency, at_once=args.at_once) as server:
+    with serving(completion("A"), latency=args.latency, at_once=args.at_once) as server:
         plan = Plan(
             benchmarks=[benchmark(str(rows))],
             models=["openai/m"],
@@ -56,7 +56,6 @@ with tempfile.TemporaryDirectory() as folder:
             print(f"{at - start:4.0f} to {at - start + 10:4.0f} s: {mean:.2f} in flight")
             at += 10
         assert finished.result is not None
-        print(
-            f"{n} questions, {len(server.asked)} requests, replies {finished.result.report.replies}"
-        )
-        sys.exit(int(short or finished.result.report.replies != {"ok": n}))
+        replies = finished.result.report.replies
+        print(f"{n} questions, {len(server.requests)} requests, replies {replies}")
+        sys.exit(int(short or replies != {"ok": n}))

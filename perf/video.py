@@ -79,8 +79,8 @@ def main() -> None:
 def child(command: Sequence[str]) -> dict[str, Any]:
     """The line of JSON that a process prints at its end."""
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    document: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return document
 
 
 def ours(what: str, path: Path) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def ours(what: str, path: Path) -> dict[str, Any]:
 
 def cpu() -> float:
     both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(one.ru_utime + one.ru_stime for one in both)
+    return sum(side.ru_utime + side.ru_stime for side in both)
 
 
 def written() -> int:
@@ -105,7 +105,7 @@ def least(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
 # -- videos
 
 
-def made(work: Path, name: str) -> Path:
+def make_video(work: Path, name: str) -> Path:
     """One of the videos, made as the peers' make_video.sh makes its."""
     path = work / f"{name}.mp4"
     if not path.exists():
@@ -130,8 +130,8 @@ def make(name: str, path: str) -> dict[str, Any]:
         graph.add("format", "yuv420p"),
         graph.add("buffersink"),
     ]
-    for one, following in pairwise(parts):
-        one.link_to(following)
+    for pair, following in pairwise(parts):
+        pair.link_to(following)
     graph.configure()
     options = {"preset": "veryfast", "crf": "26", "g": str(GOP)}
     with av.open(path, "w") as file:
@@ -152,7 +152,7 @@ def make(name: str, path: str) -> dict[str, Any]:
 
 
 def w3(args: argparse.Namespace) -> None:
-    path = made(args.work, "640x360")
+    path = make_video(args.work, "640x360")
     script = str(args.peers / "w3_video.py")
     print(json.dumps(child([sys.executable, script, "plan", "--video", str(path)])))
     runs: dict[str, list[dict[str, Any]]] = {}
@@ -172,13 +172,13 @@ def w3(args: argparse.Namespace) -> None:
     shared = least(runs["pyav-shared"])
     print(f"\n{'way':18} {'CPU s':>8} {'x shared':>8} {'wall s':>7} {'MB':>5} {'MB written':>10}")
     for way, all_runs in runs.items():
-        one = least(all_runs)
+        item = least(all_runs)
         # Of those that leave the work to other programs it says nothing.
-        memory = "" if way.startswith("chunk") else round(one["rss_mib"] * 1.048576)
+        memory = "" if way.startswith("chunk") else round(item["rss_mib"] * 1.048576)
         print(
-            f"{way:18} {one['cpu']:8.2f} {one['cpu'] / shared['cpu']:8.2f} {one['wall']:7.1f} "
-            f"{memory:>5} {one.get('bytes', 0) / 1e6:10.1f}  "
-            f"{one.get('note', '')}"
+            f"{way:18} {item['cpu']:8.2f} {item['cpu'] / shared['cpu']:8.2f} {item['wall']:7.1f} "
+            f"{memory:>5} {item.get('bytes', 0) / 1e6:10.1f}  "
+            f"{item.get('note', '')}"
         )
     ratio = least(runs["ours, arrays"])["cpu"] / shared["cpu"]
     print(f"arrays: {ratio:.2f} x one shared pass; allowed {BUDGET}")
@@ -198,17 +198,19 @@ def other(
     if mode == "chunk-moviepy":
         command += ["--queries", str(QUERIES[0])]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    document: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     if mode == "chunk-moviepy":
         times = sum(QUERIES) / QUERIES[0]
         for key in ("cpu", "wall", "bytes"):
-            found[key] *= times
-        found["note"] = f"from {QUERIES[0]} of {sum(QUERIES)} s"
+            document[key] *= times
+        document["note"] = f"from {QUERIES[0]} of {sum(QUERIES)} s"
     if mode == "chunk-copy":
-        found["bytes"] = sum((args.work / f"chunk_{query}.mp4").stat().st_size for query in QUERIES)
+        document["bytes"] = sum(
+            (args.work / f"chunk_{query}.mp4").stat().st_size for query in QUERIES
+        )
     for query in QUERIES:
         (args.work / f"chunk_{query}.mp4").unlink(missing_ok=True)
-    return found
+    return document
 
 
 def peers_environment(args: argparse.Namespace) -> dict[str, str]:
@@ -216,12 +218,12 @@ def peers_environment(args: argparse.Namespace) -> dict[str, str]:
     environment = dict(os.environ)
     if shutil.which("ffmpeg") is None and args.peer_python is not None:
         says = "import imageio_ffmpeg; print(imageio_ffmpeg.get_ffmpeg_exe())"
-        asked = subprocess.run([args.peer_python, "-c", says], stdout=subprocess.PIPE, text=True)
-        if asked.returncode == 0:
+        result = subprocess.run([args.peer_python, "-c", says], stdout=subprocess.PIPE, text=True)
+        if result.returncode == 0:
             programs = args.work / "bin"
             programs.mkdir(exist_ok=True)
             (programs / "ffmpeg").unlink(missing_ok=True)
-            (programs / "ffmpeg").symlink_to(asked.stdout.strip())
+            (programs / "ffmpeg").symlink_to(result.stdout.strip())
             environment["PATH"] = f"{programs}{os.pathsep}{environment['PATH']}"
     return environment
 
@@ -229,8 +231,8 @@ def peers_environment(args: argparse.Namespace) -> dict[str, str]:
 def measured(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Seconds, memory and bytes of a piece of work, whose imports are done before."""
     before, wall, wrote = cpu(), time.perf_counter(), written()
-    found = work()
-    return found | {
+    results = work()
+    return results | {
         "cpu": cpu() - before,
         "wall": time.perf_counter() - wall,
         "bytes": written() - wrote,
@@ -245,13 +247,13 @@ def arrays(path: str) -> dict[str, Any]:
     def work() -> dict[str, Any]:
         crc = 0
         opened = video._Opened(Video(Path(path)))
-        asked = video.policy(f"uniform:{FRAMES}")
+        policy = video.policy(f"uniform:{FRAMES}")
         wanted: Counter[int] = Counter()
         for query in QUERIES:
-            wanted.update(video.picked(asked, opened.facts.times, 0.0, float(query)))
-        for place, frame in opened.at(sorted(wanted)):
-            pixels = opened.pixels(frame, asked)
-            crc += wanted[place] * zlib.crc32(pixels[::16, ::16].tobytes())
+            wanted.update(video.picked(policy, opened.facts.times, 0.0, float(query)))
+        for position, frame in opened.at(sorted(wanted)):
+            pixels = opened.pixels(frame, policy)
+            crc += wanted[position] * zlib.crc32(pixels[::16, ::16].tobytes())
         opened.close()
         return {"crc": crc & 0xFFFFFFFF}
 
@@ -295,20 +297,20 @@ def packets(path: str) -> dict[str, Any]:
 
 def in_flight(args: argparse.Namespace) -> None:
     title = ("peak MB", "in flight", "MB a request", "CPU s")
-    print(f"\n{'64 frames of full size':34} " + " ".join(f"{one:>12}" for one in title))
+    print(f"\n{'64 frames of full size':34} " + " ".join(f"{word:>12}" for word in title))
     server = [sys.executable, str(args.peers / "mock_server.py"), "--port", str(args.port)]
     with subprocess.Popen(server, stdout=subprocess.PIPE) as mock:
         assert mock.stdout is not None
         mock.stdout.readline()
         try:
             for name in ("1920x1080", "1920x1080-busy"):
-                path = made(args.work, name)
+                path = make_video(args.work, name)
                 for n, videos in ((8, 1), (45, 1), (16, 16)):
-                    found = asked(args, path, n, videos)
+                    actual = run_questions(args, path, n, videos)
                     what = f"{name}: {n} questions, {videos} videos"
                     print(
-                        f"{what:41} {found['rss']:5.0f} {found['at_once']:12} "
-                        f"{found['body'] / 1e6:12.1f} {found['cpu']:12.1f}",
+                        f"{what:41} {actual['rss']:5.0f} {actual['at_once']:12} "
+                        f"{actual['body'] / 1e6:12.1f} {actual['cpu']:12.1f}",
                         flush=True,
                     )
         finally:
@@ -316,7 +318,7 @@ def in_flight(args: argparse.Namespace) -> None:
     print(f"allowed {MOST_MB} MB")
 
 
-def asked(args: argparse.Namespace, path: Path, n: int, videos: int) -> dict[str, Any]:
+def run_questions(args: argparse.Namespace, path: Path, n: int, videos: int) -> dict[str, Any]:
     """What a run of so many questions takes. Replies take long, so that as many as may are under
     way at once."""
     folder = args.work / "rows"
@@ -368,32 +370,32 @@ def plan(args: argparse.Namespace) -> None:
     for row in json.loads(args.annotations.read_bytes()):
         for point in row.get("test_info", [row]):
             points.setdefault(row["video"], []).append(ceil(point["realtime"]))
-    ends = [end for found in points.values() for end in found]
-    once = [max(found) for found in points.values()]
+    ends = [end for value in points.values() for end in value]
+    once = [max(value) for value in points.values()]
     print(
         f"\nOVO-Bench: {len(ends):,} points on {len(points)} videos; from 0 to each "
         f"{sum(ends):,} s ({sum(ends) / 3600:.1f} h), each video to its last {sum(once):,} s "
         f"({sum(once) / 3600:.1f} h)"
     )
-    each = [wanted_of([end]) for end in ends]
-    union = [wanted_of(found) for found in points.values()]
-    shown, different = sum(map(len, each)), sum(map(len, union))
-    whole, seeking, ours_most = sum(ends) * FPS, sum(map(reached, each)), sum(map(reached, union))
+    parts = [wanted_of([end]) for end in ends]
+    union = [wanted_of(value) for value in points.values()]
+    shown, different = sum(map(len, parts)), sum(map(len, union))
+    full, seeking, ours_most = sum(ends) * FPS, sum(map(reached, parts)), sum(map(reached, union))
     print(
-        f"frames, at {FPS} a second and a key frame every {GOP}: from 0 to each {whole / 1e6:.2f}"
+        f"frames, at {FPS} a second and a key frame every {GOP}: from 0 to each {full / 1e6:.2f}"
         f" M, by seeking {seeking / 1e6:.2f} M, none of a video twice {ours_most / 1e6:.2f} M; "
         f"shown {shown:,}, different {different:,}"
     )
     print(f"{'CPU ms a frame':14} {'decoded':>9} {'some':>9} {'as JPEG':>9} {'cut anew':>9}")
     costs = {}
     for size in ("640x360", "1920x1080"):
-        path = made(args.work, size)
+        path = make_video(args.work, size)
         costs[size] = {
             what: least([ours(what, path) for _ in range(args.reps)])
             for what in ("every", "some", "show", "cut")
         }
         a_frame = [run["cpu"] / run["n"] * 1e3 for run in costs[size].values()]
-        print(f"{size:14} " + " ".join(f"{one:9.2f}" for one in a_frame))
+        print(f"{size:14} " + " ".join(f"{frame:9.2f}" for frame in a_frame))
     print(
         f"{'CPU hours':14} {'authors':>9} {'from 0':>9} {'seeking':>9} {'ours':>9} "
         f"{'GB of clips':>11}"
@@ -401,7 +403,7 @@ def plan(args: argparse.Namespace) -> None:
     for size, runs in costs.items():
         every, some, show, cut = (run["cpu"] / run["n"] / 3600 for run in runs.values())
         read = seeking * every + shown * show
-        hours = (whole * cut + read, whole * every + shown * show, read)
+        hours = (full * cut + read, full * every + shown * show, read)
         gigabytes = runs["cut"]["size"] / CUT * sum(ends) / 1e9
         print(
             f"{size:14} {hours[0]:9.1f} {hours[1]:9.1f} {hours[2]:9.1f} "
@@ -411,16 +413,16 @@ def plan(args: argparse.Namespace) -> None:
 
 def wanted_of(ends: Sequence[int]) -> list[int]:
     """The numbers of the frames shown at these ends, 64 each, evenly; rising, each once."""
-    found: set[int] = set()
+    names: set[int] = set()
     for end in ends:
         step = (end * FPS - 1) / (FRAMES - 1)
-        found.update(int(place * step) for place in range(FRAMES))
-    return sorted(found)
+        names.update(int(position * step) for position in range(FRAMES))
+    return sorted(names)
 
 
 def reached(wanted: Sequence[int]) -> int:
     """How many frames are decoded for these, each from the key frame before it and none twice."""
-    last = {place // GOP: place % GOP + 1 for place in wanted}
+    last = {position // GOP: position % GOP + 1 for position in wanted}
     return sum(last.values())
 
 
@@ -439,8 +441,8 @@ def show(path: str) -> dict[str, Any]:
     as_is = video.policy("every")
 
     def work() -> dict[str, Any]:
-        for place, frame in enumerate(frames):
-            opened.encoded(place, frame, as_is)
+        for position, frame in enumerate(frames):
+            opened.encoded(position, frame, as_is)
         return {"n": len(frames)}
 
     return measured(work)
@@ -455,7 +457,7 @@ def some(path: str) -> dict[str, Any]:
     places = range(0, CUT * FPS, 2 * FPS - 1)
 
     def work() -> dict[str, Any]:
-        return {"n": reached([place for place, _ in opened.at(places)])}
+        return {"n": reached([position for position, _ in opened.at(places)])}
 
     return measured(work)
 
@@ -479,9 +481,9 @@ def cut(path: str) -> dict[str, Any]:
             file.mux(stream.encode(None))
         return {"n": CUT * FPS, "size": os.path.getsize(target)}
 
-    found = measured(work)
+    actual = measured(work)
     os.unlink(target)
-    return found
+    return actual
 
 
 def first(path: str) -> Iterator[Any]:

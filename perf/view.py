@@ -49,21 +49,21 @@ WORDS = [
     for _ in range(20_000)
 ]
 # As in a language, a few words make up most of a text.
-WEIGHTS = [1 / place for place in range(1, len(WORDS) + 1)]
+WEIGHTS = [1 / rank for rank in range(1, len(WORDS) + 1)]
 encode = msgspec.json.Encoder().encode
 
 
 def pictures() -> list[ShownMedia]:
     folder = args.work / "data"
     folder.mkdir(parents=True, exist_ok=True)
-    found = []
+    actual = []
     for number in range(PICTURES):
         out = BytesIO()
         picture = Image.new("RGB", (96, 64), (number * 2, 255 - number * 2, 90))
         picture.save(out, "JPEG")
         (folder / f"{number}.jpg").write_bytes(out.getvalue())
         digest = f"sha256:{hashlib.sha256(out.getvalue()).hexdigest()}"
-        found.append(
+        actual.append(
             ShownMedia(
                 kind="image",
                 place=f"{number}.jpg",
@@ -73,7 +73,7 @@ def pictures() -> list[ShownMedia]:
                 height=64,
             )
         )
-    return found
+    return actual
 
 
 def question(number: int, shown: list[ShownMedia]) -> Question:
@@ -105,7 +105,7 @@ def reply(number: int, texts: list[str]) -> ReplyRecord:
     )
 
 
-def made(path: Path, model: str, shown: list[ShownMedia]) -> None:
+def make_run(path: Path, model: str, shown: list[ShownMedia]) -> None:
     Folder.create(path)
     run = Run(path)
     columns = {"id": ["id"], "question": ["question"], "answer": ["answer"], "image": ["image"]}
@@ -172,7 +172,7 @@ class Appending(threading.Thread):
         self._run.close()
 
 
-def asked(url: str) -> tuple[float, str]:
+def fetch(url: str) -> tuple[float, str]:
     began = time.perf_counter()
     with urllib.request.urlopen(url, timeout=120) as answer:
         text = answer.read().decode()
@@ -181,7 +181,7 @@ def asked(url: str) -> tuple[float, str]:
 
 def milliseconds(times: list[float]) -> str:
     return (
-        " / ".join(f"{1000 * one:.0f}" for one in (min(times), median(times), max(times))) + " ms"
+        " / ".join(f"{1000 * item:.0f}" for item in (min(times), median(times), max(times))) + " ms"
     )
 
 
@@ -206,16 +206,16 @@ def in_chromium(addresses: dict[str, str]) -> dict[str, float]:
         return {}
     from playwright.sync_api import sync_playwright
 
-    found = {}
+    actual = {}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page()
         for name, address in addresses.items():
             began = time.perf_counter()
             page.goto(address, wait_until="load")
-            found[name] = time.perf_counter() - began
+            actual[name] = time.perf_counter() - began
         browser.close()
-    return found
+    return actual
 
 
 RUN, OTHER = "mine.jsonl/one/0", "mine.jsonl/other/0"
@@ -256,7 +256,7 @@ def main() -> int:
                 }
                 rows.write(json.dumps(row) + "\n")
         for name, model in ((RUN, "one"), (OTHER, "other")):
-            made(runs / name, model, shown)
+            make_run(runs / name, model, shown)
     for index in runs.glob("*/*/*/view.sqlite*"):
         index.unlink()
     size = sum(file.stat().st_size for file in (runs / RUN).iterdir())
@@ -282,11 +282,11 @@ def main() -> int:
     passed = True
     try:
         address = json.loads(server.stdout.readline())["address"]
-        _, _ = asked(address)
+        _, _ = fetch(address)
         started = time.perf_counter() - began
         results: list[tuple[str, str, float | None]] = []
-        first, _ = asked(address)
-        samples, _ = asked(f"{address}samples/{RUN}")
+        first, _ = fetch(address)
+        samples, _ = fetch(f"{address}samples/{RUN}")
         print(f"start of the process to its first page {started:.2f} s")
         results += [
             ("runs, nothing indexed", f"{first:.3f} s", first - FIRST_PAGE),
@@ -294,33 +294,33 @@ def main() -> int:
         ]
         for name in (RUN, OTHER):
             began, core = time.perf_counter(), None
-            asked(f"{address}samples/{name}")
+            fetch(f"{address}samples/{name}")
             slowest = 0.0
             while True:
-                took, text = asked(f"{address}progress/{name}")
+                took, text = fetch(f"{address}progress/{name}")
                 slowest = max(slowest, took)
                 if core is None and "reading the run" not in text:
                     core = time.perf_counter() - began
                 if "reading" not in text:
                     break
                 time.sleep(0.2)
-            whole = time.perf_counter() - began
+            full = time.perf_counter() - began
             results.append(
                 (
                     f"index of {name}",
-                    f"samples after {core:.1f} s, words after {whole:.1f} s; "
+                    f"samples after {core:.1f} s, words after {full:.1f} s; "
                     f"a page meanwhile {slowest:.2f} s at worst",
                     None,
                 )
             )
         for name, query in FILTERS.items():
-            spent = cpu(server.pid)
-            times = [asked(f"{address}samples/{RUN}?{query}")[0] for _ in range(args.reps)]
-            spent = (cpu(server.pid) - spent) / args.reps
-            said = f"{milliseconds(times)}, of CPU {1000 * spent:.0f}"
-            results.append((f"filter: {name}", said, median(times) - FILTER))
+            used = cpu(server.pid)
+            times = [fetch(f"{address}samples/{RUN}?{query}")[0] for _ in range(args.reps)]
+            used = (cpu(server.pid) - used) / args.reps
+            message = f"{milliseconds(times)}, of CPU {1000 * used:.0f}"
+            results.append((f"filter: {name}", message, median(times) - FILTER))
         times = [
-            asked(f"{address}sample/{RUN}?s=s{number * 997 % args.n}&score=wrong")[0]
+            fetch(f"{address}sample/{RUN}?s=s{number * 997 % args.n}&score=wrong")[0]
             for number in range(args.reps)
         ]
         results.append(
@@ -346,12 +346,12 @@ def main() -> int:
             ("memory of the viewer, at most", f"{most:.0f} MB (now {now:.0f})", most - MEMORY)
         )
         n = appending.n
-        _, text = asked(f"{address}progress/{RUN}")
+        _, text = fetch(f"{address}progress/{RUN}")
         print(f"{n:,} replies were appended meanwhile\n")
-        for what, said, over in results:
+        for what, message, over in results:
             verdict = "" if over is None else "held" if over <= 0 else "PASSED OVER"
             passed &= over is None or over <= 0
-            print(f"{what:45} {said:75} {verdict}")
+            print(f"{what:45} {message:75} {verdict}")
     finally:
         server.terminate()
         server.wait(10)

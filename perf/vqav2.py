@@ -51,18 +51,18 @@ def main() -> None:
     args.work.mkdir(parents=True, exist_ok=True)
     if not (args.work / RESULTS).exists():
         child("make", args)  # in a process of its own: its memory would count as its children's
-    found = {part: child(part, args) for part in PARTS}
-    values = {found[part]["accuracy"] for part in PARTS}
+    actual = {part: child(part, args) for part in PARTS}
+    values = {actual[part]["accuracy"] for part in PARTS}
     assert max(values) - min(values) < 1e-9, values
-    authors = found["authors"]["cpu"]
-    print(f"{args.questions:,} questions, {found['official']['accuracy']:.4f}")
+    authors = actual["authors"]["cpu"]
+    print(f"{args.questions:,} questions, {actual['official']['accuracy']:.4f}")
     print(f"{'':10} {'CPU s':>6} {'budget':>6} {'x authors':>9} {'MB':>6} {'budget':>6}")
     for part in PARTS:
-        one = found[part]
+        item = actual[part]
         budget = BUDGET.get(part, "")
         most = BUDGET["memory"] if part in ("official", "whole") else ""
-        ratio = one["cpu"] / authors
-        print(f"{part:10} {one['cpu']:6.2f} {budget:>6} {ratio:9.3f} {one['mb']:6.0f} {most:>6}")
+        ratio = item["cpu"] / authors
+        print(f"{part:10} {item['cpu']:6.2f} {budget:>6} {ratio:9.3f} {item['mb']:6.0f} {most:>6}")
     if not args.keep:
         shutil.rmtree(args.work)
 
@@ -71,8 +71,8 @@ def child(part: str, args: argparse.Namespace) -> dict[str, float]:
     command = [sys.executable, __file__, "--measure", part, "--work", str(args.work)]
     command += ["--questions", str(args.questions)]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=dict(os.environ))
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+    document: dict[str, float] = json.loads(done.stdout)
+    return document
 
 
 def measured(cpu: float, accuracy: float) -> dict[str, float]:
@@ -90,14 +90,14 @@ def make(work: Path, n: int) -> None:
     words = [f"{a}{b}{c}" for a in "bdfgklmnprstvw" for b in "aeiou" for c in ("n", "rt", "sk", "")]
     common = words + [f"{rng.choice(words)} {rng.choice(words)}" for _ in range(2_700)]
     rare = [" ".join(rng.choices(words, k=rng.choice((2, 2, 3, 4)))) for _ in range(60_000)]
-    rare[::9] = [f"the {one}" for one in rare[::9]]
-    rare[1::11] = [one.replace(" ", "-", 1) for one in rare[1::11]]
-    rare[2::13] = [f"{one}." for one in rare[2::13]]
+    rare[::9] = [f"the {sample}" for sample in rare[::9]]
+    rare[1::11] = [sample.replace(" ", "-", 1) for sample in rare[1::11]]
+    rare[2::13] = [f"{sample}." for sample in rare[2::13]]
     zipf = list(accumulate(1 / (rank + 3) for rank in range(len(common))))
     numbers = [*map(str, range(60)), "100", "1,000", "12:30"]
     falling = list(accumulate(1 / (rank + 1) ** 1.3 for rank in range(len(numbers))))
     kinds = [f"what kind {word}" for word in words[:40]] + [f"is {word}" for word in words[:25]]
-    asked, answered, said = [], [], []
+    request, answered, text = [], [], []
 
     def drawn(kind: str) -> str:
         if kind == "yes/no":
@@ -111,7 +111,7 @@ def make(work: Path, n: int) -> None:
         question_id, agreed = image * 1000 + number % 1000, rng.choice((0.3, 0.6, 0.9, 1.0, 1.0))
         main_answer = drawn(kind[0])
         answers = [main_answer if rng.random() < agreed else drawn(kind[0]) for _ in range(10)]
-        asked.append(
+        request.append(
             {
                 "image_id": image,
                 "question": f"What is it that {rng.choice(words)} {rng.choice(words)} has here?",
@@ -123,8 +123,8 @@ def make(work: Path, n: int) -> None:
                 "question_type": rng.choice(kinds),
                 "multiple_choice_answer": main_answer,
                 "answers": [
-                    {"answer": one, "answer_confidence": "yes", "answer_id": place}
-                    for place, one in enumerate(answers, 1)
+                    {"answer": sample, "answer_confidence": "yes", "answer_id": position}
+                    for position, sample in enumerate(answers, 1)
                 ],
                 "image_id": image,
                 "answer_type": kind[0],
@@ -132,11 +132,11 @@ def make(work: Path, n: int) -> None:
             }
         )
         guess = main_answer if rng.random() < 0.7 else drawn(kind[0])
-        said.append({"question_id": question_id, "answer": guess.capitalize()})
+        text.append({"question_id": question_id, "answer": guess.capitalize()})
     about = {"info": {}, "license": {}, "data_type": "mscoco", "data_subtype": "val2014"}
     (work / ANNOTATIONS).write_text(json.dumps({**about, "annotations": answered}))
-    (work / QUESTIONS).write_text(json.dumps({**about, "questions": asked}))
-    (work / RESULTS).write_text(json.dumps(said))
+    (work / QUESTIONS).write_text(json.dumps({**about, "questions": request}))
+    (work / RESULTS).write_text(json.dumps(text))
 
 
 # -- the authors' evaluation, plainly
@@ -150,7 +150,7 @@ def authors(work: Path) -> dict[str, float]:
     from snellen.text.vqa import ARTICLES, CONTRACTIONS, NUMBERS
 
     truth = json.loads((work / ANNOTATIONS).read_bytes())["annotations"]
-    said = {one["question_id"]: one for one in json.loads((work / RESULTS).read_bytes())}
+    message = {item["question_id"]: item for item in json.loads((work / RESULTS).read_bytes())}
     numbers, articles = dict(NUMBERS), list(ARTICLES)
 
     def punctuation(text: str) -> str:
@@ -168,9 +168,9 @@ def authors(work: Path) -> dict[str, float]:
             word = numbers.setdefault(word, word)
             if word not in articles:
                 out.append(word)
-        for place, word in enumerate(out):
+        for position, word in enumerate(out):
             if word in CONTRACTIONS:
-                out[place] = CONTRACTIONS[word]
+                out[position] = CONTRACTIONS[word]
         return " ".join(out)
 
     def line(text: str) -> str:
@@ -178,17 +178,17 @@ def authors(work: Path) -> dict[str, float]:
 
     started = time.process_time()
     scores = []
-    for one in truth:
-        for answer in one["answers"]:
+    for item in truth:
+        for answer in item["answers"]:
             answer["answer"] = line(answer["answer"])
-        reply = line(said[one["question_id"]]["answer"])
-        if len({answer["answer"] for answer in one["answers"]}) > 1:
-            for answer in one["answers"]:
+        reply = line(message[item["question_id"]]["answer"])
+        if len({answer["answer"] for answer in item["answers"]}) > 1:
+            for answer in item["answers"]:
                 answer["answer"] = digits(punctuation(answer["answer"]))
             reply = digits(punctuation(reply))
         shares = []
-        for answer in one["answers"]:
-            others = [other for other in one["answers"] if other != answer]
+        for answer in item["answers"]:
+            others = [other for other in item["answers"] if other != answer]
             same = [other for other in others if other["answer"] == reply]
             shares.append(min(1, len(same) / 3))
         scores.append(sum(shares) / len(shares))
@@ -204,21 +204,21 @@ def evaluate(work: Path) -> dict[str, float]:
 
     benchmark = registry.benchmark("vqav2", data=work)
     samples = [benchmark.read(row) for row in benchmark.data]
-    said = {str(one["question_id"]): one for one in json.loads((work / RESULTS).read_bytes())}
+    text = {str(entry["question_id"]): entry for entry in json.loads((work / RESULTS).read_bytes())}
     scoring = benchmark.scorings["official"]
     started = time.process_time()
     scores = []
     for sample in samples:
-        reading = scoring.parse(Reply(text=said[sample.id]["answer"]), sample)
+        reading = scoring.parse(Reply(text=text[sample.id]["answer"]), sample)
         scores.append(scoring.score(reading, sample) or 0.0)
     return measured(time.process_time() - started, sum(scores) / len(scores))
 
 
 def official(work: Path) -> dict[str, float]:
-    return whole(work, ["official"])
+    return score_all(work, ["official"])
 
 
-def whole(work: Path, scorings: list[str] | None = None) -> dict[str, float]:
+def score_all(work: Path, scorings: list[str] | None = None) -> dict[str, float]:
     import snellen
 
     result: Any = snellen.score(work / RESULTS, "vqav2", data=work, scorings=scorings)
@@ -235,7 +235,7 @@ def intervals(work: Path) -> dict[str, float]:
     from snellen.metrics import Category, Columns, mean
 
     benchmark = registry.benchmark("vqav2", data=work)
-    said = {str(one["question_id"]): one for one in json.loads((work / RESULTS).read_bytes())}
+    text = {str(entry["question_id"]): entry for entry in json.loads((work / RESULTS).read_bytes())}
     scoring = benchmark.scorings["official"]
     scores: list[float] = []
     clusters: dict[str, int] = {}
@@ -245,7 +245,7 @@ def intervals(work: Path) -> dict[str, float]:
     }
     for row in benchmark.data:
         sample = benchmark.read(row)
-        reading = scoring.parse(Reply(text=said[sample.id]["answer"]), sample)
+        reading = scoring.parse(Reply(text=text[sample.id]["answer"]), sample)
         scores.append(scoring.score(reading, sample) or 0.0)
         shared = str(sample.data["image"])
         codes["cluster"].append(clusters.setdefault(shared, len(clusters)))

@@ -72,8 +72,8 @@ def label(name: str) -> str:
 
 def replies_in(folder: Path, pattern: str) -> list[Path]:
     """The files of models' replies below a folder."""
-    found = sorted(folder.rglob(pattern))
-    return [path for path in found if not any(part in path.name for part in NOT)]
+    ordered = sorted(folder.rglob(pattern))
+    return [path for path in ordered if not any(part in path.name for part in NOT)]
 
 
 def page() -> str:
@@ -83,7 +83,7 @@ def page() -> str:
     ovo, vision, vista = (golden() / name for name in ("ovobench", "mathvision", "mathvista"))
     parts = [INTRO]
     paths = [ovo / "outputs" / name for name in OVO]
-    whole = snellen.compare(*paths, benchmark="ovo-bench", data=ovo).comparisons
+    comparisons = snellen.compare(*paths, benchmark="ovo-bench", data=ovo).comparisons
     rest = snellen.compare(
         *(path for path in paths if path.name != "GPT"),
         benchmark="ovo-bench",
@@ -95,18 +95,20 @@ def page() -> str:
         "The six models whose replies the authors published. Of GPT-4o two tasks (REC, SSR) are "
         "not published: against it, and in the first table, only the other ten tasks count. "
         "Samples are clustered by video.\n",
-        *standings(whole),
+        *standings(comparisons),
         "The five that have all twelve tasks:\n",
         *standings(rest),
         "All pairs, each on the samples that both have:\n",
-        *pairs(whole),
+        *pairs(comparisons),
         "By scene and by task: difference in pp with its 95 % interval, of the model named first; "
         "* is significant at 5 %, by Holm's method over the scenes, or tasks, of that pair.\n",
-        *categories(whole, "group"),
-        *categories(whole, "task"),
+        *categories(comparisons, "group"),
+        *categories(comparisons, "task"),
     ]
-    found = replies_in(vision / "outputs", "*.jsonl*")
-    second = snellen.compare(*found, benchmark="mathvision", data=vision, details=False).comparisons
+    replies = replies_in(vision / "outputs", "*.jsonl*")
+    second = snellen.compare(
+        *replies, benchmark="mathvision", data=vision, details=False
+    ).comparisons
     parts += [
         "## MathVision\n",
         "Every model with published replies.\n",
@@ -114,14 +116,14 @@ def page() -> str:
         "All pairs:\n",
         *pairs(second),
     ]
-    found = replies_in(vista / "outputs", "output_*.json*")
-    third = snellen.compare(*found, benchmark="mathvista", data=vista, details=False).comparisons
+    replies = replies_in(vista / "outputs", "output_*.json*")
+    third = snellen.compare(*replies, benchmark="mathvista", data=vista, details=False).comparisons
     parts += [
         "## MathVista\n",
         "Every model with published replies; some are baselines that look at no picture.\n",
         *standings(third),
     ]
-    alike, n = map(sum, zip(*map(orders, (whole, second, third)), strict=True))
+    alike, n = map(sum, zip(*map(orders, (comparisons, second, third)), strict=True))
     parts[0] += (
         f"\nOf the {n} orders of two models that the first tables of the three benchmarks below "
         f"state, **{alike} are not significant**: the published replies do not tell which of the "
@@ -136,18 +138,27 @@ def standings(document: Any) -> Iterator[str]:
 
     (board,) = document.leaderboards
     rows = []
-    for one in board.standings:
-        cells = shown(one.value)
-        ranks = "-".join(dict.fromkeys(map(str, one.ranks)))
-        rows.append((str(one.rank), label(one.name), cells.value, cells.interval, ranks, one.group))
+    for standing in board.standings:
+        cells = shown(standing.value)
+        ranks = "-".join(dict.fromkeys(map(str, standing.ranks)))
+        rows.append(
+            (
+                str(standing.rank),
+                label(standing.name),
+                cells.value,
+                cells.interval,
+                ranks,
+                standing.group,
+            )
+        )
     yield table(HEAD, rows)
     alike, n = orders(document)
-    groups = [{*one.group} for one in board.standings]
-    beside = sum(bool(one & other) for one, other in pairwise(groups))
+    groups = [{*standing.group} for standing in board.standings]
+    neighbor = sum(bool(standing & other) for standing, other in pairwise(groups))
     yield (
         f"On {board.samples:,} samples in {board.clusters:,} clusters. Orders of two models that "
         f"this table states and that are **not significant: {alike} of {n}**; of neighbours "
-        f"{beside} of {len(groups) - 1}.\n"
+        f"{neighbor} of {len(groups) - 1}.\n"
     )
 
 
@@ -155,42 +166,44 @@ def orders(document: Any) -> tuple[int, int]:
     """How many orders of two sides a leaderboard states that are not significant, and of how
     many."""
     (board,) = document.leaderboards
-    every = [*combinations([{*one.group} for one in board.standings], 2)]
-    return sum(bool(one & other) for one, other in every), len(every)
+    every = [*combinations([{*standing.group} for standing in board.standings], 2)]
+    return sum(bool(standing & other) for standing, other in every), len(every)
 
 
 def pairs(document: Any) -> Iterator[str]:
     from snellen.analysis.comparing import p_value, shown_difference, significant
 
     rows = []
-    for one in document.comparisons:
-        found = next(iter(one.metrics.values()))
-        cells = shown_difference(found.difference)
-        sure = "yes" if significant(found) else "no"
-        ps = p_value(found.p), p_value(found.adjusted)
-        rows.append((label(one.b), label(one.a), *cells[:2], *ps, sure))
+    for comparison in document.comparisons:
+        first = next(iter(comparison.metrics.values()))
+        cells = shown_difference(first.difference)
+        sure = "yes" if significant(first) else "no"
+        ps = p_value(first.p), p_value(first.adjusted)
+        rows.append((label(comparison.b), label(comparison.a), *cells[:2], *ps, sure))
     yield table(PAIRS, rows)
 
 
 def categories(document: Any, tag: str) -> Iterator[str]:
     """A row for each pair, a column for each category."""
-    names = sorted({name for one in document.comparisons for name in one.breakdown[tag]})
+    names = sorted(
+        {name for comparison in document.comparisons for name in comparison.breakdown[tag]}
+    )
     rows = []
-    for one in document.comparisons:
-        found = one.breakdown[tag]
-        cells = [cell(found[name]) if name in found else "" for name in names]
-        rows.append((f"{label(one.b)} against {label(one.a)}", *cells))
+    for comparison in document.comparisons:
+        row = comparison.breakdown[tag]
+        cells = [cell(row[name]) if name in row else "" for name in names]
+        rows.append((f"{label(comparison.b)} against {label(comparison.a)}", *cells))
     yield table((tag, *names), rows)
 
 
-def cell(one: Any) -> str:
+def cell(value: Any) -> str:
     from snellen.analysis.comparing import significant
 
-    difference = one.difference
+    difference = value.difference
     if difference.ci95 is None:
         return f"{100 * difference.value:+.1f}"
     low, high = difference.ci95
-    sign = " *" if significant(one) else ""
+    sign = " *" if significant(value) else ""
     return f"{100 * difference.value:+.1f} [{100 * low:.1f}, {100 * high:.1f}]{sign}"
 
 

@@ -26,8 +26,8 @@ Scene = Callable[[Canvas], None]
 
 
 def bars(draw: Canvas) -> None:
-    for place, height in enumerate((3, 5, 2, 4)):
-        draw.rectangle((12 + 20 * place, 86 - 14 * height, 26 + 20 * place, 86), fill=GREEN)
+    for position, height in enumerate((3, 5, 2, 4)):
+        draw.rectangle((12 + 20 * position, 86 - 14 * height, 26 + 20 * position, 86), fill=GREEN)
 
 
 def disc(draw: Canvas) -> None:
@@ -50,9 +50,9 @@ def two_bars(draw: Canvas) -> None:
 
 
 def steps(draw: Canvas) -> None:
-    for place in range(3):
-        draw.rectangle((2 + 32 * place, 36, 30 + 32 * place, 60), outline=INK)
-        draw.ellipse((4 + 40 * place, 44, 12 + 40 * place, 52), fill=RED)
+    for position in range(3):
+        draw.rectangle((2 + 32 * position, 36, 30 + 32 * position, 60), outline=INK)
+        draw.ellipse((4 + 40 * position, 44, 12 + 40 * position, 52), fill=RED)
 
 
 def slope(draw: Canvas) -> None:
@@ -113,14 +113,14 @@ def magnets(draw: Canvas) -> None:
 
 
 def chain(draw: Canvas) -> None:
-    for place, word in enumerate(("grass", "hare", "fox")):
-        draw.text((6 + 34 * place, 40), word, fill=INK)
+    for position, word in enumerate(("grass", "hare", "fox")):
+        draw.text((6 + 34 * position, 40), word, fill=INK)
 
 
 def jar(draw: Canvas) -> None:
     draw.rectangle((30, 10, 66, 88), outline=INK)
-    for place in range(9):
-        x, y = 40 + 8 * (place % 3), 60 + 8 * (place // 3)
+    for position in range(9):
+        x, y = 40 + 8 * (position % 3), 60 + 8 * (position // 3)
         draw.ellipse((x - 3, y - 3, x + 3, y + 3), fill=BLUE)
 
 
@@ -133,7 +133,7 @@ def drawn(scene: Scene) -> Image.Image:
 # -- MMBench, CCBench
 
 
-class Asked(NamedTuple):
+class BilingualQuestion(NamedTuple):
     """A question in English and Chinese; its first choice is right."""
 
     index: int
@@ -148,56 +148,56 @@ class Asked(NamedTuple):
 CP, FPS = "coarse_perception", "finegrained_perception (instance-level)"
 FPC, LR = "finegrained_perception (cross-instance)", "logic_reasoning"
 RR, AR = "relation_reasoning", "attribute_reasoning"
-ASKED = (
-    Asked(
+QUESTIONS = (
+    BilingualQuestion(
         3, bars, "image_topic", CP,
         ("What does the picture show?", "", ("a bar chart", "a map", "a clock", "a portrait")),
         ("图中展示了什么？", "", ("柱状图", "地图", "时钟", "肖像")),
     ),
-    Asked(
+    BilingualQuestion(
         8, face, "image_emotion", CP,
         ("Which mood does the picture show?", "", ("cheerful", "sad", "angry")),
         ("图中表现了什么情绪？", "", ("高兴", "悲伤", "愤怒")),
     ),
-    Asked(
+    BilingualQuestion(
         12, disc, "attribute_recognition", FPS,
         ("What colour is the disc?", "", ("blue", "red", "green")),
         ("圆盘是什么颜色？", "", ("蓝色", "红色", "绿色")),
     ),
-    Asked(
+    BilingualQuestion(
         18, disc_left, "object_localization", FPS,
         ("Where in the frame is the disc?", "", ("left", "right")),
         ("圆盘在方框的哪一边？", "", ("左边", "右边")),
     ),
-    Asked(
+    BilingualQuestion(
         21, plus, "ocr", FPS,
         ("Which sum is written here?", "", ("7 + 5", "5 + 7", "7 - 5", "None")),
         ("图中写的是哪个算式？", "", ("7 + 5", "5 + 7", "7 - 5", "None")),
     ),
-    Asked(
+    BilingualQuestion(
         25, square_over_disc, "spatial_relationship", FPC,
         ("Which shape is above the other?", "", ("the square", "the disc")),
         ("哪个图形在上面？", "", ("正方形", "圆盘")),
     ),
-    Asked(
+    BilingualQuestion(
         31, two_bars, "attribute_comparison", FPC,
         ("Which bar is longer?", "", ("the lower one", "the upper one", "they are equal")),
         ("哪一条更长？", "", ("下面的", "上面的", "一样长")),
     ),
-    Asked(
+    BilingualQuestion(
         40, steps, "future_prediction", LR,
         ("Where is the disc in the next step?", "The frames show three steps in order.",
          ("outside its frame", "at the left", "in the middle", "at the right")),
         ("下一步圆盘在哪里？", "三个方框依次表示三个步骤。", ("方框之外", "左边", "中间", "右边")),
     ),
-    Asked(
+    BilingualQuestion(
         44, slope, "physical_relation", RR,
         ("What does the ball do when it is let go?", "The slope is smooth.",
          ("it rolls down", "it rests", "it rises", "it melts")),
         ("松手后球会怎样？", "斜面是光滑的。", ("滚下去", "不动", "上升", "融化")),
         rotations=3,
     ),
-    Asked(
+    BilingualQuestion(
         52, ice, "physical_property_reasoning", AR,
         ("The block is ice. What becomes of it in the sun?", "",
          ("water", "sand", "iron", "wood")),
@@ -221,13 +221,13 @@ def rotated(fields: dict[str, str], choices: tuple[str, ...], scene: Scene, rota
         picture = base64.b64encode(file.getvalue()).decode()
     first = int(fields["index"]) % len(choices)
     for turn in range(rotations or len(choices)):
-        place = (first + turn) % len(choices)
-        order = [choices[(n - place) % len(choices)] for n in range(len(choices))]
+        position = (first + turn) % len(choices)
+        order = [choices[(n - position) % len(choices)] for n in range(len(choices))]
         yield {
             **fields,
             "index": str(int(fields["index"]) + OFFSET * turn),
             **dict(zip("ABCD", order, strict=False)),
-            "answer": "ABCD"[place],
+            "answer": "ABCD"[position],
             "image": picture if turn == 0 else fields["index"],
         }
 
@@ -235,13 +235,13 @@ def rotated(fields: dict[str, str], choices: tuple[str, ...], scene: Scene, rota
 def mmbench(split: str, lang: str) -> Iterator[dict[str, str]]:
     """As the published sheets have it: first every question, then every first rotation, ..."""
     every = []
-    for asked in ASKED:
-        question, hint, choices = asked.english if lang == "EN" else asked.chinese
+    for request in QUESTIONS:
+        question, hint, choices = request.english if lang == "EN" else request.chinese
         fields = {
-            "index": str(asked.index), "question": question, "hint": hint, "source": "snellen",
-            "category": asked.category, "l2-category": asked.l2, "split": split,
+            "index": str(request.index), "question": question, "hint": hint, "source": "snellen",
+            "category": request.category, "l2-category": request.l2, "split": split,
         }  # fmt: skip
-        every += rotated(fields, choices, asked.scene, asked.rotations)
+        every += rotated(fields, choices, request.scene, request.rotations)
     yield from sorted(every, key=lambda row: int(row["index"]))
 
 
@@ -311,14 +311,14 @@ def scienceqa(folder: Path) -> dict[str, Any]:
         PROBLEMS
     ):
         split = "val" if number in (5, 9) else "test"
-        place = number % len(choices)
+        position = number % len(choices)
         if scene:
             (folder / "images" / split / name).mkdir(parents=True, exist_ok=True)
             drawn(scene).save(folder / "images" / split / name / "image.png")
         problems[name] = {
             "question": question,
-            "choices": [*choices[1 : place + 1], choices[0], *choices[place + 1 :]],
-            "answer": place,
+            "choices": [*choices[1 : position + 1], choices[0], *choices[position + 1 :]],
+            "answer": position,
             "hint": hint,
             "image": "image.png" if scene else None,
             "task": "closed choice",

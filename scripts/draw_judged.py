@@ -30,8 +30,8 @@ def equations(draw: Canvas) -> None:
 
 
 def prices(draw: Canvas) -> None:
-    for place, line in enumerate(("tea    2.50", "cake   4.00", "juice  3.25")):
-        draw.text((10, 10 + 22 * place), line, fill=INK)
+    for position, line in enumerate(("tea    2.50", "cake   4.00", "juice  3.25")):
+        draw.text((10, 10 + 22 * position), line, fill=INK)
 
 
 def shapes(draw: Canvas) -> None:
@@ -53,8 +53,8 @@ def moon(draw: Canvas) -> None:
 
 
 def bars(draw: Canvas) -> None:
-    for place, (name, height) in enumerate((("Ada", 40), ("Bo", 60), ("Cy", 20))):
-        left = 12 + 36 * place
+    for position, (name, height) in enumerate((("Ada", 40), ("Bo", 60), ("Cy", 20))):
+        left = 12 + 36 * position
         draw.rectangle((left, 76 - height, left + 22, 76), fill=BLUE)
         draw.text((left, 77), name, fill=INK)
         draw.text((left + 4, 64 - height), str(height // 10), fill=INK)
@@ -69,9 +69,9 @@ def triangle(draw: Canvas) -> None:
 
 def ruler(draw: Canvas) -> None:
     draw.rectangle((6, 50, 114, 74), outline=INK)
-    for place in range(6):
-        draw.line((14 + 18 * place, 50, 14 + 18 * place, 60), fill=INK)
-        draw.text((11 + 18 * place, 62), str(place), fill=INK)
+    for position in range(6):
+        draw.line((14 + 18 * position, 50, 14 + 18 * position, 60), fill=INK)
+        draw.text((11 + 18 * position, 62), str(position), fill=INK)
     draw.rectangle((14, 34, 59, 46), fill=SAND)
 
 
@@ -79,13 +79,13 @@ def plot(draw: Canvas) -> None:
     draw.line((14, 80, 112, 80), fill=INK)
     draw.line((14, 80, 14, 8), fill=INK)
     draw.line(((14, 80), (44, 50), (74, 20), (104, 50)), fill=RED, width=2)
-    for place, year in enumerate(("01", "02", "03", "04")):
-        draw.text((8 + 30 * place, 80), year, fill=INK)
+    for position, year in enumerate(("01", "02", "03", "04")):
+        draw.text((8 + 30 * position, 80), year, fill=INK)
 
 
 def table(draw: Canvas) -> None:
-    for place, line in enumerate(("fruit  price", "pear   $1.20", "plum   $0.75")):
-        draw.text((10, 10 + 22 * place), line, fill=INK)
+    for position, line in enumerate(("fruit  price", "pear   $1.20", "plum   $0.75")):
+        draw.text((10, 10 + 22 * position), line, fill=INK)
     draw.line((8, 28, 110, 28), fill=INK)
 
 
@@ -321,8 +321,8 @@ def llava_bench(folder: Path) -> None:
             image = f"{number + 1:0{digits}}.jpg"
             drawn(scene, folder / "images" / image)
             boxes = [
-                {"category": name, "bbox": [0.1 * place, 0.25, 0.1 * place + 0.2, 0.75]}
-                for place, name in enumerate(BOXES[scene])
+                {"category": name, "bbox": [0.1 * position, 0.25, 0.1 * position + 0.2, 0.75]}
+                for position, name in enumerate(BOXES[scene])
             ]
             captions = [shown[scene], *(f"{word} in a drawing." for word in BOXES[scene])]
             row = {"id": image[:-4], "image": image}

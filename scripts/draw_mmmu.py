@@ -25,8 +25,8 @@ Scene = Callable[[Canvas], None]
 
 
 def bars(draw: Canvas) -> None:
-    for place, height in enumerate((2, 4, 3)):
-        draw.rectangle((8 + 18 * place, 58 - 12 * height, 20 + 18 * place, 58), fill=GREEN)
+    for position, height in enumerate((2, 4, 3)):
+        draw.rectangle((8 + 18 * position, 58 - 12 * height, 20 + 18 * position, 58), fill=GREEN)
 
 
 def disc(draw: Canvas) -> None:
@@ -94,8 +94,8 @@ def drawn(scene: Scene) -> bytes:
 def page(lines: list[str]) -> bytes:
     """A question as it is asked by its picture alone."""
     picture = Image.new("L", (200, 8 + 12 * len(lines)), 255)
-    for place, line in enumerate(lines):
-        ImageDraw.Draw(picture).text((4, 2 + 12 * place), line, fill=0)
+    for position, line in enumerate(lines):
+        ImageDraw.Draw(picture).text((4, 2 + 12 * position), line, fill=0)
     return encoded(picture.convert("1"))
 
 
@@ -114,7 +114,7 @@ def cell(pictures: Iterable[bytes]) -> str:
 # -- questions
 
 
-class Asked(NamedTuple):
+class Query(NamedTuple):
     """A question; `right` is a choice's letter, or the answer to an open one."""
 
     name: str
@@ -128,57 +128,57 @@ class Asked(NamedTuple):
 ART, BUSINESS, SCIENCE = "Art & Design", "Business", "Science"
 HEALTH, PEOPLE, TECH = "Health & Medicine", "Humanities & Social Science", "Tech & Engineering"
 MMMU = (
-    Asked("validation_Accounting_1", BUSINESS, "<image 1> shows revenue in the years 1 to 3. In "
+    Query("validation_Accounting_1", BUSINESS, "<image 1> shows revenue in the years 1 to 3. In "
           "which year was it highest?", "B", (bars,), ("year 1", "year 2", "year 3")),
-    Asked("validation_Art_1", ART, "Which of these is a composition of one disc?", "B",
+    Query("validation_Art_1", ART, "Which of these is a composition of one disc?", "B",
           (disc, square, triangle), ("<image 2>", "<image 1>", "<image 3>")),
-    Asked("validation_Biology_1", SCIENCE, "What does the line in <image 1> stand for?", "D",
+    Query("validation_Biology_1", SCIENCE, "What does the line in <image 1> stand for?", "D",
           (leaf,), ("the stem's bark", "a root", "a petal", "the midrib")),
-    Asked("validation_Chemistry_1", SCIENCE, "<image 1> is the lattice of table salt. What is its "
+    Query("validation_Chemistry_1", SCIENCE, "<image 1> is the lattice of table salt. What is its "
           "formula or name?", "['NaCl', 'sodium chloride']", (crystal,)),
-    Asked("validation_Computer_Science_1", TECH, "How many leaves has the tree in <image 1>?", "C",
+    Query("validation_Computer_Science_1", TECH, "How many leaves has the tree in <image 1>?", "C",
           (tree,), ("one", "two", "three", "four", "None of the above")),
-    Asked("validation_Design_1", ART, "Which colour has the figure?", "A", (square,),
+    Query("validation_Design_1", ART, "Which colour has the figure?", "A", (square,),
           ("red", "green")),
-    Asked("validation_Electronics_1", TECH, "25 volts drive 2 amperes through R in <image 1>. How "
+    Query("validation_Electronics_1", TECH, "25 volts drive 2 amperes through R in <image 1>. How "
           "many ohms has R?", "12.5", (circuit,)),
-    Asked("validation_Geography_1", SCIENCE, "North is up in <image 1>. Which point lies farthest "
+    Query("validation_Geography_1", SCIENCE, "North is up in <image 1>. Which point lies farthest "
           "north?", "C", (points,)),
-    Asked("validation_Math_1", SCIENCE, "Which part of the disc in <image 1> is shaded?",
+    Query("validation_Math_1", SCIENCE, "Which part of the disc in <image 1> is shaded?",
           "['3/4', '0.75']", (quarters,)),
-    Asked("validation_Music_1", ART, "On which line of the staff in <image 1> is the note, counted "
+    Query("validation_Music_1", ART, "On which line of the staff in <image 1> is the note, counted "
           "from below?", "C", (staff,), ("first", "second", "third", "fourth")),
-    Asked("validation_Pharmacy_1", HEALTH, "Compare <image 1> and <image 2>. The tablet in <image "
+    Query("validation_Pharmacy_1", HEALTH, "Compare <image 1> and <image 2>. The tablet in <image "
           "1> is round. Which is the other?", "A", (disc, square), ("square", "oval", "none")),
-    Asked("validation_Psychology_1", PEOPLE, "By which kind of symmetry are the halves of <image "
+    Query("validation_Psychology_1", PEOPLE, "By which kind of symmetry are the halves of <image "
           "1> grouped?", "mirror", (mirror,)),
-    Asked("dev_Accounting_1", BUSINESS, "In which year of <image 1> was revenue lowest?", "A",
+    Query("dev_Accounting_1", BUSINESS, "In which year of <image 1> was revenue lowest?", "A",
           (bars,), ("year 1", "year 2", "year 3")),
-    Asked("dev_Math_1", SCIENCE, "How many sides has the figure in <image 1>?", "3", (triangle,)),
+    Query("dev_Math_1", SCIENCE, "How many sides has the figure in <image 1>?", "3", (triangle,)),
 )  # fmt: skip
 TEST = (
-    Asked("test_Art_1", ART, "Which figure does <image 1> show?", "", (triangle,),
+    Query("test_Art_1", ART, "Which figure does <image 1> show?", "", (triangle,),
           ("a triangle", "a disc", "a square", "a star")),
-    Asked("test_Math_1", SCIENCE, "How many corners has the figure in <image 1>?", "", (square,)),
+    Query("test_Math_1", SCIENCE, "How many corners has the figure in <image 1>?", "", (square,)),
 )  # fmt: skip
 TEN = ("red", "blue", "green", "grey", "black", "white", "brown", "pink", "orange", "violet")
 PRO = (
-    Asked("test_Design_1", "Design", "Which colour has the disc in <image 1>?", "B", (disc,), TEN),
-    Asked("validation_Art_1", "Art", "Which of these is a composition of one disc?", "C",
+    Query("test_Design_1", "Design", "Which colour has the disc in <image 1>?", "B", (disc,), TEN),
+    Query("validation_Art_1", "Art", "Which of these is a composition of one disc?", "C",
           (disc, square, triangle), ("<image 3>", "<image 2>", "<image 1>", "none of them")),
-    Asked("test_Accounting_1", "Accounting", "<image 1> shows revenue in three years. When was it "
+    Query("test_Accounting_1", "Accounting", "<image 1> shows revenue in three years. When was it "
           "highest?", "H", (bars,), tuple(f"in {word}" for word in (
               "1998", "1999", "2000", "2001", "2002", "2003", "2004", "year 2", "no year"))),
-    Asked("test_Biology_1", "Biology", "What does the line in <image 1> stand for?", "J", (leaf,),
+    Query("test_Biology_1", "Biology", "What does the line in <image 1> stand for?", "J", (leaf,),
           ("bark", "a root", "a petal", "a stamen", "a seed", "a fruit", "a bud", "a thorn",
            "a tendril", "the midrib")),
-    Asked("validation_Math_1", "Math", "Which part of the disc in <image 1> is shaded?", "E",
+    Query("validation_Math_1", "Math", "Which part of the disc in <image 1> is shaded?", "E",
           (quarters,), ("1/2", "1/3", "2/3", "1/4", "3/4", "1/5", "2/5", "3/5", "4/5", "1/6")),
-    Asked("test_Music_1", "Music", "On which line of <image 1> is the note, counted from below?",
+    Query("test_Music_1", "Music", "On which line of <image 1> is the note, counted from below?",
           "C", (staff,), ("first", "second", "third", "fourth", "fifth")),
-    Asked("test_Psychology_1", "Psychology", "Are the halves of <image 1> mirror images? Look at "
+    Query("test_Psychology_1", "Psychology", "Are the halves of <image 1> mirror images? Look at "
           "<image 1> again.", "A", (mirror,), ("they are", "they are not")),
-    Asked("test_Computer_Science_1", "Computer_Science", "How many leaves has the tree in <image "
+    Query("test_Computer_Science_1", "Computer_Science", "How many leaves has the tree in <image "
           "1>?", "D", (tree,), ("6", "1", "2", "3", "4", "5", "7", "8", "9", "10")),
 )  # fmt: skip
 
@@ -186,37 +186,37 @@ PRO = (
 # -- sheets
 
 
-def mmmu(asked: Asked, index: int) -> dict[str, str]:
+def mmmu(request: Query, index: int) -> dict[str, str]:
     return {
         "index": str(index),
-        "id": asked.name,
-        "question": asked.question,
-        **dict(zip("ABCDE", asked.choices, strict=False)),
-        "answer": asked.right,
-        "image": cell(map(drawn, asked.scenes)),
-        "question_type": "multiple-choice" if asked.choices else "open",
-        "category": "_".join(asked.name.split("_")[1:-1]),
-        "l2-category": asked.domain,
-        "split": asked.name.split("_")[0],
+        "id": request.name,
+        "question": request.question,
+        **dict(zip("ABCDE", request.choices, strict=False)),
+        "answer": request.right,
+        "image": cell(map(drawn, request.scenes)),
+        "question_type": "multiple-choice" if request.choices else "open",
+        "category": "_".join(request.name.split("_")[1:-1]),
+        "l2-category": request.domain,
+        "split": request.name.split("_")[0],
     }
 
 
-def pro(asked: Asked, index: int) -> dict[str, str]:
+def pro(request: Query, index: int) -> dict[str, str]:
     return {
         "index": str(index),
-        "id": asked.name,
-        "question": asked.question,
-        **dict(zip("ABCDEFGHIJ", asked.choices, strict=False)),
-        "answer": asked.right,
-        "category": asked.domain,
-        "image": cell(map(drawn, asked.scenes)),
+        "id": request.name,
+        "question": request.question,
+        **dict(zip("ABCDEFGHIJ", request.choices, strict=False)),
+        "answer": request.right,
+        "category": request.domain,
+        "image": cell(map(drawn, request.scenes)),
     }
 
 
-def vision(asked: Asked, index: int) -> dict[str, str]:
-    named = zip("ABCDEFGHIJ", asked.choices, strict=False)
-    lines = [*wrap(asked.question, 32), *(f"{letter}. {choice}" for letter, choice in named)]
-    return {**pro(asked, index), "question": "", "image": cell([page(lines)])}
+def vision(request: Query, index: int) -> dict[str, str]:
+    name = zip("ABCDEFGHIJ", request.choices, strict=False)
+    lines = [*wrap(request.question, 32), *(f"{letter}. {choice}" for letter, choice in name)]
+    return {**pro(request, index), "question": "", "image": cell([page(lines)])}
 
 
 def sheet(path: Path, rows: list[dict[str, str]]) -> None:
@@ -232,12 +232,12 @@ def sheet(path: Path, rows: list[dict[str, str]]) -> None:
 
 def main() -> None:
     folder = ROWS / "mmmu"
-    sheet(folder / "MMMU_DEV_VAL.tsv", [mmmu(asked, n) for n, asked in enumerate(MMMU, 1)])
-    hidden = [mmmu(asked, n) for n, asked in enumerate(TEST, 1)]
+    sheet(folder / "MMMU_DEV_VAL.tsv", [mmmu(request, n) for n, request in enumerate(MMMU, 1)])
+    hidden = [mmmu(request, n) for n, request in enumerate(TEST, 1)]
     sheet(folder / "MMMU_TEST.tsv", [{**row, "answer": "?"} for row in hidden])
     folder = ROWS / "mmmu_pro"
-    sheet(folder / "MMMU_Pro_10c.tsv", [pro(asked, n) for n, asked in enumerate(PRO, 1)])
-    sheet(folder / "MMMU_Pro_V.tsv", [vision(asked, n) for n, asked in enumerate(PRO, 1)])
+    sheet(folder / "MMMU_Pro_10c.tsv", [pro(request, n) for n, request in enumerate(PRO, 1)])
+    sheet(folder / "MMMU_Pro_V.tsv", [vision(request, n) for n, request in enumerate(PRO, 1)])
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ CLIPS = {
 
 def times(script: Script) -> list[tuple[str, float, float]]:
     """Each letter, and when it comes and goes, in seconds."""
-    return [(one.letter, one.first / FPS, one.end / FPS) for one in script.shown]
+    return [(frame.letter, frame.first / FPS, frame.end / FPS) for frame in script.shown]
 
 
 def choice(
@@ -93,7 +93,7 @@ def questions() -> list[dict[str, Any]]:
 
 def counted(number: int, video: str, again: list[tuple[str, float, float]]) -> dict[str, Any]:
     name = again[0][0]
-    mine = [one for one in again if one[0] == name]
+    mine = [item for item in again if item[0] == name]
     ends = [round(gone) for _, _, gone in mine]
     points = [*ends[:2], ends[-1] + 1]
     return {
@@ -110,19 +110,23 @@ def counted(number: int, video: str, again: list[tuple[str, float, float]]) -> d
 
 
 def steps(number: int, video: str, letters: list[tuple[str, float, float]]) -> dict[str, Any]:
-    named = [f"show the letter {letter}" for letter, *_ in letters]
+    name = [f"show the letter {letter}" for letter, *_ in letters]
     starts = [round(came) for _, came, _ in letters]
     return {
         "id": number,
         "task": "SSR",
         "video": video,
         "tutorial": "ShowLetters",
-        "all_steps": named,
+        "all_steps": name,
         "start_time": starts,
         "end_time": [round(gone) for _, _, gone in letters],
         "test_info": [
-            {"realtime": starts[place] + offset, "step": named[place], "type": int(offset >= 0)}
-            for place in (1, 2)
+            {
+                "realtime": starts[position] + offset,
+                "step": name[position],
+                "type": int(offset >= 0),
+            }
+            for position in (1, 2)
             for offset in (-2, 1)
         ],
     }

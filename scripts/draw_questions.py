@@ -66,7 +66,7 @@ def drawn(scene: Scene) -> Image.Image:
 
 PHOTOS = {900017: table, 900032: street, 900058: beach, 900071: room}
 # fmt: off
-ASKED: tuple[tuple[int, str, tuple[str, ...], int, str, bool], ...] = (
+PHOTO_QUESTIONS: tuple[tuple[int, str, tuple[str, ...], int, str, bool], ...] = (
     # picture, question, choices, the right one's place, what people said, whether it is difficult
     (900017, "What is the table likely made of?", ("wood", "glass", "wool", "ice"), 0,
      "wood wood wood wood wood wood wood plastic pine wood", False),
@@ -100,7 +100,7 @@ ASKED: tuple[tuple[int, str, tuple[str, ...], int, str, bool], ...] = (
 
 def a_okvqa(split: str) -> list[dict[str, Any]]:
     rows = []
-    for number, (image, question, choices, right, said, difficult) in enumerate(ASKED):
+    for number, (image, question, choices, right, request, difficult) in enumerate(PHOTO_QUESTIONS):
         row: dict[str, Any] = {
             "split": split,
             "image_id": image,
@@ -110,7 +110,7 @@ def a_okvqa(split: str) -> list[dict[str, Any]]:
         }
         if split != "test":
             row["correct_choice_idx"] = row["choices"].index(choices[right])
-            row["direct_answers"] = said.split("|" if "|" in said else " ")
+            row["direct_answers"] = request.split("|" if "|" in request else " ")
             row["rationales"] = ["One can see it."] * 3
         row["difficult_direct_answer"] = difficult
         rows.append(row)
@@ -129,7 +129,7 @@ def write_a_okvqa(folder: Path) -> None:
 
 Steps = tuple[tuple[str, str], ...]
 # fmt: off
-MADE: tuple[tuple[str, int, str, str, str, str, str, Steps, str, bool, tuple[str, ...]], ...] = (
+GRAPH: tuple[tuple[str, int, str, str, str, str, str, Steps, str, bool, tuple[str, ...]], ...] = (
     # id, picture, question, answer, structural, semantic and detailed type, steps, global group,
     # whether it is balanced, what it entails
     ("020000011", 900017, "Is the apple to the left of the cup?", "yes", "verify", "rel",
@@ -175,18 +175,30 @@ MADE: tuple[tuple[str, int, str, str, str, str, str, Steps, str, bool, tuple[str
 
 
 def gqa(name: str) -> dict[str, Any]:
-    found = {}
-    for key, image, question, answer, structural, kind, detailed, steps, group, even, after in MADE:
+    actual = {}
+    for (
+        key,
+        image,
+        question,
+        answer,
+        structural,
+        kind,
+        detailed,
+        steps,
+        group,
+        even,
+        after,
+    ) in GRAPH:
         if name.endswith("_balanced") and not even:
             continue
-        found[key] = {
+        actual[key] = {
             "question": question,
             "imageId": f"n{image}",
             "isBalanced": even,
         }
         if name.startswith("test_"):
             continue
-        found[key] |= {
+        actual[key] |= {
             "answer": answer,
             "fullAnswer": f"It is {answer}.",
             "groups": {"global": group or None, "local": None},
@@ -201,10 +213,10 @@ def gqa(name: str) -> dict[str, Any]:
                 }
                 for number, (operation, argument) in enumerate(steps)
             ],
-            "semanticStr": "->".join(f"{one}: {other}" for one, other in steps),
+            "semanticStr": "->".join(f"{step}: {other}" for step, other in steps),
             "annotations": {"question": {}, "answer": {}, "fullAnswer": {}},
         }
-    return found
+    return actual
 
 
 def write_gqa(folder: Path) -> None:
@@ -242,7 +254,9 @@ def cover(title: str, author: str) -> Image.Image:
     return picture
 
 
-def asked_of(book: tuple[str, str, str, str, int, tuple[tuple[str, str], ...]]) -> dict[str, str]:
+def answers_about(
+    book: tuple[str, str, str, str, int, tuple[tuple[str, str], ...]],
+) -> dict[str, str]:
     _, title, author, genre, _, others = book
     return {
         "Who wrote this book?": author,
@@ -254,15 +268,15 @@ def asked_of(book: tuple[str, str, str, str, int, tuple[tuple[str, str], ...]]) 
 
 def write_ocr_vqa(folder: Path) -> None:
     (folder / "images").mkdir(parents=True, exist_ok=True)
-    found: dict[str, Any] = {}
+    actual: dict[str, Any] = {}
     rows: list[tuple[str, ...]] = []
     for book in BOOKS:
         name, title, author, genre, split, _ = book
-        asked = asked_of(book)
-        found[name] = {
+        request = answers_about(book)
+        actual[name] = {
             "imageURL": f"http://example.org/I/{name}.jpg",
-            "questions": list(asked),
-            "answers": list(asked.values()),
+            "questions": list(request),
+            "answers": list(request.values()),
             "title": title,
             "authorName": author,
             "genre": genre,
@@ -275,11 +289,11 @@ def write_ocr_vqa(folder: Path) -> None:
                 picture.save(file, format="JPEG", quality=40)
                 cell = base64.b64encode(file.getvalue()).decode()
             first = str(len(rows))
-            for question, answer in list(asked.items())[:2]:
+            for question, answer in list(request.items())[:2]:
                 # A row whose picture another has names that row's index.
                 shown = cell if str(len(rows)) == first else first
                 rows.append((shown, question, answer, genre))
-    write_json(folder / "dataset.json", found)
+    write_json(folder / "dataset.json", actual)
     with (folder / "OCRVQA_TESTCORE.tsv").open("w", encoding="utf-8", newline="") as sheet:
         writer = csv.writer(sheet, delimiter="\t", lineterminator="\n")
         writer.writerow(("index", "image", "question", "answer", "category"))

@@ -19,8 +19,8 @@ def written(path: Path, *lines: str, size: tuple[int, int] = (180, 96)) -> None:
     """A page with lines of text."""
     page = Image.new("1", size, 1)
     draw = ImageDraw.Draw(page)
-    for place, line in enumerate(lines):
-        draw.text((6, 6 + 14 * place), line, fill=0)
+    for position, line in enumerate(lines):
+        draw.text((6, 6 + 14 * position), line, fill=0)
     saved(page, path)
 
 
@@ -28,20 +28,20 @@ def bars(path: Path, values: dict[str, int]) -> None:
     """Bars with their names below and their values above."""
     picture = Image.new("RGB", (40 * len(values) + 10, 110), PAPER)
     draw = ImageDraw.Draw(picture)
-    for place, (name, value) in enumerate(values.items()):
-        left, colour = 10 + 40 * place, COLOURS[place % len(COLOURS)]
+    for position, (name, value) in enumerate(values.items()):
+        left, colour = 10 + 40 * position, COLOURS[position % len(COLOURS)]
         draw.rectangle((left, 94 - value, left + 24, 94), fill=colour)
         draw.text((left, 96), name, fill=INK)
         draw.text((left + 4, 82 - value), str(value), fill=INK)
     saved(picture, path)
 
 
-def scene(path: Path, shape: str, colour: str, place: int) -> None:
+def scene(path: Path, shape: str, colour: str, position: int) -> None:
     """One shape on grass."""
     picture = Image.new("RGB", (64, 48), "#cce6ff")
     draw = ImageDraw.Draw(picture)
     draw.rectangle((0, 34, 64, 48), fill="#77aa66")
-    box = (6 + 12 * place, 14, 30 + 12 * place, 38)
+    box = (6 + 12 * position, 14, 30 + 12 * position, 38)
     if shape == "ball":
         draw.ellipse(box, fill=colour)
     elif shape == "box":
@@ -76,7 +76,7 @@ LETTER = (
 TABLE = ("Item     Price", "Lamp     $ 4.50", "Wick     $ 0.75", "Total    $ 5.25")
 FORM = ("Name: Ivy Moss", "Phone: 555-0142", "Member  [x] yes  [ ] no", "Signed: I. Moss")
 PAGES = {"aabb0001_1": LETTER, "ccdd0002_4": TABLE, "eeff0003_2": FORM}
-ASKED: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
+PAGE_QUESTIONS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     # page, question, question types, answers
     ("aabb0001_1", "What is the date on the letter?", ("layout",), ("May 5, 1970", "5 May 1970")),
     ("aabb0001_1", "To whom is the letter?", ("free_text",), ("Dr. Ada Byron", "Ada Byron")),
@@ -93,12 +93,12 @@ ASKED: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
 def docvqa(folder: Path) -> None:
     for page, lines in PAGES.items():
         written(folder / "documents" / f"{page}.png", *lines)
-    for split, name, asked in (
-        ("val", "val_v1.0_withQT.json", ASKED),
-        ("test", "test_v1.0.json", ASKED[:3]),
+    for split, name, request in (
+        ("val", "val_v1.0_withQT.json", PAGE_QUESTIONS),
+        ("test", "test_v1.0.json", PAGE_QUESTIONS[:3]),
     ):
         data = []
-        for number, (page, question, kinds, answers) in enumerate(asked):
+        for number, (page, question, kinds, answers) in enumerate(request):
             document, _, sheet = page.partition("_")
             row: dict[str, Any] = {
                 "questionId": 90001 + 7 * number,
@@ -150,12 +150,12 @@ INFORMED: tuple[tuple[str, str, tuple[str, ...], dict[str, list[str]]], ...] = (
 def info_vqa(folder: Path) -> None:
     for name, values in INFOGRAPHICS.items():
         bars(folder / "infographicsvqa_images" / name, values)
-    for split, file, asked in (
+    for split, file, request in (
         ("val", "infographicsVQA_val_v1.0_withQT.json", INFORMED),
         ("test", "infographicsVQA_test_v1.0.json", INFORMED[:2]),
     ):
         data = []
-        for number, (name, question, answers, kinds) in enumerate(asked):
+        for number, (name, question, answers, kinds) in enumerate(request):
             row: dict[str, Any] = {
                 "questionId": 98001 + number,
                 "question": question,
@@ -201,9 +201,9 @@ def chartqa(folder: Path) -> None:
         for name, values in CHARTS.items():
             if split == "test" or name == "90001.png":
                 bars(folder / split / "png" / name, values)
-        for kind, asked in (("human", human), ("augmented", augmented)):
+        for kind, request in (("human", human), ("augmented", augmented)):
             rows = [
-                {"imgname": name, "query": query, "label": label} for name, query, label in asked
+                {"imgname": name, "query": query, "label": label} for name, query, label in request
             ]
             as_json(folder / split / f"{split}_{kind}.json", rows)
 
@@ -280,16 +280,16 @@ def captions(folder: Path) -> None:
     for year in (2014, 2017):
         kept = SCENES if year == 2014 else SCENES[:3]
         images, annotations = [], []
-        for image, shape, colour, place, said in kept:
+        for image, shape, colour, position, item in kept:
             name = f"{'COCO_val2014_' if year == 2014 else ''}{image:012}.jpg"
-            scene(folder / f"val{year}" / name, shape, colour, place)
+            scene(folder / f"val{year}" / name, shape, colour, position)
             images.append({
                 "id": image, "file_name": name, "height": 48, "width": 64, "license": 1,
                 "coco_url": f"https://example.org/{name}",
             })  # fmt: skip
             annotations += [
                 {"image_id": image, "id": 10 * image + number, "caption": caption}
-                for number, caption in enumerate(said)
+                for number, caption in enumerate(item)
             ]
         as_json(folder / "annotations" / f"captions_val{year}.json", {
             "info": {}, "images": images, "licenses": [], "annotations": annotations,
@@ -301,18 +301,18 @@ def captions(folder: Path) -> None:
             "cocoid": image,
             "imgid": number,
             "split": "val" if number == 3 else "test",
-            "sentids": [10 * image + place for place in range(len(said))],
+            "sentids": [10 * image + position for position in range(len(item))],
             "sentences": [
                 {
                     "raw": caption,
                     "tokens": caption.lower().rstrip(".").replace(",", "").split(),
                     "imgid": number,
-                    "sentid": 10 * image + place,
+                    "sentid": 10 * image + position,
                 }
-                for place, caption in enumerate(said)
+                for position, caption in enumerate(item)
             ],
         }
-        for number, (image, _, _, _, said) in enumerate(SCENES)
+        for number, (image, _, _, _, item) in enumerate(SCENES)
     ]
     as_json(folder / "dataset_coco.json", {"images": karpathy, "dataset": "coco"})
 

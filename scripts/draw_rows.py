@@ -51,8 +51,8 @@ def balance(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
 
 def bars(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
     heights = ((3, 5, 1, 4), (2, 6, 4, 8))[variant]
-    for place, height in enumerate(heights):
-        left = 20 + 32 * place
+    for position, height in enumerate(heights):
+        left = 20 + 32 * position
         draw.rectangle((left, 140 - 14 * height, left + 22, 140), fill=GREEN)
         draw.text((left + 8, 126 - 14 * height), str(height), fill=INK)
     mean = sum(heights) / len(heights)
@@ -62,8 +62,8 @@ def bars(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
 
 def circles(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
     n = (7, 11)[variant]
-    for place in range(n):
-        x, y = 25 + 36 * (place % 4), 30 + 45 * (place // 4)
+    for position in range(n):
+        x, y = 25 + 36 * (position % 4), 30 + 45 * (position // 4)
         draw.ellipse((x - 12, y - 12, x + 12, y + 12), fill=RED)
     return "How many discs are in the picture?", str(n), ["9", "10", "12", "13"] if variant else []
 
@@ -94,10 +94,10 @@ def rectangle(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
 
 
 def right_triangle(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
-    one, other, longest = ((4, 5, r"\sqrt{41}"), (2, 4, r"$2 \sqrt{5}$"))[variant]
+    item, other, longest = ((4, 5, r"\sqrt{41}"), (2, 4, r"$2 \sqrt{5}$"))[variant]
     draw.polygon((30, 130, 130, 130, 30, 40), outline=INK)
     draw.text((75, 134), str(other), fill=INK)
-    draw.text((18, 82), str(one), fill=INK)
+    draw.text((18, 82), str(item), fill=INK)
     wrong = ["$6$", r"$2 \sqrt{3}$", r"$\sqrt{6}$", "$20$"] if variant else []
     return "How long is the third side?", longest, wrong
 
@@ -118,8 +118,8 @@ def box(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
     draw.rectangle((20, 60, 100, 140), outline=INK, fill=GREEN)
     draw.polygon((20, 60, 55, 30, 135, 30, 100, 60), outline=INK, fill=BLUE)
     draw.polygon((100, 60, 135, 30, 135, 110, 100, 140), outline=INK, fill=RED)
-    for place, length in (((55, 143), a), ((122, 128), b), ((8, 95), c)):
-        draw.text(place, str(length), fill=INK)
+    for position, length in (((55, 143), a), ((122, 128), b), ((8, 95), c)):
+        draw.text(position, str(length), fill=INK)
     return (
         "What is the volume of the box?",
         str(a * b * c),
@@ -160,8 +160,8 @@ def network(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
 
 def rings(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
     n = (2, 3)[variant]
-    for place in range(n):
-        draw.ellipse((15 + 38 * place, 50, 75 + 38 * place, 110), outline=INK, width=4)
+    for position in range(n):
+        draw.ellipse((15 + 38 * position, 50, 75 + 38 * position, 110), outline=INK, width=4)
     question = "Into how many separate regions do the rings cut the plane, the outside counted?"
     return question, str(2 * n), ["3", "4", "5", "7"] if variant else []
 
@@ -169,8 +169,8 @@ def rings(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
 def fan(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
     lines = (3, 4)[variant]
     draw.line((15, 135, 145, 135), fill=INK)
-    for place in range(lines):
-        draw.line((80, 20, 15 + 130 * place / (lines - 1), 135), fill=INK)
+    for position in range(lines):
+        draw.line((80, 20, 15 + 130 * position / (lines - 1), 135), fill=INK)
     n = math.comb(lines, 2)
     return (
         "How many triangles of all sizes are in the picture?",
@@ -180,12 +180,12 @@ def fan(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
 
 
 def lettered_arrows(draw: Canvas, turns: list[int]) -> None:
-    for place, turn in enumerate(turns):
-        x, y = 16 + 32 * place, 110
+    for position, turn in enumerate(turns):
+        x, y = 16 + 32 * position, 110
         tip = (x + 11 * math.sin(math.pi / 2 * turn), y - 11 * math.cos(math.pi / 2 * turn))
         draw.line((x, y, *tip), fill=INK, width=2)
         draw.ellipse((tip[0] - 3, tip[1] - 3, tip[0] + 3, tip[1] + 3), fill=RED)
-        draw.text((x - 3, 130), LETTERS[place], fill=INK)
+        draw.text((x - 3, 130), LETTERS[position], fill=INK)
 
 
 def turned_arrow(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
@@ -200,12 +200,12 @@ def turned_arrow(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
 
 def sequence(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
     sides = ((3, 4, 5), (6, 5, 4))[variant]
-    for place, n in enumerate(sides):
-        draw.regular_polygon((30 + 45 * place, 40, 16), n, outline=INK)
+    for position, n in enumerate(sides):
+        draw.regular_polygon((30 + 45 * position, 40, 16), n, outline=INK)
     candidates = [5, 3, 6, 4, 8]
-    for place, n in enumerate(candidates):
-        draw.regular_polygon((16 + 32 * place, 110, 12), n, outline=BLUE)
-        draw.text((13 + 32 * place, 130), LETTERS[place], fill=INK)
+    for position, n in enumerate(candidates):
+        draw.regular_polygon((16 + 32 * position, 110, 12), n, outline=BLUE)
+        draw.text((13 + 32 * position, 130), LETTERS[position], fill=INK)
     following = 2 * sides[2] - sides[1]
     question = "Which of the blue shapes goes on with the row above?"
     return question, LETTERS[candidates.index(following)], list(LETTERS)
@@ -213,16 +213,16 @@ def sequence(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
 
 def seen_from_above(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
     heights = ((2, 1, 3), (1, 3, 2))[variant]
-    for place, height in enumerate(heights):
+    for position, height in enumerate(heights):
         for level in range(height):
-            left, top = 45 + 24 * place, 70 - 20 * level
+            left, top = 45 + 24 * position, 70 - 20 * level
             draw.rectangle((left, top - 20, left + 24, top), outline=INK, fill=GREEN)
     candidates = [2, 4, 1, 3, 5]
-    for place, n in enumerate(candidates):
+    for position, n in enumerate(candidates):
         for square in range(n):
-            left = 5 + 31 * place + 5 * square
+            left = 5 + 31 * position + 5 * square
             draw.rectangle((left, 105, left + 5, 110), outline=INK)
-        draw.text((10 + 31 * place, 125), LETTERS[place], fill=INK)
+        draw.text((10 + 31 * position, 125), LETTERS[position], fill=INK)
     question = "The building is one cube deep. Which row of squares does one see from above?"
     return question, LETTERS[candidates.index(len(heights))], list(LETTERS)
 
@@ -256,9 +256,9 @@ def mathvision(folder: Path) -> Iterator[dict[str, Any]]:
         if wrong == list(LETTERS):
             options = wrong
         elif wrong:
-            place = number % len(LETTERS)
-            options = [*wrong[:place], answer, *wrong[place:]]
-            answer = LETTERS[place]
+            position = number % len(LETTERS)
+            options = [*wrong[:position], answer, *wrong[position:]]
+            answer = LETTERS[position]
         else:
             options = []
         name = f"images/{number}.{'jpg' if number % 4 == 0 else 'png'}"

@@ -93,10 +93,10 @@ PLUS: tuple[tuple[str, str, Scene, str, tuple[str, ...]], ...] = (
 
 def turned(choices: tuple[str, ...], number: int, letters: str) -> dict[str, str]:
     """The right one at A, B, C, D in turn."""
-    place = number % 4
-    order = [*choices[1 : place + 1], choices[0], *choices[place + 1 :]]
-    named = {f"choice_{letter}": text for letter, text in zip(letters, order, strict=True)}
-    return {"answer": "ABCD"[place], **named}
+    position = number % 4
+    order = [*choices[1 : position + 1], choices[0], *choices[position + 1 :]]
+    name = {f"choice_{letter}": text for letter, text in zip(letters, order, strict=True)}
+    return {"answer": "ABCD"[position], **name}
 
 
 def saved(path: Path, scene: Scene) -> None:
@@ -195,8 +195,8 @@ def in_sheet(row: dict[str, Any], lenders: dict[str, str]) -> dict[str, str]:
 
 
 def written(name: str, rows: list[dict[str, Any]], dimensions: dict[str, int]) -> None:
-    whole = {"questions": rows, "question_type": dimensions}
-    (FOLDER / name).write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+    full = {"questions": rows, "question_type": dimensions}
+    (FOLDER / name).write_text(json.dumps(full, indent=1) + "\n", encoding="utf-8")
 
 
 def main() -> None:

@@ -18,31 +18,31 @@ ORDER, FLASH = clip_script("order", "2"), clip_script("flash", "1")
 
 
 def letters(script: Script) -> list[str]:
-    return [one.letter for one in script.shown]
+    return [frame.letter for frame in script.shown]
 
 
 def question(
-    number: str, task: str, text: str, right: str, others: Sequence[str], place: int
+    number: str, task: str, text: str, right: str, others: Sequence[str], position: int
 ) -> dict[str, Any]:
     """One whose right answer is at a place among four."""
-    texts = [*others[:place], right, *others[place:]]
+    texts = [*others[:position], right, *others[position:]]
     return {
         "question_id": number,
         "task_type": task,
         "question": text,
         "options": [f"{letter}. {text}." for letter, text in zip("ABCD", texts, strict=True)],
-        "answer": "ABCD"[place],
+        "answer": "ABCD"[position],
         "response": "",
     }
 
 
-def named(letter: str) -> str:
+def letter_name(letter: str) -> str:
     return f"The letter {letter}"
 
 
 def others(right: str) -> list[str]:
     """Letters that would be wrong."""
-    return [named(letter) for letter in "HKNORSVZ" if letter != right][:3]
+    return [letter_name(letter) for letter in "HKNORSVZ" if letter != right][:3]
 
 
 def videos() -> list[dict[str, Any]]:
@@ -56,8 +56,8 @@ def videos() -> list[dict[str, Any]]:
             "videoID": "letters-1",
             "questions": [
                 question("001-1", "Temporal Perception", "Which letter comes first?",
-                         named(came[0]), others(came[0]), 0),
-                question("001-2", "OCR Problems", "Which letter comes last?", named(came[-1]),
+                         letter_name(came[0]), others(came[0]), 0),
+                question("001-2", "OCR Problems", "Which letter comes last?", letter_name(came[-1]),
                          others(came[-1]), 1),
                 question("001-3", "Counting Problem", "How many letters come in all?",
                          str(len(came)), [str(len(came) + n) for n in (1, 2, 3)], 2),
@@ -77,7 +77,7 @@ def videos() -> list[dict[str, Any]]:
                 question("601-2", "Information Synopsis", "What is the genre of this video?",
                          "A test of the eyes", ("A play", "A race", "A meal"), 1),
                 question("601-3", "Temporal Reasoning", "Which letter comes at the end?",
-                         named(flashed[-1]), others(flashed[-1]), 2),
+                         letter_name(flashed[-1]), others(flashed[-1]), 2),
                 question("601-4", "Action Recognition", "What does a letter do?", "It goes",
                          ("It turns", "It grows", "It falls"), 3),
             ],
@@ -100,9 +100,9 @@ def clock(frame: int) -> str:
 def subtitles(script: Script) -> str:
     """In the form of the data set's files."""
     blocks = (
-        f"{number}\n{clock(one.first)} --> {clock(one.end)}\n"
-        f'<font color="white" size=".72c">Here is {one.letter}.</font>\n'
-        for number, one in enumerate(script.shown, 1)
+        f"{number}\n{clock(frame.first)} --> {clock(frame.end)}\n"
+        f'<font color="white" size=".72c">Here is {frame.letter}.</font>\n'
+        for number, frame in enumerate(script.shown, 1)
     )
     return "\n".join(blocks)
 

@@ -51,8 +51,8 @@ def scene(number: int) -> Image.Image:
 def lettering(*lines: str, paper: str = "white") -> Image.Image:
     picture = Image.new("RGB", (112, 64), paper)
     draw = ImageDraw.Draw(picture)
-    for place, line in enumerate(lines):
-        draw.text((10, 10 + 16 * place), line, fill=INK)
+    for position, line in enumerate(lines):
+        draw.text((10, 10 + 16 * position), line, fill=INK)
     return picture
 
 
@@ -101,14 +101,14 @@ def about(subset: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def asked(number: int, question: str, of: int = 1000) -> dict[str, Any]:
+def question_row(number: int, question: str, of: int = 1000) -> dict[str, Any]:
     return {"image_id": number // of, "question": question, "question_id": number}
 
 
 def ten(answers: Answers) -> list[str]:
-    found = [text for text, times in answers for _ in range(times)]
-    assert len(found) == 10, answers
-    return found
+    actual = [text for text, times in answers for _ in range(times)]
+    assert len(actual) == 10, answers
+    return actual
 
 
 def vqav2(folder: Path) -> None:
@@ -117,15 +117,17 @@ def vqav2(folder: Path) -> None:
     saved(scene(70), folder / f"test2015/COCO_test2015_{70:012d}.jpg")
     written(
         folder / "v2_OpenEnded_mscoco_val2014_questions.json",
-        about("val2014", questions=[asked(number, question) for number, question, *_ in VQA]),
+        about(
+            "val2014", questions=[question_row(number, question) for number, question, *_ in VQA]
+        ),
     )
     annotations = [
         {
             "question_type": question_type,
             "multiple_choice_answer": answers[0][0],
             "answers": [
-                {"answer": text, "answer_confidence": "yes", "answer_id": place}
-                for place, text in enumerate(ten(answers), 1)
+                {"answer": text, "answer_confidence": "yes", "answer_id": position}
+                for position, text in enumerate(ten(answers), 1)
             ],
             "image_id": number // 1000,
             "answer_type": answer_type,
@@ -139,7 +141,7 @@ def vqav2(folder: Path) -> None:
     for subset, rows in (("test-dev2015", VQA_TEST[:2]), ("test2015", VQA_TEST)):
         written(
             folder / f"v2_OpenEnded_mscoco_{subset}_questions.json",
-            about(subset, questions=[asked(*row) for row in rows]),
+            about(subset, questions=[question_row(*row) for row in rows]),
         )
 
 
@@ -183,7 +185,9 @@ def ok_vqa(folder: Path) -> None:
         saved(scene(number), folder / f"val2014/COCO_val2014_{number:012d}.jpg")
     written(
         folder / "OpenEnded_mscoco_val2014_questions.json",
-        about("val2014", questions=[asked(number, question, 10) for number, question, *_ in OK]),
+        about(
+            "val2014", questions=[question_row(number, question, 10) for number, question, *_ in OK]
+        ),
     )
     annotations = [
         {
@@ -194,12 +198,12 @@ def ok_vqa(folder: Path) -> None:
             "confidence": 3,
             "answers": [
                 {
-                    "answer_id": place,
+                    "answer_id": position,
                     "raw_answer": text,
                     "answer_confidence": "yes",
                     "answer": text,
                 }
-                for place, text in enumerate(ten(answers), 1)
+                for position, text in enumerate(ten(answers), 1)
             ],
         }
         for number, _, category, answers in OK

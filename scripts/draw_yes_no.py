@@ -19,8 +19,8 @@ def picture(path: Path, *shapes: tuple[str, str], text: str = "") -> None:
     image = Image.new("RGB", (SIDE, SIDE), "white")
     draw = ImageDraw.Draw(image)
     width = SIDE // max(1, len(shapes))
-    for place, (form, colour) in enumerate(shapes):
-        left = place * width
+    for position, (form, colour) in enumerate(shapes):
+        left = position * width
         box = (left + 4, 18, left + width - 4, 18 + width - 8)
         if form == "disc":
             draw.ellipse(box, fill=colour)
@@ -112,8 +112,8 @@ def mme(folder: Path) -> None:
     tables.mkdir(parents=True, exist_ok=True)
     for task, image, shapes, text, yes, no in MME:
         inside = Path("images") if task in APART else Path()
-        place = folder / "MME_Benchmark_release_version" / task / inside / image
-        picture(place, *shapes, text=text)
+        position = folder / "MME_Benchmark_release_version" / task / inside / image
+        picture(position, *shapes, text=text)
         lines = (
             f"{image}\t{question} Please answer yes or no.\t{answer}\n"
             for question, answer in ((yes, "Yes"), (no, "No"))
@@ -123,9 +123,9 @@ def mme(folder: Path) -> None:
 
 # -- HallusionBench
 
-Asked = tuple[str, str, str]
+FigureQuestion = tuple[str, str, str]
 """A question, what is right, and that in a sentence."""
-Figure = tuple[str, Shapes | None, tuple[Asked, ...]]
+Figure = tuple[str, Shapes | None, tuple[FigureQuestion, ...]]
 SETS_OF_FIGURES: tuple[tuple[str, str, str, tuple[Figure, ...]], ...] = (
     # category, subcategory, set; for each figure its visual_input, its shapes, what is asked
     ("VD", "illusion", "0", (
@@ -158,12 +158,12 @@ SETS_OF_FIGURES: tuple[tuple[str, str, str, tuple[Figure, ...]], ...] = (
 def hallusionbench(folder: Path) -> None:
     rows = []
     for category, subcategory, number, figures in SETS_OF_FIGURES:
-        for figure, (visual_input, shapes, asked) in enumerate(figures):
+        for figure, (visual_input, shapes, request) in enumerate(figures):
             name = f"{category}/{subcategory}/{number}_{figure}.png"
             if shapes is not None:
-                told = ("", "STAR", "PLANET")[figure] if category == "VS" else ""
-                picture(folder / "hallusion_bench" / name, *shapes, text=told)
-            for question_id, (question, answer, details) in enumerate(asked):
+                message = ("", "STAR", "PLANET")[figure] if category == "VS" else ""
+                picture(folder / "hallusion_bench" / name, *shapes, text=message)
+            for question_id, (question, answer, details) in enumerate(request):
                 rows.append(
                     {
                         "category": category,

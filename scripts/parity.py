@@ -48,20 +48,20 @@ def lines() -> list:
     from tests.golden_data import FOLDER
     from tests.parity import engine
 
-    found = [*engine.lines(FOLDER)]
+    actual = [*engine.lines(FOLDER)]
     for path in sorted((ROOT / "tests/parity").glob("test_*.py")):
         module = importlib.import_module(f"tests.parity.{path.stem}")
         if hasattr(module, "parity"):
-            found += module.parity()
-    return found
+            actual += module.parity()
+    return actual
 
 
-def page(found: Sequence) -> str:
+def page(actual: Sequence) -> str:
     by_benchmark = defaultdict(list)
-    for line in sorted(found, key=lambda line: line.benchmark.partition(":")):
+    for line in sorted(actual, key=lambda line: line.benchmark.partition(":")):
         by_benchmark[line.benchmark].append(line)
-    first = [line for group in by_benchmark.values() for line in beside_published(group)]
-    rest = sum(line.published is not None for line in found) - len(first)
+    first = [line for group in by_benchmark.values() for line in with_published(group)]
+    rest = sum(line.published is not None for line in actual) - len(first)
     head = (
         "benchmark",
         "model",
@@ -92,14 +92,14 @@ def page(found: Sequence) -> str:
     return "\n".join(parts) + "\n"
 
 
-def beside_published(group: Sequence) -> list:
+def with_published(group: Sequence) -> list:
     """Of a benchmark's lines with a published figure all but the parts that are as printed."""
     published = [line for line in group if line.published is not None]
-    whole = {line.model for line in published if "/" not in line.metric}
+    full = {line.model for line in published if "/" not in line.metric}
     return [
         line
         for line in published
-        if "/" not in line.metric or line.model not in whole or not as_printed(line)
+        if "/" not in line.metric or line.model not in full or not as_printed(line)
     ]
 
 

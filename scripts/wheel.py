@@ -26,7 +26,7 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 from tests import pages  # noqa: E402
-from tests.servers import said, serving  # noqa: E402
+from tests.servers import completion, serving  # noqa: E402
 
 IMPORT_ALL = """
 import importlib, json, pkgutil, sys
@@ -110,7 +110,7 @@ def main() -> None:
         python = environment(scratch / "env", wheel, heavy=options.heavy)
         folder = scratch / "work"
         folder.mkdir()
-        with serving(said("A")) as server:
+        with serving(completion("A")) as server:
             text = (ROOT / "README.md").read_text(encoding="utf-8")
             shell = pages.shell(folder, python=python, source=None)
             number = pages.followed(text, folder, server.url, shell)

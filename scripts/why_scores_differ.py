@@ -72,15 +72,17 @@ def compared(case: Case) -> Table:
         for name, rule in case.rules.items()
     }
     cells = {}
-    for name, found in read.items():
+    for name, actual in read.items():
         only: dict[tuple[str, str], Counter[str]] = {}
         first: dict[tuple[str, str], str] = {}
-        for (place, _, _), mine, theirs in zip(case.replies, read["official"], found, strict=True):
+        for (position, _, _), mine, theirs in zip(
+            case.replies, read["official"], actual, strict=True
+        ):
             if mine[1] == theirs[1]:
                 continue
             key = mine[0], theirs[0]
             only.setdefault(key, Counter())["official" if mine[1] else "other"] += 1
-            first.setdefault(key, place)
+            first.setdefault(key, position)
         cells[name] = [
             Cell(
                 official=key[0],
@@ -91,7 +93,7 @@ def compared(case: Case) -> Table:
             )
             for key, count in sorted(only.items(), key=lambda item: (-item[1].total(), item[0]))
         ]
-    right = {name: sum(score for _, score in found) for name, found in read.items()}
+    right = {name: sum(score for _, score in actual) for name, actual in read.items()}
     return Table(case=case, right=right, cells=cells)
 
 
@@ -180,7 +182,7 @@ def mmmu_pro() -> Iterator[Case]:
             "gpt-4o_standard(10 options)_cot",
         ),
     ):
-        samples = asked(spec, "mmmu_pro")
+        samples = samples_of(spec, "mmmu_pro")
         replies = replies_of(f"mmmu_pro/{file}", "letter")
         yield Case(
             benchmark="MMMU-Pro",
@@ -196,7 +198,7 @@ def mmmu_pro() -> Iterator[Case]:
 
 
 def mathvision() -> Iterator[Case]:
-    samples = asked("mathvision", "mathvision")
+    samples = samples_of("mathvision", "mathvision")
     official = of_scoring("mathvision", "mathvision", "official")
     rules = {
         "official": official,
@@ -261,7 +263,7 @@ def ovobench() -> Iterator[Case]:
 
 def pope() -> Case:
     spec = "pope:release=e3e3926"
-    samples = asked(spec, "pope")
+    samples = samples_of(spec, "pope")
     replies = replies_of("pope/llava-v1.5-13b", "yes/no")
     themselves = of_tools_themselves(spec, "pope")
     # LLaVA numbers the questions of a set on; the pack's ids are those.
@@ -281,7 +283,7 @@ def pope() -> Case:
     )
 
 
-def asked(spec: str, pack: str) -> dict[str, Sample]:
+def samples_of(spec: str, pack: str) -> dict[str, Sample]:
     benchmark = registry.benchmark(spec, data=golden(pack))
     return {sample.id: sample for sample in map(benchmark.read, benchmark.data)}
 

@@ -277,8 +277,8 @@ class Mutations:
         vendor = self._vendor
         answer: Answer = draw.choice(
             (
-                vendor.said("A", thought="Hm."),
-                vendor.said("", stop=vendor.withheld),
+                vendor.answered("A", thought="Hm."),
+                vendor.answered("", stop=vendor.withheld),
                 vendor.streamed("A", ", then", thoughts=["Hm."]),
                 vendor.streamed("A", stop=vendor.cut),
                 vendor.error(draw.choice((400, 401, 403, 404, 500, 503))),
@@ -414,7 +414,7 @@ def run_on(replies: Sequence[bytes], vendor: Vendor, folder: Path) -> Finished:
         for i in range(2 * len(replies))
     ]
     rows.write_text("\n".join(lines))
-    body = vendor.said("A").body
+    body = vendor.answered("A").body
     head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
     valid = f"{head}Connection: close\r\n\r\n".encode() + body
 

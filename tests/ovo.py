@@ -28,7 +28,7 @@ from tests.videos import Clip
 NUMBER = re.compile(r"#(\d+)(?:\.(\d+))?")
 NOW = ("STU", "OJR", "ATR", "ACR", "OCR")
 """Tasks that ask for the newest picture; each other one asks something else."""
-ASKED = {
+QUESTIONS = {
     "EPM": "Which of these pictures came first?",
     "HLD": "Which of these pictures was shown?",
     "ASI": "Which of these pictures was shown?",
@@ -36,7 +36,7 @@ ASKED = {
     **dict.fromkeys(NOW, "Which picture is shown now?"),
 }
 UNABLE = "Unable to answer"
-EACH = 6
+PER_TASK = 6
 """Questions of each of these nine tasks."""
 AT_ONCE = 8.25
 """When five questions are asked about the first video."""
@@ -65,7 +65,7 @@ class Point:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
+class OvoData:
     """The data in a folder; `clips` by the names that `rows` have for them."""
 
     folder: Path
@@ -79,30 +79,31 @@ class Made:
 
     def _points(self, row: Row) -> Iterator[Point]:
         times = row.get("test_info", [row])
-        for place, one in enumerate(times):
+        for position, item in enumerate(times):
             is_forward = "test_info" in row
             yield Point(
-                id=f"{row['id']}_{place}" if is_forward else str(row["id"]),
+                id=f"{row['id']}_{position}" if is_forward else str(row["id"]),
                 task=row["task"],
                 video=row["video"],
                 number=row["id"],
-                step=row["all_steps"].index(one["step"]) + 1 if row["task"] == "SSR" else 0,
-                realtime=one["realtime"],
-                right=_right_in(row, one),
-                seen=seen_by(self.clips[row["video"]], one["realtime"]),
+                step=row["all_steps"].index(item["step"]) + 1 if row["task"] == "SSR" else 0,
+                realtime=item["realtime"],
+                right=_right_in(row, item),
+                seen=seen_by(self.clips[row["video"]], item["realtime"]),
             )
 
-    def asked(self, text: str, newest: int) -> Point | None:
+    def point_of(self, text: str, newest: int) -> Point | None:
         """The point that a prompt with frames up to this one is about; None where it is of no
         point's window."""
-        key = (*_named(text), newest)
+        key = (*_numbers(text), newest)
         return next(
-            (one for one in self.points if (one.number, one.step, one.seen[-1]) == key), None
+            (point for point in self.points if (point.number, point.step, point.seen[-1]) == key),
+            None,
         )
 
     def right(self, text: str, indices: Sequence[int]) -> str:
         """The reply to a prompt of who is shown these pictures, and knows when each is shown."""
-        number, step = _named(text)
+        number, step = _numbers(text)
         (row,) = (row for row in self.rows if row["id"] == number)
         newest = max(indices)
         times = {index: time for time, index in frames_of(self.clips[row["video"]])}
@@ -127,10 +128,10 @@ class Made:
         return _letter(options.index(shown[0] if shown else None))
 
 
-def _named(text: str) -> tuple[int, int]:
+def _numbers(text: str) -> tuple[int, int]:
     """The number of the question in a prompt, and of its step."""
-    (found,) = NUMBER.findall(text)
-    return int(found[0]), int(found[1] or 0)
+    (matches,) = NUMBER.findall(text)
+    return int(matches[0]), int(matches[1] or 0)
 
 
 def _right_in(row: Row, point: Mapping[str, Any]) -> str:
@@ -143,8 +144,8 @@ def _yes(is_so: object) -> str:
     return "Yes" if is_so else "No"
 
 
-def _letter(place: int) -> str:
-    return "ABCDE"[place]
+def _letter(position: int) -> str:
+    return "ABCDE"[position]
 
 
 def frames_of(clip: Clip) -> list[tuple[float, int]]:
@@ -160,7 +161,7 @@ def seen_by(clip: Clip, seconds: float) -> tuple[int, ...]:
 # -- making
 
 
-def made(folder: Path, seed: int = 0) -> Made:
+def make_data(folder: Path, seed: int = 0) -> OvoData:
     """Make all of it: 36 videos, 69 questions, 129 points."""
     random = Random(seed)
     clips = {}
@@ -171,7 +172,7 @@ def made(folder: Path, seed: int = 0) -> Made:
     rows = list(_rows(clips, random))
     text = json.dumps(rows, indent=4, ensure_ascii=False)
     (folder / "ovo_bench_new.json").write_text(text, encoding="utf-8")
-    return Made(folder=folder, rows=rows, clips=clips)
+    return OvoData(folder=folder, rows=rows, clips=clips)
 
 
 def makers() -> dict[str, Maker]:
@@ -216,11 +217,11 @@ def _rows(clips: Mapping[str, Clip], random: Random) -> Iterator[Row]:
     number = 0
     for task in ("EPM", "HLD", "ASI", "STU", "OJR", "ATR", "FPD", "ACR", "OCR"):
         # Each task once about the first video; the others one after another.
-        of = [now[0], *(now[(number + k) % len(now)] for k in range(EACH - 1))]
+        of = [now[0], *(now[(number + k) % len(now)] for k in range(PER_TASK - 1))]
         if task == "ASI":
             of[-1] = ahead[0]
-        for place, name in enumerate(of):
-            yield _choice(number, task, name, clips[name], random, place)
+        for position, name in enumerate(of):
+            yield _choice(number, task, name, clips[name], random, position)
             number += 1
     for name in [*ahead[6:8], *ahead[6:8]]:
         yield _clue(number, name, random.randrange(3))
@@ -233,12 +234,12 @@ def _rows(clips: Mapping[str, Clip], random: Random) -> Iterator[Row]:
         number += 1
 
 
-def _choice(number: int, task: str, name: str, clip: Clip, random: Random, place: int) -> Row:
+def _choice(number: int, task: str, name: str, clip: Clip, random: Random, position: int) -> Row:
     end = frames_of(clip)[-1][0]
     # The last second is left for what comes next.
-    whole = random.randrange(3, floor(end))
-    realtime: float = whole if place % 2 else round(whole - random.uniform(0.02, 0.98), 2)
-    if task in NOW and not place:
+    length = random.randrange(3, floor(end))
+    realtime: float = length if position % 2 else round(length - random.uniform(0.02, 0.98), 2)
+    if task in NOW and not position:
         realtime = AT_ONCE
     seen = seen_by(clip, realtime)
     coming = [index for _, index in clip.frames if index > seen[-1]]
@@ -260,7 +261,7 @@ def _choice(number: int, task: str, name: str, clip: Clip, random: Random, place
         "task": task,
         "video": name,
         "realtime": realtime,
-        "question": f"{ASKED[task]} #{number}",
+        "question": f"{QUESTIONS[task]} #{number}",
         "answer": right,
         "options": options,
         "gt": options.index(right),

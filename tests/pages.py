@@ -46,14 +46,14 @@ class Command:
 
 def blocks(page: str) -> list[Block]:
     return [
-        Block(found[3].strip(), found[4], page[: found.start()]) for found in FENCE.finditer(page)
+        Block(match[3].strip(), match[4], page[: match.start()]) for match in FENCE.finditer(page)
     ]
 
 
 def commands(block: Block) -> Iterator[Command]:
     """The commands of a `console` block."""
     lines = block.text.splitlines()
-    starts = [place for place, line in enumerate(lines) if line.startswith("$ ")]
+    starts = [position for position, line in enumerate(lines) if line.startswith("$ ")]
     assert starts[:1] == [0], f"a console block begins with a command:\n{block.text}"
     for start, end in pairwise([*starts, len(lines)]):
         stop = start + 1
@@ -66,8 +66,8 @@ def commands(block: Block) -> Iterator[Command]:
 def file_name(block: Block) -> str | None:
     """The file that a block is, if it is one."""
     if block.info == "python":
-        named = re.match(r"# (\S+\.py)\n", block.text)
-        return named[1] if named else None
+        match = re.match(r"# (\S+\.py)\n", block.text)
+        return match[1] if match else None
     if block.info in ("json", "toml"):
         return next(iter(reversed(FILE.findall(block.before))), None)
     return None
@@ -124,7 +124,7 @@ def followed(
                 timeout=60,
             )
             assert ran.returncode == 0, f"$ {command.line}\n{ran.stdout}{ran.stderr}"
-            said = f"$ {command.line}\nit wrote\n{ran.stdout}\nand not\n{command.output}"
-            assert matches(command.output, ran.stdout), said
+            text = f"$ {command.line}\nit wrote\n{ran.stdout}\nand not\n{command.output}"
+            assert matches(command.output, ran.stdout), text
             done += 1
     return done

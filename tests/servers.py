@@ -24,7 +24,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReceivedRequest:
     """One request: its number from 0, and what was sent. Header names are in lower case."""
 
     number: int
@@ -55,7 +55,7 @@ class Answer:
     cut: int | None = None
 
 
-Decide = Callable[[Asked], Answer]
+Decide = Callable[[ReceivedRequest], Answer]
 FOREVER = 3600.0
 
 
@@ -65,7 +65,7 @@ FOREVER = 3600.0
 USAGE = {"prompt_tokens": 300, "completion_tokens": 1, "total_tokens": 301}
 
 
-def said(
+def completion(
     text: Any, *, stop: Any = "stop", usage: Any = USAGE, delay: float = 0.0, **message: Any
 ) -> Answer:
     """A chat completion; further fields go into its message."""
@@ -162,7 +162,7 @@ class Server:
     """Answers each request as told, and writes down what came and how many were there at once."""
 
     def __init__(self, answer: Answer | Decide, *, latency: float, at_once: int | None) -> None:
-        self.asked: list[Asked] = []
+        self.requests: list[ReceivedRequest] = []
         self.connections = 0
         self.timeline: list[tuple[float, int]] = []
         self.port = 0
@@ -229,13 +229,13 @@ class Server:
         path = head[0].split(" ")[1]
         headers = dict(_field(line) for line in head[1:] if line)
         body = await reader.readexactly(int(headers.get("content-length", 0)))
-        asked = Asked(len(self.asked), path, headers, body)
-        self.asked.append(asked)
+        request = ReceivedRequest(len(self.requests), path, headers, body)
+        self.requests.append(request)
         if self._at_once is not None and self._now >= self._at_once:
             return await _send(writer, status(429, "too many at once"))
         self._count(1)
         try:
-            answer = self._answer if isinstance(self._answer, Answer) else self._answer(asked)
+            answer = self._answer if isinstance(self._answer, Answer) else self._answer(request)
             await self._wait(reader, self._latency + answer.delay)
             return await _send(writer, answer)
         finally:

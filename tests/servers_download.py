@@ -19,7 +19,7 @@ ETAG = '"first"'
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReceivedRequest:
     """One request: how many came before it for this path, and its headers, names in lower case."""
 
     number: int
@@ -51,10 +51,10 @@ class Served:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-Answer = Served | Callable[[Asked], Served]
+Answer = Served | Callable[[ReceivedRequest], Served]
 
 
-def in_turn(*served: Served) -> Callable[[Asked], Served]:
+def in_turn(*served: Served) -> Callable[[ReceivedRequest], Served]:
     """By order of arrival; the last one answers all the rest."""
     return lambda request: served[min(request.number, len(served) - 1)]
 
@@ -66,7 +66,7 @@ def moved(to: str, status: int = 302) -> Served:
 @dataclass
 class Server:
     url: str
-    asked: list[Asked] = field(default_factory=list)
+    requests: list[ReceivedRequest] = field(default_factory=list)
     most: int = 0
     """The most requests that were there at once."""
 
@@ -83,10 +83,10 @@ def serving_files(files: Mapping[str, Answer]) -> Iterator[Server]:
         def do_GET(self) -> None:
             nonlocal now
             with lock:
-                number = sum(request.path == self.path for request in server.asked)
+                number = sum(request.path == self.path for request in server.requests)
                 headers = {name.lower(): value for name, value in self.headers.items()}
-                request = Asked(number, self.path, headers)
-                server.asked.append(request)
+                request = ReceivedRequest(number, self.path, headers)
+                server.requests.append(request)
                 now += 1
                 server.most = max(server.most, now)
             file = files.get(self.path.partition("?")[0], Served(status=404))
@@ -96,7 +96,7 @@ def serving_files(files: Mapping[str, Answer]) -> Iterator[Server]:
                 with lock:
                     now -= 1
 
-        def send(self, served: Served, request: Asked) -> None:
+        def send(self, served: Served, request: ReceivedRequest) -> None:
             start, status = 0, served.status
             wanted = request.headers.get("range", "")
             condition = request.headers.get("if-range")

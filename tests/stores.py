@@ -78,8 +78,8 @@ class Bucket:
         path = key if key.startswith("?") else quote(key)
         url = f"{self.endpoint}/{self.name}/{path}"
         headers = {"Authorization": SIGNED, "Content-Type": "application/octet-stream"}
-        asked = urllib.request.Request(url, data, headers, method=method)
-        with urllib.request.urlopen(asked) as answer:
+        request = urllib.request.Request(url, data, headers, method=method)
+        with urllib.request.urlopen(request) as answer:
             return bytes(answer.read())
 
 
@@ -107,9 +107,9 @@ def bucket(endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bu
     """A bucket, and what this process needs to reach it."""
     for name, value in environment(endpoint, tmp_path / "here").items():
         monkeypatch.setenv(name, value)
-    made = Bucket(endpoint, f"bucket-{os.getpid()}-{next(_numbers)}")
-    made.put("", b"")
-    return made
+    bucket = Bucket(endpoint, f"bucket-{os.getpid()}-{next(_numbers)}")
+    bucket.put("", b"")
+    return bucket
 
 
 def environment(endpoint: str, home: Path) -> dict[str, str]:
@@ -204,12 +204,12 @@ class Proxy:
 
     def _back(self, server: socket.socket, client: socket.socket) -> None:
         with suppress(OSError):
-            while said := server.recv(1 << 16):
-                client.sendall(said)
+            while text := server.recv(1 << 16):
+                client.sendall(text)
 
 
 @pytest.fixture
 def proxy(endpoint: str) -> Iterator[Proxy]:
-    made = Proxy(endpoint)
-    yield made
-    made.close()
+    proxy = Proxy(endpoint)
+    yield proxy
+    proxy.close()

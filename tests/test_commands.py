@@ -13,7 +13,7 @@ from snellen.cli import VERBS, Verbs, cli
 from snellen.errors import SnellenError
 from snellen.store import locations
 from tests.pages import Block, blocks, commands, followed, matches
-from tests.servers import said, serving
+from tests.servers import completion, serving
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -39,7 +39,7 @@ CALLS = [
 @pytest.mark.parametrize("path", RUN, ids=lambda path: path.name)
 def test_the_commands_of_a_page_do_what_it_says(path: Path, tmp_path: Path) -> None:
     page = path.read_text(encoding="utf-8")
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         done = followed(page, tmp_path, server.url)
     assert done == sum(
         1 for block in blocks(page) if block.info == "console" for _ in commands(block)

@@ -103,7 +103,7 @@ def test_the_back_end_of_the_guide_answers_and_names_errors(tmp_path: Path) -> N
     with serving(Answer(body=orjson.dumps(body))) as server:
         model = acme.open_model("m", profile=Profile(base_url=server.url), api_key="a-secret-key")
         assert check_model(model, request).text == "A"
-        assert server.asked[0].headers["x-key"] == "a-secret-key"
+        assert server.requests[0].headers["x-key"] == "a-secret-key"
     for status, error in ((429, Overloaded), (500, Overloaded), (400, Rejected), (401, Rejected)):
         with serving(Answer(status, b"no")) as server:
             model = acme.open_model("m", profile=Profile(base_url=server.url), api_key=None)

@@ -13,7 +13,7 @@ import pytest
 
 import snellen
 from snellen.errors import Rejected, SnellenError, UsageError
-from tests.servers import Answer, Asked, closes, refusing, said, serving, status
+from tests.servers import Answer, ReceivedRequest, closes, completion, refusing, serving, status
 from tests.vendors import VENDORS, Vendor
 
 KEY = "sk-a-very-secret-key-0123456789"
@@ -31,12 +31,12 @@ def rows(tmp_path: Path) -> Path:
     return path
 
 
-def echoing(asked: Asked) -> Answer:
+def echoing(request: ReceivedRequest) -> Answer:
     """Every second question fails, with what was sent in the words."""
-    sent = asked.headers.get("authorization", "")
-    if asked.number % 2:
-        return status(400, f"Incorrect API key provided: {sent}, at {asked.path}")
-    return said(f"A. You sent me {sent}")
+    sent = request.headers.get("authorization", "")
+    if request.number % 2:
+        return status(400, f"Incorrect API key provided: {sent}, at {request.path}")
+    return completion(f"A. You sent me {sent}")
 
 
 def everything_under(folder: Path) -> bytes:
@@ -56,7 +56,7 @@ def test_a_run_from_the_command_keeps_its_key_to_itself(
         command += ["--api-key-env", "MY_KEY", "--out", str(tmp_path / "runs")]
         out = subprocess.run(command, capture_output=True, env={**os.environ, "MY_KEY": KEY})
 
-        assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+        assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
     assert out.returncode == 1, out.stderr.decode()
     written = everything_under(tmp_path / "runs") + out.stdout + out.stderr
     assert KEY.encode() not in written
@@ -88,13 +88,15 @@ def test_a_run_from_python_keeps_its_key_to_itself(
 def test_an_error_and_its_whole_traceback_keep_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", KEY)
     with (
-        serving(lambda asked: status(401, f"wrong key {asked.headers['authorization']}")) as server,
+        serving(
+            lambda request: status(401, f"wrong key {request.headers['authorization']}")
+        ) as server,
         pytest.raises(SnellenError) as caught,
     ):
         snellen.ask("openai/m", "Hello?", base_url=server.url, api_key_env="MY_KEY")
 
-    told = traceback.TracebackException.from_exception(caught.value, capture_locals=False)
-    assert KEY not in "".join(told.format())
+    trace = traceback.TracebackException.from_exception(caught.value, capture_locals=False)
+    assert KEY not in "".join(trace.format())
     assert "wrong key" in str(caught.value)
 
 
@@ -138,12 +140,12 @@ def test_a_run_keeps_the_password_of_its_proxy_to_itself(rows: Path, tmp_path: P
     command = [sys.executable, "-m", "snellen", "run", "-b", str(rows), "-m", "openai/m"]
     command += ["--base-url", "http://model.example/v1", "--out", str(out)]
     kept = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
-    with serving(lambda asked: status(407, f"who are you: {asked.headers}")) as server:
+    with serving(lambda request: status(407, f"who are you: {request.headers}")) as server:
         address = server.url.removeprefix("http://").removesuffix("/v1")
         environment = {**kept, "http_proxy": f"bob:{PROXY_PASSWORD}@{address}"}
         done = subprocess.run(command, capture_output=True, env=environment)
 
-    assert server.asked
+    assert server.requests
     seen = everything_under(out) + done.stdout + done.stderr
     assert b"who are you" in seen
     for secret in (PROXY_PASSWORD.encode(), b64encode(f"bob:{PROXY_PASSWORD}".encode())):
@@ -155,14 +157,14 @@ def test_a_run_keeps_the_password_of_its_proxy_to_itself(rows: Path, tmp_path: P
 def test_a_variable_for_a_proxy_keeps_its_password(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with serving(lambda asked: status(407, f"who are you: {asked.headers}")) as server:
+    with serving(lambda request: status(407, f"who are you: {request.headers}")) as server:
         address = server.url.removeprefix("http://").removesuffix("/v1")
         monkeypatch.setenv(name, f"bob:{PROXY_PASSWORD}@{address}")
         with pytest.raises(SnellenError) as caught:
             snellen.ask("openai/m", "Hello?", base_url="http://model.invalid/v1")
 
     # ALL_PROXY is not read, as in Python's HTTP clients of this kind: nothing goes through it.
-    assert bool(server.asked) == (name.lower() == "http_proxy")
+    assert bool(server.requests) == (name.lower() == "http_proxy")
     for secret in ("bob:", PROXY_PASSWORD, b64encode(f"bob:{PROXY_PASSWORD}".encode()).decode()):
         assert secret not in str(caught.value)
 
@@ -183,13 +185,13 @@ def test_a_proxy_that_fails_keeps_its_password(error: str, monkeypatch: pytest.M
 
 @pytest.mark.usefixtures("no_proxy")
 def test_a_proxy_without_a_scheme_is_an_http_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(said("A")) as proxy:
+    with serving(completion("A")) as proxy:
         address = proxy.url.removeprefix("http://").removesuffix("/v1")
         monkeypatch.setenv("http_proxy", f"bob:pass%2Fword@{address}")
         answer = snellen.ask("openai/m", "Hello?", base_url="http://model.example/v1")
 
     assert answer.text == "A"
-    (request,) = proxy.asked
+    (request,) = proxy.requests
     assert request.path == "http://model.example/v1/chat/completions"
     # RFC 7617: base64 of `bob:pass/word`.
     assert request.headers["proxy-authorization"] == "Basic Ym9iOnBhc3Mvd29yZA=="
@@ -203,10 +205,12 @@ def test_blanks_around_a_key_are_not_part_of_it(
     around: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_KEY", around.format(KEY))
-    with serving(lambda asked: said(f"You sent {asked.headers['authorization']}")) as server:
+    with serving(
+        lambda request: completion(f"You sent {request.headers['authorization']}")
+    ) as server:
         answer = snellen.ask("openai/m", "Hello?", base_url=server.url, api_key_env="MY_KEY")
 
-    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
     assert answer.text == "You sent Bearer [key]"
 
 
@@ -229,7 +233,9 @@ def test_a_key_in_the_escapes_of_json_is_taken_out(
     key = "sk+with/signs=that==servers&escape"
     spelled = "".join(sign if sign.isalnum() else f"\\u{ord(sign):04x}" for sign in key)
     monkeypatch.setenv("MY_KEY", key)
-    answer = vendor.error(400, "wrong key HERE") if is_error else vendor.said("your key is HERE")
+    answer = (
+        vendor.error(400, "wrong key HERE") if is_error else vendor.answered("your key is HERE")
+    )
     answer = replace(answer, body=answer.body.replace(b"HERE", spelled.encode()))
     with serving(answer) as server:
         try:

@@ -28,8 +28,8 @@ import snellen
 from snellen.analysis.result import Result
 from snellen.store import ReplyRecord, Run
 from tests import ovo, videos
-from tests.ovo import Made, Point
-from tests.servers import Answer, Asked, Server, hangs, said, serving, status
+from tests.ovo import OvoData, Point
+from tests.servers import Answer, ReceivedRequest, Server, completion, hangs, serving, status
 
 TASKS = ("EPM", "ASI", "HLD", "OCR", "ACR", "ATR", "STU", "FPD", "OJR", "REC", "SSR", "CRR")
 GROUPS = {"backward": TASKS[:3], "realtime": TASKS[3:9], "forward": TASKS[9:]}
@@ -37,8 +37,8 @@ AT_ONCE = 4
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    return ovo.made(tmp_path_factory.mktemp("ovo"))
+def data(tmp_path_factory: pytest.TempPathFactory) -> OvoData:
+    return ovo.make_data(tmp_path_factory.mktemp("ovo"))
 
 
 # -- a server with eyes
@@ -61,30 +61,30 @@ class Eyes:
     """Answers what `say` gives for a point and the pictures it is shown; by default what is right
     by the pictures alone. To the points `never` it gives no answer."""
 
-    made: Made
+    data: OvoData
     say: Say | None = None
     never: frozenset[str] = frozenset()
     looks: list[Look] = field(default_factory=list)
     strange: list[str] = field(default_factory=list)
     """What was asked with frames that end where no point's window does."""
 
-    def __call__(self, asked: Asked) -> Answer:
-        (message,) = asked.json["messages"]
+    def __call__(self, request: ReceivedRequest) -> Answer:
+        (message,) = request.json["messages"]
         *pictures, words = message["content"]
         seen = [picture_in(part["image_url"]["url"]) for part in pictures]
         shown = tuple(index for index, _ in seen)
-        point = self.made.asked(words["text"], max(shown))
+        point = self.data.point_of(words["text"], max(shown))
         if point is None:
             self.strange.append(f"{words['text']} up to {max(shown)}")
             return status(400, "no point is there")
         self.looks.append(Look(point, shown, frozenset(size for _, size in seen)))
         if point.id in self.never:
             return hangs()
-        reply = self.say(point, shown) if self.say else self.made.right(words["text"], shown)
-        return said(reply)
+        reply = self.say(point, shown) if self.say else self.data.right(words["text"], shown)
+        return completion(reply)
 
     @property
-    def asked(self) -> Counter[str]:
+    def counts(self) -> Counter[str]:
         """How often each point was asked."""
         return Counter([*(look.point.id for look in self.looks), *self.strange])
 
@@ -102,13 +102,13 @@ def two_of_three(point: Point, shown: tuple[int, ...]) -> str:
     return point.right if point.number % 3 else "I cannot tell."
 
 
-def evaluated(made: Made, eyes: Eyes, out: Path, options: str = "", **more: Any) -> Result:
+def evaluated(data: OvoData, eyes: Eyes, out: Path, options: str = "", **more: Any) -> Result:
     with serving(eyes) as server:
         return snellen.evaluate(
             f"ovo-bench:{options}" if options else "ovo-bench",
             "openai/eyes",
             base_url=server.url,
-            data=made.folder,
+            data=data.folder,
             out=out,
             concurrency=AT_ONCE,
             **more,
@@ -116,16 +116,16 @@ def evaluated(made: Made, eyes: Eyes, out: Path, options: str = "", **more: Any)
 
 
 def records(run: Path) -> list[ReplyRecord]:
-    return [one for one in Run(run).replies() if isinstance(one, ReplyRecord)]
+    return [reply for reply in Run(run).replies() if isinstance(reply, ReplyRecord)]
 
 
 def replies(result: Result) -> dict[str, str]:
     assert result.run is not None
-    return {one.key[0]: one.reply for one in records(result.run)}
+    return {record.key[0]: record.reply for record in records(result.run)}
 
 
 def metrics(result: Result, scoring: str = "official") -> dict[str, float | None]:
-    return {name: one.value for name, one in result.report.scorings[scoring].metrics.items()}
+    return {name: item.value for name, item in result.report.scorings[scoring].metrics.items()}
 
 
 def averages(points: Sequence[Point], is_right: Callable[[Point], bool]) -> dict[str, float]:
@@ -151,40 +151,40 @@ class Offline:
 
 
 @pytest.fixture(scope="module")
-def offline(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Offline:
-    eyes = Eyes(made)
-    return Offline(eyes, evaluated(made, eyes, tmp_path_factory.mktemp("offline")))
+def offline(data: OvoData, tmp_path_factory: pytest.TempPathFactory) -> Offline:
+    eyes = Eyes(data)
+    return Offline(eyes, evaluated(data, eyes, tmp_path_factory.mktemp("offline")))
 
 
-def test_every_point_is_asked_once(made: Made, offline: Offline) -> None:
-    assert offline.eyes.asked == Counter(point.id for point in made.points)
-    assert len(made.points) == 129
+def test_every_point_is_asked_once(data: OvoData, offline: Offline) -> None:
+    assert offline.eyes.counts == Counter(point.id for point in data.points)
+    assert len(data.points) == 129
 
 
 def test_each_is_shown_the_frames_that_the_authors_take_and_none_later(
-    made: Made, offline: Offline
+    data: OvoData, offline: Offline
 ) -> None:
     for look in offline.eyes.looks:
         seen = look.point.seen
         # models/GPT.py: 64 of them, or two less than there are, from the first to the last
         n = 64 if len(seen) >= 64 else len(seen) - 2
         places = np.linspace(0, len(seen) - 1, n, dtype=int)
-        assert look.shown == tuple(seen[place] for place in places), look.point.id
+        assert look.shown == tuple(seen[position] for position in places), look.point.id
 
 
-def test_no_video_is_taken_for_another(made: Made, offline: Offline) -> None:
+def test_no_video_is_taken_for_another(data: OvoData, offline: Offline) -> None:
     sizes: dict[str, set[tuple[int, int]]] = {}
     for look in offline.eyes.looks:
         sizes.setdefault(look.point.video, set()).update(look.sizes)
-    assert len(sizes) == len(made.clips)
+    assert len(sizes) == len(data.clips)
     assert {len(of) for of in sizes.values()} == {1}
     assert len({size for of in sizes.values() for size in of}) == ovo.N_SMALL + 1
 
 
 def test_who_answers_by_the_pictures_is_right_everywhere(offline: Offline) -> None:
     for scoring in ("official", "robust"):
-        found = metrics(offline.result, scoring)
-        assert {name: found[name] for name in found if name.startswith("accuracy")} == {
+        actual = metrics(offline.result, scoring)
+        assert {name: actual[name] for name in actual if name.startswith("accuracy")} == {
             **dict.fromkeys(("accuracy", "accuracy_micro", "accuracy_by_question"), 1.0),
             **{
                 f"{metric}/{part}": 1.0
@@ -195,21 +195,21 @@ def test_who_answers_by_the_pictures_is_right_everywhere(offline: Offline) -> No
     assert offline.result.report.replies == {"ok": 129}
 
 
-def test_the_times_of_the_frames_are_stored(made: Made, offline: Offline) -> None:
+def test_the_times_of_the_frames_are_stored(data: OvoData, offline: Offline) -> None:
     assert offline.result.run is not None
-    points = {point.id: point for point in made.points}
+    points = {point.id: point for point in data.points}
     shown = {look.point.id: look.shown for look in offline.eyes.looks}
     for record in records(offline.result.run):
         (media,) = record.media
         name = record.key[0]
-        times = {index: at for at, index in ovo.frames_of(made.clips[points[name].video])}
+        times = {index: at for at, index in ovo.frames_of(data.clips[points[name].video])}
         assert media.frames == pytest.approx([times[index] for index in shown[name]], abs=6e-4)
 
 
-def test_a_constant_reply_gets_what_was_worked_out_by_hand(made: Made, tmp_path: Path) -> None:
+def test_a_constant_reply_gets_what_was_worked_out_by_hand(data: OvoData, tmp_path: Path) -> None:
     """ "Yes" to all: right of 3 of 5 points of each question of SSR and CRR, and of no other."""
-    result = evaluated(made, Eyes(made, lambda point, shown: "Yes"), tmp_path, frames="last:1@1")
-    found = metrics(result)
+    result = evaluated(data, Eyes(data, lambda point, shown: "Yes"), tmp_path, frames="last:1@1")
+    actual = metrics(result)
     by_hand = {
         "accuracy": (0 + 0 + (0 + 0.6 + 0.6) / 3) / 3,
         "accuracy/forward": 0.4,
@@ -225,16 +225,16 @@ def test_a_constant_reply_gets_what_was_worked_out_by_hand(made: Made, tmp_path:
         "balanced_accuracy": 0.5,
         "yes_ratio": 1.0,
     }
-    assert {name: found[name] for name in by_hand} == pytest.approx(by_hand)
+    assert {name: actual[name] for name in by_hand} == pytest.approx(by_hand)
 
 
 # -- the command line, in a process of its own
 
 
-def command(made: Made, url: str, out: Path, bench: str = "ovo-bench", *more: str) -> list[str]:
+def command(data: OvoData, url: str, out: Path, bench: str = "ovo-bench", *more: str) -> list[str]:
     return [
         *(sys.executable, "-m", "snellen", "run", "-m", "openai/eyes", "-b", bench),
-        *("--data", str(made.folder), "--base-url", url, "--out", str(out)),
+        *("--data", str(data.folder), "--base-url", url, "--out", str(out)),
         *("--concurrency", str(AT_ONCE), "--json", *more),
     ]
 
@@ -263,24 +263,24 @@ def killed(command: Sequence[str], eyes: Eyes, out: Path) -> Path:
     return journal.parent
 
 
-def in_mid_video(made: Made) -> frozenset[str]:
+def in_mid_video(data: OvoData) -> frozenset[str]:
     """Five points about one video, at one time."""
-    return frozenset(point.id for point in made.points if point.realtime == ovo.AT_ONCE)
+    return frozenset(point.id for point in data.points if point.realtime == ovo.AT_ONCE)
 
 
-def check_resumed(made: Made, before: Eyes, after: Eyes, alone: Eyes, run: Path) -> None:
+def check_resumed(data: OvoData, before: Eyes, after: Eyes, alone: Eyes, run: Path) -> None:
     """Of one video some questions were answered and some in flight; what was answered was not asked
     again; all is stored once; and all was shown what it is shown in an unbroken run."""
-    (video,) = {point.video for point in made.points if point.id in before.never}
+    (video,) = {point.video for point in data.points if point.id in before.never}
     answered = {look.point.id: look.point.video for look in before.looks}
     in_flight = before.never & set(answered)
     for name in in_flight:
         del answered[name]
-    every = {point.id for point in made.points}
+    every = {point.id for point in data.points}
     assert len(in_flight) == AT_ONCE
     assert video in answered.values()
-    assert set(before.asked.values()) == {1}
-    assert after.asked == Counter(every - set(answered))
+    assert set(before.counts.values()) == {1}
+    assert after.counts == Counter(every - set(answered))
     assert Counter(record.key[0] for record in records(run)) == Counter(every)
     assert {look.point.id: look.shown for look in (*before.looks, *after.looks)} == {
         look.point.id: look.shown for look in alone.looks
@@ -291,13 +291,13 @@ def check_resumed(made: Made, before: Eyes, after: Eyes, alone: Eyes, run: Path)
     ("bench", "frames"), [("ovo-bench", "uniform:8"), ("ovo-bench:mode=polled", "fps:1,latest")]
 )
 def test_killed_in_mid_video_and_resumed_it_is_the_run_that_was_left_alone(
-    made: Made, tmp_path: Path, bench: str, frames: str
+    data: OvoData, tmp_path: Path, bench: str, frames: str
 ) -> None:
     def of(server: Server, name: str) -> list[str]:
-        return command(made, server.url, tmp_path / name, bench, "--frames", frames)
+        return command(data, server.url, tmp_path / name, bench, "--frames", frames)
 
-    first = Eyes(made, two_of_three, in_mid_video(made))
-    second, alone = Eyes(made, two_of_three), Eyes(made, two_of_three)
+    first = Eyes(data, two_of_three, in_mid_video(data))
+    second, alone = Eyes(data, two_of_three), Eyes(data, two_of_three)
     with serving(first) as server:
         run = killed(of(server, "a"), first, tmp_path / "a")
     with serving(second) as server:
@@ -306,43 +306,43 @@ def test_killed_in_mid_video_and_resumed_it_is_the_run_that_was_left_alone(
     with serving(alone) as server:
         code, unbroken, words = run_cli(of(server, "b"))
     assert code == 0, words
-    check_resumed(made, first, second, alone, run)
+    check_resumed(data, first, second, alone, run)
     assert report["scorings"] == unbroken["scorings"]
-    found = report["scorings"]["official"]["metrics"]
-    expected = averages(made.points, lambda point: point.number % 3 != 0)
-    assert {name: found[name]["value"] for name in expected} == pytest.approx(expected)
+    actual = report["scorings"]["official"]["metrics"]
+    expected = averages(data.points, lambda point: point.number % 3 != 0)
+    assert {name: actual[name]["value"] for name in expected} == pytest.approx(expected)
 
 
 def test_a_broken_video_fails_its_questions_by_name_and_no_others(
-    made: Made, tmp_path: Path
+    data: OvoData, tmp_path: Path
 ) -> None:
-    folder = copytree(made.folder, tmp_path / "data")
+    folder = copytree(data.folder, tmp_path / "data")
     broken, absent = "YouTube_Games/PL9Zx&index=1.mp4", "COIN/last.mp4"
     videos.without_index(folder / "src_videos" / broken, n=50, fps=10)
     (folder / "src_videos" / absent).unlink()
-    partly = Made(folder=folder, rows=made.rows, clips=made.clips)
-    eyes = Eyes(made)
+    partly = OvoData(folder=folder, rows=data.rows, clips=data.clips)
+    eyes = Eyes(data)
     with serving(eyes) as server:
         code, report, words = run_cli(
             command(partly, server.url, tmp_path / "runs", "ovo-bench", "--frames", "last:4@2")
         )
     assert code == 1
-    lost = {point.id for point in made.points if point.video in (broken, absent)}
+    lost = {point.id for point in data.points if point.video in (broken, absent)}
     assert f"{len(lost)} questions without a reply" in words
-    assert eyes.asked == Counter({point.id for point in made.points} - lost)
+    assert eyes.counts == Counter({point.id for point in data.points} - lost)
     (journal,) = (tmp_path / "runs").glob("*/*/*/replies.jsonl")
-    failed = {one.key[0]: one for one in records(journal.parent) if one.state == "failed"}
+    failed = {item.key[0]: item for item in records(journal.parent) if item.state == "failed"}
     assert set(failed) == lost
-    names = {point.id: point.video for point in made.points}
+    names = {point.id: point.video for point in data.points}
     for name, record in failed.items():
         assert record.error is not None
         assert names[name] in record.error.message
         says = "cannot be decoded" if names[name] == broken else "is missing"
         assert says in record.error.message
     assert report["replies"] == {"ok": 129 - len(lost), "failed": len(lost)}
-    found = report["scorings"]["official"]["metrics"]["accuracy_micro"]
-    assert (found["value"], found["n"]) == (1.0, 129 - len(lost))
-    assert found["bounds"] == pytest.approx([1 - len(lost) / 129, 1.0])
+    actual = report["scorings"]["official"]["metrics"]["accuracy_micro"]
+    assert (actual["value"], actual["n"]) == (1.0, 129 - len(lost))
+    assert actual["bounds"] == pytest.approx([1 - len(lost) / 129, 1.0])
 
 
 # -- polled
@@ -353,9 +353,9 @@ def echo(point: Point, shown: tuple[int, ...]) -> str:
     return f"{point.id}: {shown}"
 
 
-def grid(made: Made, point: Point) -> list[int]:
+def grid(data: OvoData, point: Point) -> list[int]:
     """The indices on display at 0, 1, ... s before a point's window ends, and the newest."""
-    frames = [one for one in ovo.frames_of(made.clips[point.video]) if one[1] in point.seen]
+    frames = [frame for frame in ovo.frames_of(data.clips[point.video]) if frame[1] in point.seen]
     last = frames[-1][0]
     on_display = [
         max(index for at, index in frames if at <= second) for second in range(int(last) + 1)
@@ -363,36 +363,42 @@ def grid(made: Made, point: Point) -> list[int]:
     return list(dict.fromkeys([*on_display, frames[-1][1]]))
 
 
-def test_polled_over_all_frames_every_reply_is_the_offline_one(made: Made, tmp_path: Path) -> None:
-    eyes = [Eyes(made, echo), Eyes(made, echo)]
-    offline = evaluated(made, eyes[0], tmp_path / "offline", frames="fps:1,latest")
-    polled = evaluated(made, eyes[1], tmp_path / "polled", "mode=polled", adapter="window:all")
+def test_polled_over_all_frames_every_reply_is_the_offline_one(
+    data: OvoData, tmp_path: Path
+) -> None:
+    eyes = [Eyes(data, echo), Eyes(data, echo)]
+    offline = evaluated(data, eyes[0], tmp_path / "offline", frames="fps:1,latest")
+    polled = evaluated(data, eyes[1], tmp_path / "polled", "mode=polled", adapter="window:all")
     assert replies(polled) == replies(offline)
-    assert eyes[1].asked == Counter(point.id for point in made.points)
+    assert eyes[1].counts == Counter(point.id for point in data.points)
     for look in eyes[1].looks:
-        assert list(look.shown) == grid(made, look.point), look.point.id
+        assert list(look.shown) == grid(data, look.point), look.point.id
 
 
-def test_polled_with_a_window_of_four_the_newest_four_are_shown(made: Made, tmp_path: Path) -> None:
-    eyes = Eyes(made)
-    result = evaluated(made, eyes, tmp_path, "mode=polled", adapter="window:4")
-    assert eyes.asked == Counter(point.id for point in made.points)
+def test_polled_with_a_window_of_four_the_newest_four_are_shown(
+    data: OvoData, tmp_path: Path
+) -> None:
+    eyes = Eyes(data)
+    result = evaluated(data, eyes, tmp_path, "mode=polled", adapter="window:4")
+    assert eyes.counts == Counter(point.id for point in data.points)
     for look in eyes.looks:
-        assert list(look.shown) == grid(made, look.point)[-4:], look.point.id
+        assert list(look.shown) == grid(data, look.point)[-4:], look.point.id
     # What was shown first is not among the newest four.
-    found = metrics(result)
-    assert {name: found[f"accuracy/{name}"] for name in TASKS if name != "EPM"} == dict.fromkeys(
+    actual = metrics(result)
+    assert {name: actual[f"accuracy/{name}"] for name in TASKS if name != "EPM"} == dict.fromkeys(
         [task for task in TASKS if task != "EPM"], 1.0
     )
 
 
 @pytest.mark.parametrize("scope", ["question", "point"])
-def test_polled_in_other_sessions_the_same_is_shown(made: Made, tmp_path: Path, scope: str) -> None:
-    eyes = Eyes(made)
-    evaluated(made, eyes, tmp_path, f"mode=polled,task=forward,scope={scope}", adapter="window:all")
-    assert eyes.asked == Counter(p.id for p in made.points if p.task in GROUPS["forward"])
+def test_polled_in_other_sessions_the_same_is_shown(
+    data: OvoData, tmp_path: Path, scope: str
+) -> None:
+    eyes = Eyes(data)
+    evaluated(data, eyes, tmp_path, f"mode=polled,task=forward,scope={scope}", adapter="window:all")
+    assert eyes.counts == Counter(p.id for p in data.points if p.task in GROUPS["forward"])
     for look in eyes.looks:
-        assert list(look.shown) == grid(made, look.point), look.point.id
+        assert list(look.shown) == grid(data, look.point), look.point.id
 
 
 # -- sessions of one's own, without a server: python:FILE:NAME
@@ -471,31 +477,33 @@ def with_sessions(folder: Path, script: Mapping[str, Sequence[tuple[float, str]]
 
 @pytest.mark.parametrize(("memory", "right"), [("fork", 2 / 5), ("keep", 1.0)])
 def test_who_sees_nothing_and_remembers_polls_gets_no_more_than_a_constant_reply_unless_it_is_kept(
-    made: Made, tmp_path: Path, memory: str, right: float
+    data: OvoData, tmp_path: Path, memory: str, right: float
 ) -> None:
     """In the order of time the points of a clue ask for No, No, Yes, Yes, Yes."""
-    found = snellen.evaluate(
+    result = snellen.evaluate(
         f"ovo-bench:mode=polled,task=CRR,memory={memory}",
         f"python:{with_sessions(tmp_path, {})}:Remembers",
-        data=made.folder,
+        data=data.folder,
         out=tmp_path,
     )
-    assert metrics(found)["accuracy"] == pytest.approx(right)
-    assert found.report.n == 20
+    assert metrics(result)["accuracy"] == pytest.approx(right)
+    assert result.report.n == 20
 
 
 def test_a_session_that_keeps_its_questions_is_asked_all_of_them_again_when_it_goes_on(
-    made: Made, tmp_path: Path
+    data: OvoData, tmp_path: Path
 ) -> None:
     """Three points are answered; of the others the same must be said as without a break."""
     model = f"python:{with_sessions(tmp_path, {})}:Remembers"
     bench = "ovo-bench:mode=polled,task=CRR,memory=keep"
-    snellen.evaluate(bench, model, data=made.folder, out=tmp_path / "a", limit=3)
-    resumed = snellen.evaluate(bench, model, data=made.folder, out=tmp_path / "a")
-    whole = snellen.evaluate(bench, model, data=made.folder, out=tmp_path / "b")
-    assert replies(resumed) == replies(whole)
+    snellen.evaluate(bench, model, data=data.folder, out=tmp_path / "a", limit=3)
+    resumed = snellen.evaluate(bench, model, data=data.folder, out=tmp_path / "a")
+    result = snellen.evaluate(bench, model, data=data.folder, out=tmp_path / "b")
+    assert replies(resumed) == replies(result)
     assert resumed.run is not None
-    assert Counter(one.key[0] for one in records(resumed.run)) == Counter(replies(whole).keys())
+    assert Counter(record.key[0] for record in records(resumed.run)) == Counter(
+        replies(result).keys()
+    )
 
 
 # Of each question what is said, given its row: at once ("early") with negative seconds.
@@ -581,18 +589,18 @@ SPOKEN: dict[str, tuple[Callable[[Mapping[str, Any]], list[tuple[float, str]]], 
 @pytest.mark.parametrize("scope", ["question", "video"])
 @pytest.mark.parametrize("name", SPOKEN)
 def test_what_a_session_says_by_itself_is_worth_what_was_worked_out_by_hand(
-    made: Made, tmp_path: Path, name: str, scope: str
+    data: OvoData, tmp_path: Path, name: str, scope: str
 ) -> None:
     says, by_hand = SPOKEN[name]
-    rows = [row for row in made.rows if row["task"] in GROUPS["forward"]]
+    rows = [row for row in data.rows if row["task"] in GROUPS["forward"]]
     script = {str(row["id"]): says(row) for row in rows}
-    found = snellen.evaluate(
+    result = snellen.evaluate(
         f"ovo-bench:mode=proactive,scope={scope}",
         f"python:{with_sessions(tmp_path, script)}:Speaks",
-        data=made.folder,
+        data=data.folder,
         out=tmp_path,
     )
-    assert found.report.n == 15
-    values = metrics(found, "default")
+    assert result.report.n == 15
+    values = metrics(result, "default")
     for metric, value in by_hand.items():
         assert values[metric] == pytest.approx(value, abs=1e-9), metric

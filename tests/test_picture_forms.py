@@ -219,10 +219,10 @@ def test_an_address_in_data_ends_the_run_unless_it_may_be_fetched(
     rows = rows_of(folder, f"{server.url}/a.png")
     with pytest.raises(DataError, match=r"row 1 of mine\.jsonl, image is a URL.*--allow-urls"):
         snellen.evaluate(rows, sees, task="count")
-    assert not server.asked
+    assert not server.requests
 
     result = snellen.evaluate(rows, sees, task="count", allow_urls=True)
-    assert (answers(result.run), len(server.asked)) == (["1"], 1)
+    assert (answers(result.run), len(server.requests)) == (["1"], 1)
 
 
 def test_a_picture_that_cannot_be_fetched_fails_its_question_alone(

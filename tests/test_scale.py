@@ -40,9 +40,9 @@ def pages(imported: Callable[[str], ModuleType]) -> ModuleType:
 
 @pytest.fixture
 def figures() -> dict[str, Any]:
-    found = json.loads((ROOT / "perf/scale.json").read_text())
-    assert isinstance(found, dict)
-    return found
+    document = json.loads((ROOT / "perf/scale.json").read_text())
+    assert isinstance(document, dict)
+    return document
 
 
 def played(model: ModuleType, **fields: Any) -> Any:
@@ -50,12 +50,14 @@ def played(model: ModuleType, **fields: Any) -> Any:
 
 
 def test_one_question_at_a_time_takes_the_sum_of_its_parts(model: ModuleType) -> None:
-    one = played(model, questions=100, slots=1, before=0.003, replicas=2, handling=0.002, work=0.02)
+    item = played(
+        model, questions=100, slots=1, before=0.003, replicas=2, handling=0.002, work=0.02
+    )
 
     # The first is sent after 3 ms; the hundredth is over after 100 times 26 ms.
-    assert one.span == pytest.approx(100 * 0.026 - 0.003)
-    assert one.rate == pytest.approx(1 / 0.026)
-    assert one.driver == pytest.approx(4 / 26)
+    assert item.span == pytest.approx(100 * 0.026 - 0.003)
+    assert item.rate == pytest.approx(1 / 0.026)
+    assert item.driver == pytest.approx(4 / 26)
 
 
 def test_a_turn_of_the_driver_is_shared_by_all_that_waits_for_it(model: ModuleType) -> None:
@@ -70,47 +72,47 @@ def test_a_turn_of_the_driver_is_shared_by_all_that_waits_for_it(model: ModuleTy
 
 
 def test_a_driver_that_is_always_busy_sets_the_pace(model: ModuleType) -> None:
-    one = played(model, slots=128, before=0.001, replicas=4, wait=0.02, at_once=32)
+    item = played(model, slots=128, before=0.001, replicas=4, wait=0.02, at_once=32)
 
-    assert one.rate == pytest.approx(1 / 0.002, rel=0.01)
-    assert one.driver == pytest.approx(1.0, rel=0.02)
+    assert item.rate == pytest.approx(1 / 0.002, rel=0.01)
+    assert item.driver == pytest.approx(1.0, rel=0.02)
 
 
 def test_calls_that_take_cpu_share_the_cores_with_the_driver(model: ModuleType) -> None:
     for replicas in (2, 4):
-        one = played(
+        item = played(
             model, slots=8, before=0.001, replicas=replicas, handling=0.001, work=0.02, cores=2.0
         )
         # 23 ms of CPU a question, of two cores, all the time.
-        assert one.rate == pytest.approx(2 / 0.023, rel=0.01)
+        assert item.rate == pytest.approx(2 / 0.023, rel=0.01)
 
 
 def test_one_server_that_takes_cpu_leaves_the_other_core_to_the_driver(model: ModuleType) -> None:
-    one = played(model, slots=2, before=0.001, replicas=1, work=0.02, cores=2.0)
-    assert one.rate == pytest.approx(1 / 0.02, rel=0.01)
+    item = played(model, slots=2, before=0.001, replicas=1, work=0.02, cores=2.0)
+    assert item.rate == pytest.approx(1 / 0.02, rel=0.01)
 
 
 def test_half_a_core_takes_twice_as_long(model: ModuleType) -> None:
-    one = played(model, slots=1, before=0.001, replicas=1, work=0.02, cores=0.5)
-    assert one.rate == pytest.approx(1 / 0.044)
+    item = played(model, slots=1, before=0.001, replicas=1, work=0.02, cores=0.5)
+    assert item.rate == pytest.approx(1 / 0.044)
 
 
 def test_replicas_that_wait_answer_as_many_as_they_hold_in_each_call(model: ModuleType) -> None:
-    one = played(model, slots=80, before=0.001, replicas=4, wait=0.5, at_once=8)
-    assert one.rate == pytest.approx(4 * 8 / 0.5, rel=0.05)
+    item = played(model, slots=80, before=0.001, replicas=4, wait=0.5, at_once=8)
+    assert item.rate == pytest.approx(4 * 8 / 0.5, rel=0.05)
 
 
 def test_a_full_wire_sets_the_pace(model: ModuleType) -> None:
-    one = played(model, slots=64, before=0.001, replicas=4, wait=0.1, at_once=64, wire=0.004)
+    item = played(model, slots=64, before=0.001, replicas=4, wait=0.1, at_once=64, wire=0.004)
 
-    assert one.rate == pytest.approx(1 / 0.004, rel=0.01)
-    assert one.wire == pytest.approx(1.0, rel=0.05)
+    assert item.rate == pytest.approx(1 / 0.004, rel=0.01)
+    assert item.wire == pytest.approx(1.0, rel=0.05)
 
 
 def test_more_slots_than_questions_leave_some_empty(model: ModuleType) -> None:
-    one = played(model, questions=7, slots=100, before=0.001, replicas=3, work=0.02)
+    item = played(model, questions=7, slots=100, before=0.001, replicas=3, work=0.02)
     # One of the three replicas has three calls, from the first request on; then the reply is read.
-    assert one.span == pytest.approx(3 * 0.02 + 0.001)
+    assert item.span == pytest.approx(3 * 0.02 + 0.001)
 
 
 def test_the_page_is_what_its_figures_make(pages: ModuleType, figures: dict[str, Any]) -> None:
@@ -135,19 +137,19 @@ def test_the_page_says_of_each_point_how_far_it_was_off(
     pages: ModuleType, predictions: ModuleType, figures: dict[str, Any]
 ) -> None:
     page = pages.page(figures)
-    found = list(predictions.points(figures))
+    items = list(predictions.points(figures))
 
-    assert {one.replicas for one in found} == {1, 2, 4}
-    off = sum(abs(one.simulated / one.measured - 1) > 0.1 for one in found)
+    assert {item.replicas for item in items} == {1, 2, 4}
+    off = sum(abs(item.simulated / item.measured - 1) > 0.1 for item in items)
     assert ("All are within 10 %" in page) == (off == 0)
-    assert (f"**{off} of {len(found)} are off" in page) == (off > 0)
+    assert (f"**{off} of {len(items)} are off" in page) == (off > 0)
 
 
 def test_a_slower_driver_is_full_sooner(predictions: ModuleType, figures: dict[str, Any]) -> None:
     vlm = predictions.VLMS[0]
     before = predictions.predicted(figures, vlm, 64, 1024).rate
-    for one in figures["sizes"].values():
-        one["driver"] *= 10
+    for value in figures["sizes"].values():
+        value["driver"] *= 10
     assert predictions.predicted(figures, vlm, 64, 1024).rate < before
 
 

@@ -19,14 +19,14 @@ from snellen.errors import Overloaded, Rejected, SnellenError, UsageError, shown
 from snellen.transport import Response, Transport
 from tests.servers import (
     Answer,
-    Asked,
+    ReceivedRequest,
     closes,
+    completion,
     drips,
     hangs,
     in_turn,
     refusing,
     resets,
-    said,
     serving,
     status,
 )
@@ -82,61 +82,61 @@ def headers(retry_after: str) -> Response:
 
 
 async def test_a_body_goes_below_the_address_as_it_is() -> None:
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         await post(server.url, b'{"a": 1}', headers={"Authorization": "Bearer k"})
 
-    request = server.asked[0]
+    request = server.requests[0]
     assert (request.path, request.body) == ("/v1/chat/completions", b'{"a": 1}')
     assert request.headers["content-type"] == "application/json"
     assert request.headers["authorization"] == "Bearer k"
 
 
 async def test_a_query_of_the_address_stays_behind_the_path() -> None:
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         await post(f"{server.url}/?api-version=2&key=a%26b")
 
-    assert server.asked[0].path == "/v1/chat/completions?api-version=2&key=a%26b"
+    assert server.requests[0].path == "/v1/chat/completions?api-version=2&key=a%26b"
 
 
 async def test_a_user_in_the_address_becomes_a_header() -> None:
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         await post(server.url.replace("//", "//Aladdin:open%20sesame@"))
 
     # RFC 7617, section 2.
-    assert server.asked[0].headers["authorization"] == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
+    assert server.requests[0].headers["authorization"] == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
 
 
 async def test_a_body_of_several_megabytes_goes_whole() -> None:
     body = os.urandom(3_000_000)
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         await post(server.url, body)
 
-    assert server.asked[0].body == body
+    assert server.requests[0].body == body
 
 
 async def test_connections_are_kept_and_as_many_as_requests_at_once() -> None:
-    with serving(said("A"), latency=0.02) as server:
+    with serving(completion("A"), latency=0.02) as server:
         async with opened(server.url) as transport:
             for _ in range(3):
                 await asyncio.gather(*(transport.post("p", b"{}") for _ in range(150)))
 
-    assert len(server.asked) == 450
+    assert len(server.requests) == 450
     assert server.most == server.connections == 150
 
 
 async def test_the_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(said("A")) as proxy:
+    with serving(completion("A")) as proxy:
         monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
         monkeypatch.setenv("no_proxy", "other.example")
         await post("http://model.example/v1")
 
-    assert proxy.asked[0].path == "http://model.example/v1/chat/completions"
+    assert proxy.requests[0].path == "http://model.example/v1/chat/completions"
 
 
 async def test_a_server_on_this_machine_is_asked_without_a_proxy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with refusing() as nobody, serving(said("A")) as server:
+    with refusing() as nobody, serving(completion("A")) as server:
         monkeypatch.setenv("http_proxy", nobody)
         assert (await post(server.url)).status == 200
 
@@ -225,7 +225,7 @@ async def test_a_host_that_does_not_exist_is_named() -> None:
     ("answer", "words"),
     [
         (closes(), "it closed the connection without a reply"),
-        (resets(said("A" * 1000)), "it broke off in the middle of a reply"),
+        (resets(completion("A" * 1000)), "it broke off in the middle of a reply"),
         (Answer(7, b""), "what it sends is not HTTP"),
     ],
 )
@@ -246,7 +246,7 @@ async def test_a_server_that_hangs_is_left_at_the_first_time_out() -> None:
 
 
 async def test_a_reply_that_drips_is_left_at_the_total_time_out() -> None:
-    with serving(drips(said("A"), 0.02)) as server:
+    with serving(drips(completion("A"), 0.02)) as server:
         error = await error_of(server.url, first=10, total=0.2)
 
     assert isinstance(error, Overloaded)
@@ -276,10 +276,10 @@ async def test_a_connection_that_is_not_taken_up_is_left_at_the_connect_time_out
 
 
 async def test_a_cancelled_request_leaves_the_others_alone() -> None:
-    with serving(in_turn(hangs(), said("A"))) as server:
+    with serving(in_turn(hangs(), completion("A"))) as server:
         async with opened(server.url) as transport:
             task = asyncio.create_task(transport.post("p", b"{}"))
-            while not server.asked:
+            while not server.requests:
                 await asyncio.sleep(0.01)
             task.cancel()
             assert (await transport.post("p", b"{}")).status == 200
@@ -297,7 +297,7 @@ async def test_a_connection_that_the_server_closed_meanwhile_is_not_used_again()
 
 
 async def test_a_redirection_is_not_followed_but_shown() -> None:
-    with serving(said("A")) as other:
+    with serving(completion("A")) as other:
         moved = Answer(307, b"", {"Location": f"{other.url}/chat/completions?key={KEY}"})
         with serving(moved) as server:
             error = await error_of(server.url)
@@ -305,7 +305,7 @@ async def test_a_redirection_is_not_followed_but_shown() -> None:
     assert isinstance(error, Rejected)
     assert error.hopeless
     assert f"it has moved to {other.url}/chat/completions. " in str(error)
-    assert other.asked == []
+    assert other.requests == []
 
 
 async def test_a_reply_without_end_is_cut_off() -> None:
@@ -322,13 +322,13 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) 
     pem.write_text(CERTIFICATE)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem)
-    with serving(said("A"), tls=context) as server:
+    with serving(completion("A"), tls=context) as server:
         error = await error_of(server.url)
 
     assert isinstance(error, Rejected)
     assert error.hopeless
     assert f"{server.url}: its TLS certificate could not be verified" in str(error)
-    assert server.asked == []
+    assert server.requests == []
 
 
 async def test_a_server_without_tls_is_said() -> None:
@@ -347,16 +347,16 @@ async def test_a_server_without_tls_is_said() -> None:
 # -- secrets
 
 
-def echo(request: Asked) -> Answer:
+def echo(request: ReceivedRequest) -> Answer:
     words = f"{request.path} {request.headers['authorization']}"
     return status(401, f"wrong key: {words}")
 
 
-FAILURES: list[Answer | Callable[[Asked], Answer]] = [
+FAILURES: list[Answer | Callable[[ReceivedRequest], Answer]] = [
     echo,
     closes(),
     hangs(),
-    resets(said("A" * 1000)),
+    resets(completion("A" * 1000)),
     Answer(7, b""),
     Answer(302, b"", {"Location": f"http://{KEY}@127.0.0.1/{KEY}"}),
 ]
@@ -372,7 +372,7 @@ def secret_url(request: pytest.FixtureRequest) -> Iterator[Callable[[str], str]]
 
 @pytest.mark.parametrize("failure", FAILURES)
 async def test_no_key_is_in_what_is_said(
-    failure: Answer | Callable[[Asked], Answer],
+    failure: Answer | Callable[[ReceivedRequest], Answer],
     secret_url: Callable[[str], str],
     caplog: pytest.LogCaptureFixture,
     capfd: pytest.CaptureFixture[str],
@@ -401,14 +401,14 @@ async def test_an_encoded_user_and_password_is_a_secret_too() -> None:
 
 @pytest.mark.parametrize("placeholder", ["EMPTY", "x", ""])
 async def test_a_placeholder_for_a_key_is_left_in_replies(placeholder: str) -> None:
-    with serving(said("x is EMPTY")) as server:
+    with serving(completion("x is EMPTY")) as server:
         response = await post(server.url, secrets=[placeholder])
 
     assert b"x is EMPTY" in response.body
 
 
 async def test_a_version_in_the_address_is_left_in_replies() -> None:
-    with serving(said("on 2024-02-01")) as server:
+    with serving(completion("on 2024-02-01")) as server:
         response = await post(f"{server.url}?api-version=2024-02-01")
 
     assert b"on 2024-02-01" in response.body
@@ -436,7 +436,7 @@ def test_an_address_that_cannot_be_read_is_not_shown() -> None:
 
 
 def test_the_mean_number_of_requests_at_once_is_weighted_by_time() -> None:
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         server.timeline = [(1.0, 1), (2.0, 2), (4.0, 0)]
 
     assert server.most == 2
@@ -511,10 +511,10 @@ async def test_a_stream_without_end_is_left(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 async def test_a_path_may_have_a_query_beside_that_of_the_address() -> None:
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         async with opened(f"{server.url}?api-version=2") as transport:
             await transport.post("m:ask?alt=sse", b"{}")
-    assert server.asked[0].path == "/v1/m:ask?api-version=2&alt=sse"
+    assert server.requests[0].path == "/v1/m:ask?api-version=2&alt=sse"
 
 
 def test_a_date_is_measured_by_the_clock_of_its_server() -> None:

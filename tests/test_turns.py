@@ -26,7 +26,7 @@ from snellen.run.dummies import DUMMIES, most_frequent, oracle, table
 from snellen.scoring import score_predictions
 from snellen.store import Run
 from snellen.testing import check_benchmark
-from tests.servers import Asked, Decide, said, serving, status
+from tests.servers import Decide, ReceivedRequest, completion, serving, status
 from tests.tiny import Says, benchmark, records, run
 
 PICTURES = {f"{n}.png": Canvas(8 + n, 8).png() for n in range(1, 5)}
@@ -50,8 +50,8 @@ def rows(folder: Path, *rows: Mapping[str, Any]) -> Path:
 
 
 def only(folder: Path, row: Mapping[str, Any], **options: Any) -> Sample:
-    made = own_data(rows(folder, row), **options)
-    (sample,) = [made.read(row) for row in made.data]
+    benchmark = own_data(rows(folder, row), **options)
+    (sample,) = [benchmark.read(row) for row in benchmark.data]
     return sample
 
 
@@ -61,20 +61,20 @@ def evaluated(folder: Path, url: str, **options: Any) -> Result:
     )
 
 
-def heard(asked: Asked) -> list[tuple[str, list[str]]]:
+def heard(request: ReceivedRequest) -> list[tuple[str, list[str]]]:
     """A request's messages: (role, parts), a part being text or a picture's name."""
 
-    def part(one: Mapping[str, Any]) -> str:
-        if one["type"] == "text":
-            return str(one["text"])
-        data = base64.b64decode(one["image_url"]["url"].partition(",")[2])
+    def part(item: Mapping[str, Any]) -> str:
+        if item["type"] == "text":
+            return str(item["text"])
+        data = base64.b64decode(item["image_url"]["url"].partition(",")[2])
         return next(name for name, there in PICTURES.items() if there == data)
 
     return [
-        (one["role"], [one["content"]])
-        if isinstance(one["content"], str)
-        else (one["role"], [part(each) for each in one["content"]])
-        for one in asked.json["messages"]
+        (item["role"], [item["content"]])
+        if isinstance(item["content"], str)
+        else (item["role"], [part(parts) for parts in item["content"]])
+        for item in request.json["messages"]
     ]
 
 
@@ -83,7 +83,7 @@ ASK = "\nAnswer the question using a single word or phrase."
 
 def in_order(*texts: str) -> Decide:
     """By how many turns the conversation has."""
-    return lambda asked: said(texts[len(asked.json["messages"]) // 2])
+    return lambda request: completion(texts[len(request.json["messages"]) // 2])
 
 
 # -- what is asked
@@ -93,7 +93,7 @@ def test_the_models_own_replies_stand_between_the_turns(tmp_path: Path) -> None:
     rows(tmp_path, CAT)
     with serving(in_order("a cat", "a horse", "the first")) as server:
         evaluated(tmp_path, server.url)
-        first, second, third = map(heard, server.asked)
+        first, second, third = map(heard, server.requests)
 
     assert first == [("user", ["1.png", f"What is it?{ASK}"])]
     assert second == [
@@ -122,9 +122,9 @@ def test_a_turn_may_have_choices_of_its_own(tmp_path: Path) -> None:
     rows(tmp_path, {"image": "1.png", "turns": turns})
     with serving(in_order("A", "C")) as server:
         result = evaluated(tmp_path, server.url)
-        asked = heard(server.asked[1])[-1]
+        request = heard(server.requests[1])[-1]
 
-    assert asked == (
+    assert request == (
         "user",
         [
             "Its colour?\nA. red\nB. blue\nC. grey\n"
@@ -139,10 +139,10 @@ def test_a_turn_may_have_choices_of_its_own(tmp_path: Path) -> None:
 def test_single_questions_and_conversations_may_be_in_one_file(tmp_path: Path) -> None:
     single = {"id": "dog", "image": "2.png", "question": "What is it?", "answer": "a dog"}
     rows(tmp_path, CAT, single)
-    with serving(lambda asked: said("a cat")) as server:
+    with serving(lambda request: completion("a cat")) as server:
         result = evaluated(tmp_path, server.url)
 
-    assert len(server.asked) == 4
+    assert len(server.requests) == 4
     # Right is the first turn, of two that have an answer and the single question.
     assert result.headline.value == pytest.approx(1 / 3)
     assert result.headline.n == 3
@@ -157,7 +157,7 @@ def test_turns_without_an_answer_are_asked_and_not_scored(tmp_path: Path) -> Non
     with serving(in_order("1", "2", "3")) as server:
         result = evaluated(tmp_path, server.url, task="vqa")
 
-    assert len(server.asked) == 3
+    assert len(server.requests) == 3
     assert result.report.replies == {"ok": 1}
     assert result.headline.value == 1.0
     assert result.report.spent is not None
@@ -166,7 +166,7 @@ def test_turns_without_an_answer_are_asked_and_not_scored(tmp_path: Path) -> Non
 
 def test_a_conversation_without_answers_is_stored_and_scored_nowhere(tmp_path: Path) -> None:
     rows(tmp_path, {"turns": ["One?", "Two?"]})
-    with serving(said("1")) as server:
+    with serving(completion("1")) as server:
         result = evaluated(tmp_path, server.url)
     assert result.scoring().readings == {"no-target": 2}
     assert result.headline.value is None
@@ -178,8 +178,10 @@ def test_a_failed_turn_ends_the_conversation_and_those_behind_it_fail_with_it(
     row = {**CAT, "turns": [*CAT["turns"][:2], {"question": "Which?", "answer": "a dog"}]}
     rows(tmp_path, row)
 
-    def breaks(asked: Asked) -> Any:
-        return status(400, "too long") if len(asked.json["messages"]) == 3 else said("a cat")
+    def breaks(request: ReceivedRequest) -> Any:
+        return (
+            status(400, "too long") if len(request.json["messages"]) == 3 else completion("a cat")
+        )
 
     with serving(breaks) as server:
         broken = evaluated(tmp_path, server.url)
@@ -192,24 +194,24 @@ def test_a_failed_turn_ends_the_conversation_and_those_behind_it_fail_with_it(
     assert broken.headline.bounds is not None
     assert broken.headline.bounds[0] == pytest.approx(1 / 3)
     assert any("turn 2 of it has no reply" in note for note in broken.report.notes)
-    assert len(server.asked) == 2
+    assert len(server.requests) == 2
     assert mended.report.replies == {"ok": 3}
     assert mended.headline.value == 1.0
 
 
 def test_who_wants_to_know_is_told_of_each_turn_that_is_scored(tmp_path: Path) -> None:
     rows(tmp_path, CAT)
-    told = []
+    message = []
     with serving(in_order("a cat", "a horse", "the first")) as server:
         evaluated(
             tmp_path,
             server.url,
-            on_sample=lambda sample, reply, scores: told.append(
+            on_sample=lambda sample, reply, scores: message.append(
                 (sample.id, reply.text, scores["default"])
             ),
         )
 
-    assert told == [("cat#1", "a cat", 1.0), ("cat#2", "a horse", 0.0)]
+    assert message == [("cat#1", "a cat", 1.0), ("cat#2", "a horse", 0.0)]
 
 
 def test_turns_of_one_conversation_share_a_cluster(tmp_path: Path) -> None:
@@ -217,8 +219,8 @@ def test_turns_of_one_conversation_share_a_cluster(tmp_path: Path) -> None:
     every = [{"id": str(i), "turns": turns, "answers": ["yes", "yes"]} for i in range(40)]
     rows(tmp_path, *every)
 
-    def says(asked: Asked) -> Any:
-        return said("yes" if asked.number < 40 else "no")
+    def says(request: ReceivedRequest) -> Any:
+        return completion("yes" if request.number < 40 else "no")
 
     # The first twenty conversations are right in both turns, the others in none: 40 clusters.
     with serving(says) as server:
@@ -230,20 +232,20 @@ def test_what_is_not_finished_is_in_no_result_and_goes_on_where_it_ended(tmp_pat
     rows(tmp_path, CAT, {**CAT, "id": "other"})
     with serving(in_order("a cat", "a dog", "-")) as server:
         part = evaluated(tmp_path, server.url, limit=1)
-        assert len(server.asked) == 3
-        whole = evaluated(tmp_path, server.url)
-        assert len(server.asked) == 6
+        assert len(server.requests) == 3
+        result = evaluated(tmp_path, server.url)
+        assert len(server.requests) == 6
 
     assert "partial: 1 of 2" in part.report.notes
-    assert whole.report.replies == {"ok": 4}
-    assert whole.report.asked_of is None
+    assert result.report.replies == {"ok": 4}
+    assert result.report.asked_of is None
 
 
 def test_a_conversation_that_was_stopped_goes_on_with_its_next_turn(tmp_path: Path) -> None:
-    made = own_data(rows(tmp_path, CAT))
-    first = run(tmp_path, Says(lambda request: "a cat"), made, max_requests=1)
+    benchmark = own_data(rows(tmp_path, CAT))
+    first = run(tmp_path, Says(lambda request: "a cat"), benchmark, max_requests=1)
     again = Says(lambda request: "a dog")
-    second = run(tmp_path, again, made)
+    second = run(tmp_path, again, benchmark)
 
     assert first.result is not None and second.result is not None
     assert first.result.report.n == 0
@@ -253,10 +255,10 @@ def test_a_conversation_that_was_stopped_goes_on_with_its_next_turn(tmp_path: Pa
 
 
 def test_turns_that_another_run_has_are_taken_from_there_and_counted(tmp_path: Path) -> None:
-    made = own_data(rows(tmp_path, CAT))
-    first = run(tmp_path / "first", Says(lambda request: "a cat"), made, max_requests=1)
+    benchmark = own_data(rows(tmp_path, CAT))
+    first = run(tmp_path / "first", Says(lambda request: "a cat"), benchmark, max_requests=1)
     again = Says(lambda request: "a dog")
-    second = run(tmp_path / "second", again, made, reuse=[first.run])
+    second = run(tmp_path / "second", again, benchmark, reuse=[first.run])
 
     assert second.result is not None
     assert [len(request.messages) for request in again.requests] == [3, 5]
@@ -303,16 +305,16 @@ def test_a_conversations_story_has_a_part_for_each_turn(tmp_path: Path) -> None:
 def test_repeats_of_a_conversation_are_repeats_of_its_turns(tmp_path: Path) -> None:
     rows(tmp_path, {"turns": ["One?", "Two?"], "answers": ["a", "b"]})
 
-    def says(asked: Asked) -> Any:
-        right = "ab"[len(asked.json["messages"]) // 2]
-        return said(right if asked.json.get("seed") else "c")
+    def says(request: ReceivedRequest) -> Any:
+        right = "ab"[len(request.json["messages"]) // 2]
+        return completion(right if request.json.get("seed") else "c")
 
     with serving(says) as server:
         result = evaluated(tmp_path, server.url, repeats=2, task="vqa")
 
-    found = result.report.repeats["default"]
-    assert (found.questions, result.report.n, result.report.conversations) == (2, 4, 2)
-    assert (found.metrics["pass@1"].value, found.metrics["pass@2"].value) == (0.5, 1.0)
+    repeats = result.report.repeats["default"]
+    assert (repeats.questions, result.report.n, result.report.conversations) == (2, 4, 2)
+    assert (repeats.metrics["pass@1"].value, repeats.metrics["pass@2"].value) == (0.5, 1.0)
 
 
 def test_conversations_keep_to_the_contract_of_benchmarks(tmp_path: Path) -> None:
@@ -332,15 +334,17 @@ def test_conversations_keep_to_the_contract_of_benchmarks(tmp_path: Path) -> Non
 
 
 def test_a_file_of_predictions_does_not_say_which_turn_is_answered(tmp_path: Path) -> None:
-    made = own_data(rows(tmp_path, CAT))
+    benchmark = own_data(rows(tmp_path, CAT))
     with pytest.raises(UsageError, match="does not say which turn"):
-        score_predictions(made, {"cat": "a cat"}, where="replies.json")
+        score_predictions(benchmark, {"cat": "a cat"}, where="replies.json")
 
 
 def test_a_model_that_knows_all_is_right_in_every_turn(tmp_path: Path) -> None:
-    made = own_data(rows(tmp_path, CAT))
-    assert made.check is not None
-    finished = run(tmp_path, Recorded("oracle", table(made, oracle(made.check))), made)
+    benchmark = own_data(rows(tmp_path, CAT))
+    assert benchmark.check is not None
+    finished = run(
+        tmp_path, Recorded("oracle", table(benchmark, oracle(benchmark.check))), benchmark
+    )
     assert finished.result is not None
     assert (finished.result.headline.value, finished.result.headline.n) == (1.0, 2)
 
@@ -387,27 +391,30 @@ def test_a_sheet_has_turns_as_json_text(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     quoted = turns.replace('"', '""')
     path.write_text(f'id,turns\n1,"{quoted}"\n')
-    made = own_data(path)
-    (sample,) = [made.read(row) for row in made.data]
+    benchmark = own_data(path)
+    (sample,) = [benchmark.read(row) for row in benchmark.data]
 
-    assert made.provenance.options["task"] == "yesno"
-    assert made.procedure.conversation.by_turn is not None
-    assert [one.target for one in made.procedure.conversation.by_turn(sample)] == ["yes", None]
+    assert benchmark.provenance.options["task"] == "yesno"
+    assert benchmark.procedure.conversation.by_turn is not None
+    assert [turn.target for turn in benchmark.procedure.conversation.by_turn(sample)] == [
+        "yes",
+        None,
+    ]
 
 
 def test_columns_can_be_mapped_inside_of_turns(tmp_path: Path) -> None:
     row = {"dialogue": [{"q": "What is it?", "gold": "yes"}]}
     columns = {"dialogue": "turns", "q": "question", "gold": "answer"}
-    made = own_data(rows(tmp_path, row), columns=columns)
-    (sample,) = [made.read(row) for row in made.data]
-    assert made.procedure.conversation.by_turn is not None
-    assert [(one.question, one.target) for one in made.procedure.conversation.by_turn(sample)] == [
-        ("What is it?", "yes")
-    ]
-    again = stored(made.name, json.loads(json.dumps(dict(made.provenance.options))))
+    benchmark = own_data(rows(tmp_path, row), columns=columns)
+    (sample,) = [benchmark.read(row) for row in benchmark.data]
+    assert benchmark.procedure.conversation.by_turn is not None
+    assert [
+        (turn.question, turn.target) for turn in benchmark.procedure.conversation.by_turn(sample)
+    ] == [("What is it?", "yes")]
+    again = stored(benchmark.name, json.loads(json.dumps(dict(benchmark.provenance.options))))
     assert (again.procedure.conversation.turns, again.procedure.conversation.by_turn) == (
         None,
-        made.procedure.conversation.by_turn,
+        benchmark.procedure.conversation.by_turn,
     )
 
 
@@ -476,9 +483,9 @@ def test_pictures_stand_where_the_text_calls_them(tmp_path: Path) -> None:
         "answer": "yes",
     }
     rows(tmp_path, row)
-    with serving(said("yes")) as server:
+    with serving(completion("yes")) as server:
         evaluated(tmp_path, server.url)
-        (message,) = heard(server.asked[0])
+        (message,) = heard(server.requests[0])
 
     assert message == (
         "user",
@@ -498,9 +505,9 @@ def test_pictures_stand_where_the_text_calls_them(tmp_path: Path) -> None:
 def test_choices_may_be_pictures(tmp_path: Path) -> None:
     row = {"image": ["1.png", "2.png"], "question": "Which?", "A": "<image 1>", "B": "<image 2>"}
     rows(tmp_path, {**row, "answer": "A"})
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         evaluated(tmp_path, server.url)
-        ((_, parts),) = heard(server.asked[0])
+        ((_, parts),) = heard(server.requests[0])
 
     end = "\nAnswer with the option's letter from the given choices directly."
     assert parts == ["Which?\nA. ", "1.png", "\nB. ", "2.png", end]
@@ -508,9 +515,9 @@ def test_choices_may_be_pictures(tmp_path: Path) -> None:
 
 def test_a_mark_in_a_row_without_pictures_is_text(tmp_path: Path) -> None:
     rows(tmp_path, {"question": "What does <image> do in HTML?", "answer": "nothing"})
-    with serving(said("nothing")) as server:
+    with serving(completion("nothing")) as server:
         evaluated(tmp_path, server.url)
-        assert heard(server.asked[0]) == [("user", [f"What does <image> do in HTML?{ASK}"])]
+        assert heard(server.requests[0]) == [("user", [f"What does <image> do in HTML?{ASK}"])]
 
 
 @pytest.mark.parametrize(
@@ -534,16 +541,16 @@ def test_marks_in_a_turn_call_the_pictures_of_that_turn(tmp_path: Path) -> None:
         {"question": "Like <image 1>?", "image": "2.png", "answer": "yes"},
     ]
     rows(tmp_path, {"turns": turns})
-    with serving(said("yes")) as server:
+    with serving(completion("yes")) as server:
         evaluated(tmp_path, server.url)
-        _, _, (_, parts) = heard(server.asked[1])
+        _, _, (_, parts) = heard(server.requests[1])
     assert parts == ["Like ", "2.png", "?\nAnswer with yes or no."]
 
 
 def test_the_most_frequent_answer_is_counted_over_turns(tmp_path: Path) -> None:
-    made = own_data(rows(tmp_path, CAT, {**CAT, "id": "other"}))
-    one = Sample(id="x", question="?")
-    assert most_frequent(made)(one) == "a cat"
+    benchmark = own_data(rows(tmp_path, CAT, {**CAT, "id": "other"}))
+    sample = Sample(id="x", question="?")
+    assert most_frequent(benchmark)(sample) == "a cat"
 
 
 def test_a_manifest_of_a_conversation_names_its_benchmark(tmp_path: Path) -> None:
@@ -558,8 +565,11 @@ def test_the_rows_of_the_guide_are_read(tmp_path: Path) -> None:
     guide = (Path(__file__).parents[1] / "docs/turns.md").read_text()
     block = guide.partition("```\n")[2].partition("```")[0]
     (tmp_path / "mine.jsonl").write_text(block)
-    made = own_data(tmp_path / "mine.jsonl")
-    right = [[one.target for one in made.turn_samples(made.read(row))] for row in made.data]
+    benchmark = own_data(tmp_path / "mine.jsonl")
+    right = [
+        [turn.target for turn in benchmark.turn_samples(benchmark.read(row))]
+        for row in benchmark.data
+    ]
     assert right == [["cat", "grey"], ["yes", "no"], [None, "poodle"]]
 
 
@@ -567,8 +577,8 @@ def test_failures_are_told_by_turn(tmp_path: Path) -> None:
     def fails(request: Request) -> str | Reply:
         raise Rejected("no")
 
-    made = own_data(rows(tmp_path, CAT))
-    finished = run(tmp_path, Says(fails), made)
+    benchmark = own_data(rows(tmp_path, CAT))
+    finished = run(tmp_path, Says(fails), benchmark)
     assert finished.result is not None
     assert finished.result.report.replies == {"failed": 2}
 

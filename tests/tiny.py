@@ -40,7 +40,7 @@ class Says:
         return content if isinstance(content, Reply) else Reply(text=content, stop="stop")
 
     @property
-    def asked(self) -> list[str]:
+    def questions(self) -> list[str]:
         return [request.messages[0].text for request in self.requests]
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.servers import Answer, Asked
+from tests.servers import Answer, ReceivedRequest
 
 Turn = tuple[str, list[str | bytes]]
 """Who spoke, and what: texts, and the bytes of pictures."""
@@ -39,14 +39,14 @@ class Vendor:
     ends: str
     cut: str
     withheld: str
-    whole: Callable[[str, str, str], Any]
+    full: Callable[[str, str, str], Any]
     events: Callable[[Sequence[str], Sequence[str], str], list[Any]]
     broken: Callable[[int, str], Any]
-    told: Callable[[int, str], Any]
+    refused_with: Callable[[int, str], Any]
     heard: Callable[[Any], list[Turn]]
 
-    def said(self, text: str, *, thought: str = "", stop: str | None = None) -> Answer:
-        return answer(self.whole(text, thought, stop or self.ends))
+    def answered(self, text: str, *, thought: str = "", stop: str | None = None) -> Answer:
+        return answer(self.full(text, thought, stop or self.ends))
 
     def streamed(
         self, *texts: str, thoughts: Sequence[str] = (), stop: str | None = None
@@ -57,8 +57,8 @@ class Vendor:
         fields = {"Content-Type": "application/json", **headers}
         return Answer(status, json.dumps(self.broken(status, words)).encode(), fields)
 
-    def turns(self, asked: Asked) -> list[Turn]:
-        return self.heard(asked.json)
+    def turns(self, request: ReceivedRequest) -> list[Turn]:
+        return self.heard(request.json)
 
 
 def answer(body: Any) -> Answer:
@@ -342,10 +342,10 @@ OPENAI = Vendor(
     ends="stop",
     cut="length",
     withheld="content_filter",
-    whole=_chat,
+    full=_chat,
     events=_chat_events,
     broken=_openai_error,
-    told=_openai_error,
+    refused_with=_openai_error,
     heard=_chat_turns,
 )
 RESPONSES = Vendor(
@@ -356,10 +356,10 @@ RESPONSES = Vendor(
     ends="completed",
     cut="max_output_tokens",
     withheld="content_filter",
-    whole=_response,
+    full=_response,
     events=_response_events,
     broken=_openai_error,
-    told=_response_error,
+    refused_with=_response_error,
     heard=_response_turns,
 )
 ANTHROPIC = Vendor(
@@ -370,10 +370,10 @@ ANTHROPIC = Vendor(
     ends="end_turn",
     cut="max_tokens",
     withheld="refusal",
-    whole=_message,
+    full=_message,
     events=_message_events,
     broken=_anthropic_error,
-    told=_anthropic_error,
+    refused_with=_anthropic_error,
     heard=_message_turns,
 )
 GOOGLE = Vendor(
@@ -384,10 +384,10 @@ GOOGLE = Vendor(
     ends="STOP",
     cut="MAX_TOKENS",
     withheld="SAFETY",
-    whole=_gemini,
+    full=_gemini,
     events=_gemini_events,
     broken=google_error,
-    told=google_error,
+    refused_with=google_error,
     heard=_gemini_turns,
 )
 VENDORS = (OPENAI, RESPONSES, ANTHROPIC, GOOGLE)

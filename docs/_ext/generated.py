@@ -52,16 +52,16 @@ SUFFIX = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp", "image/
 def text(plain: str) -> str:
     """Plain text as Markdown: addresses and places in repositories are links, what is in backticks
     is code, every other sign means itself."""
-    made: list[str] = []
+    created: list[str] = []
     at = 0
-    for found in re.finditer(f"`[^`]+`|{AT.pattern}|{URL.pattern}", plain):
-        made.append(_escaped(plain[at : found.start()]))
-        if found["repo"]:
-            made.append(_place(found))
+    for match in re.finditer(f"`[^`]+`|{AT.pattern}|{URL.pattern}", plain):
+        created.append(_escaped(plain[at : match.start()]))
+        if match["repo"]:
+            created.append(_linked_source(match))
         else:
-            made.append(found[0] if found[0].startswith("`") else f"<{found[0]}>")
-        at = found.end()
-    return "".join([*made, _escaped(plain[at:])])
+            created.append(match[0] if match[0].startswith("`") else f"<{match[0]}>")
+        at = match.end()
+    return "".join([*created, _escaped(plain[at:])])
 
 
 def _escaped(plain: str) -> str:
@@ -70,9 +70,9 @@ def _escaped(plain: str) -> str:
     return re.sub(r"^(\s*)([-+]|\d+(?=\.))", r"\1\\\2", escaped) if escaped[:1] in "-+" else escaped
 
 
-def _place(found: re.Match[str]) -> str:
-    repo, commit, path = found["repo"], found["commit"], found["path"]
-    lines = (found["lines"] or "").strip()
+def _linked_source(match: re.Match[str]) -> str:
+    repo, commit, path = match["repo"], match["commit"], match["path"]
+    lines = (match["lines"] or "").strip()
     shown = f"{repo}@{commit[:7]}" + (f":{path}" if path else "") + lines
     if not path:
         return f"[`{shown}`](https://github.com/{repo}/tree/{commit})"
@@ -97,32 +97,32 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def sections(sheet: str) -> Mapping[str, Sequence[str]]:
     """A sheet's parts by their first word, their lines as far to the left as they go."""
-    found: dict[str, list[str]] = {}
+    actual: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in sheet.splitlines()[1:]:
         if begins := SECTION.match(line):
-            lines = found.setdefault(begins[1], [])
+            lines = actual.setdefault(begins[1], [])
             lines.append(line[begins.end() :])
         elif line.strip():
             lines.append(line[9:] if line.startswith(" " * 9) else line.strip())
-    return found
+    return actual
 
 
 def flowing(lines: Sequence[str]) -> str:
     """Lines that were broken at a width, as a paragraph; a list or table in them as it stands."""
     if any(line.startswith(" ") or "   " in line for line in lines):
         return fenced("\n".join(lines))
-    whole = ""
+    full = ""
     for line in lines:
         # A place in a repository goes on in the next line, without a blank.
-        joint = "" if re.search(r"@[0-9a-f]{40}:$|/$", whole) or not whole else " "
-        whole += joint + line
-    return text(whole) + "\n"
+        joint = "" if re.search(r"@[0-9a-f]{40}:$|/$", full) or not full else " "
+        full += joint + line
+    return text(full) + "\n"
 
 
 def benchmark_page(entry: registry.Entry, pictures: Path) -> str:
     """One benchmark's page; the pictures of its example are written to `pictures`."""
-    made = registry.benchmark(entry.name)
+    benchmark = registry.benchmark(entry.name)
     few = registry.benchmark(entry.name, data=Path(registry.SYNTHETIC))
     document = show.sheet(entry.name, Path(registry.SYNTHETIC))
     sheet = sections(entry.sheet)
@@ -132,7 +132,7 @@ def benchmark_page(entry: registry.Entry, pictures: Path) -> str:
     parts.append(f"`-b {entry.name}`\n")
     for name in ("Paper", "Data"):
         parts += [f"## {name}\n", flowing(sheet[name])]
-    parts += [_files(made), _commands(entry.name, made)]
+    parts += [_files(benchmark), _commands(entry.name, benchmark)]
     parts += ["## Prompt\n", flowing(sheet["Prompt"]), _example(few, pictures, entry.name)]
     parts += ["## Scoring\n", flowing(sheet["Scoring"]), _scorings(document)]
     parts += ["## Proof\n", flowing(sheet["Proof"])]
@@ -140,12 +140,17 @@ def benchmark_page(entry: registry.Entry, pictures: Path) -> str:
         "Figures, published and ours: [parity](../../parity.md). "
         "What else is known: [why scores differ](../../why-scores-differ.md).\n"
     )
-    parts += [_options(document), _facts(document, made), _capabilities(made), _names(entry)]
+    parts += [
+        _options(document),
+        _facts(document, benchmark),
+        _capabilities(benchmark),
+        _names(entry),
+    ]
     return "\n".join(part for part in parts if part)
 
 
-def _files(made: Benchmark) -> str:
-    published = made.interop.files.published if made.interop.files else ()
+def _files(benchmark: Benchmark) -> str:
+    published = benchmark.interop.files.published if benchmark.interop.files else ()
     if not published:
         return ""
     rows = []
@@ -159,8 +164,8 @@ def _files(made: Benchmark) -> str:
     return "What `snellen data get` gets:\n\n" + table(head, rows)
 
 
-def _commands(name: str, made: Benchmark) -> str:
-    published = made.interop.files.published if made.interop.files else ()
+def _commands(name: str, benchmark: Benchmark) -> str:
+    published = benchmark.interop.files.published if benchmark.interop.files else ()
     data = "" if published or not registry.reads_data(name) else " --data PATH"
     lines = [f"snellen data get {name}"] if published else []
     lines.append(f"snellen run -m openai/NAME --base-url http://localhost:8000/v1 -b {name}{data}")
@@ -191,16 +196,17 @@ def _example(few: Benchmark, pictures: Path, name: str) -> str:
                 assert isinstance(loaded.source, bytes)
                 file = pictures / f"{name}-{number}.{SUFFIX[loaded.mime or '']}"
                 file.write_bytes(loaded.source)
-                place = text(part.label or "picture")
+                position = text(part.label or "picture")
                 size = f"{loaded.width} x {loaded.height} pixels"
                 parts.append(f"![{size}](../pictures/{file.name})\n")
-                parts.append(f"{place}, {size}\n")
+                parts.append(f"{position}, {size}\n")
             else:
-                place = part.label or "video"
+                position = part.label or "video"
                 end = f"{part.end:g}" if part.end is not None else "its end"
                 shown = part.policy or few.procedure.frames or "the default policy"
                 parts.append(
-                    f"A video, {text(place)}, from {part.start:g} to {end} s, by {text(shown)}.\n"
+                    f"A video, {text(position)}, from {part.start:g} to {end} s, "
+                    f"by {text(shown)}.\n"
                 )
     right = sample.target if sample.target is not None else " | ".join(sample.references)
     parts.append(f"What is right: {text(right) if right else 'not known to us'}\n")
@@ -221,7 +227,7 @@ def _options(document: Mapping[str, Any]) -> str:
         return ""
     rows = []
     for name, option in document["options"].items():
-        choices = ", ".join(f"`{one}`" for one in option["choices"] or [])
+        choices = ", ".join(f"`{item}`" for item in option["choices"] or [])
         rows.append([f"`{name}`", f"`{option['default']}`", choices])
     name = document["benchmark"]
     first, option = next(iter(document["options"].items()))
@@ -232,37 +238,37 @@ def _options(document: Mapping[str, Any]) -> str:
     )
 
 
-def _facts(document: Mapping[str, Any], made: Benchmark) -> str:
+def _facts(document: Mapping[str, Any], benchmark: Benchmark) -> str:
     lines = [
-        f"- Asked for: `{made.procedure.kind}`, up to {made.max_answer_tokens:,} tokens an answer."
+        f"- Kind of reply: `{benchmark.procedure.kind}`, with up to "
+        f"{benchmark.max_answer_tokens:,} tokens."
     ]
-    if made.presentation.break_down_by:
-        lines.append(
-            f"- Broken down by {', '.join(f'`{one}`' for one in made.presentation.break_down_by)}."
-        )
-    if made.cluster_by is not None:
+    if benchmark.presentation.break_down_by:
+        tags = ", ".join(f"`{tag}`" for tag in benchmark.presentation.break_down_by)
+        lines.append(f"- Broken down by {tags}.")
+    if benchmark.cluster_by is not None:
         lines.append(
             "- Samples share pictures or videos; intervals know that "
             "([intervals](../../decisions/intervals.md))."
         )
-    lines += [f"- {text(note)}" for note in made.notes]
+    lines += [f"- {text(note)}" for note in benchmark.notes]
     return "## More\n\n" + "\n".join(lines) + "\n"
 
 
-def _capabilities(made: Benchmark) -> str:
-    if made.presentation.capabilities is None:
+def _capabilities(benchmark: Benchmark) -> str:
+    if benchmark.presentation.capabilities is None:
         return ""
-    source = made.presentation.capabilities.source
+    source = benchmark.presentation.capabilities.source
     whose = "By our own definition" if source == "ours" else f"By {text(source)}"
     parts = ["## What it asks of a model\n", f"{whose}.\n"]
-    leaves = made.presentation.capabilities.leaves
-    if made.presentation.capabilities.tag:
+    leaves = benchmark.presentation.capabilities.leaves
+    if benchmark.presentation.capabilities.tag:
         by_leaf: dict[str, list[str]] = {}
         for category, leaf in leaves.items():
             by_leaf.setdefault(leaf, []).append(category)
         order = [leaf for leaf in (*capabilities.LEAVES, UNMAPPED) if leaf in by_leaf]
         rows = [[f"`{leaf}`", text(", ".join(by_leaf[leaf]))] for leaf in order]
-        parts.append(table(["capability", text(made.presentation.capabilities.tag)], rows))
+        parts.append(table(["capability", text(benchmark.presentation.capabilities.tag)], rows))
     else:
         parts.append(f"All of it: `{leaves['']}`.\n")
     return "\n".join(parts)
@@ -275,7 +281,7 @@ def _names(entry: registry.Entry) -> str:
         own = alias[0].isupper() or alias == options.get("name") or not alias.islower()
         theirs["VLMEvalKit" if own else "lmms-eval"].append(alias)
     rows = [
-        [tool, ", ".join(f"`{one}`" for one in names)] for tool, names in theirs.items() if names
+        [tool, ", ".join(f"`{name}`" for name in names)] for tool, names in theirs.items() if names
     ]
     if not rows:
         return ""
@@ -286,14 +292,14 @@ def benchmarks_page(entries: Sequence[registry.Entry]) -> str:
     """The list of all benchmarks, and the tree of pages."""
     rows = [
         [
-            f"[{text(one.name)}](benchmarks/{one.name}.md)",
-            text(one.title.partition(": ")[2]),
-            ", ".join(registry.benchmark(one.name).scorings),
-            text(_proven(one)),
+            f"[{text(entry.name)}](benchmarks/{entry.name}.md)",
+            text(entry.title.partition(": ")[2]),
+            ", ".join(registry.benchmark(entry.name).scorings),
+            text(_proven(entry)),
         ]
-        for one in entries
+        for entry in entries
     ]
-    tree = "\n".join(f"benchmarks/{one.name}" for one in entries)
+    tree = "\n".join(f"benchmarks/{entry.name}" for entry in entries)
     return (
         "# Benchmarks\n\nA page for each, made from its file: paper, data, licence, prompt, "
         "scorings, proof, an example, commands. `snellen show NAME` says the same in the "
@@ -307,19 +313,19 @@ def benchmarks_page(entries: Sequence[registry.Entry]) -> str:
 
 def _proven(entry: registry.Entry) -> str:
     """On what a sheet's scorer is proven, in a few words."""
-    whole = " ".join(sections(entry.sheet)["Proof"])
-    if found := re.match(r"published (?:[a-z ]+) of (.+?)(?:[:;.,] | to |$)", whole):
-        return f"published outputs ({found[1]})"
+    text = " ".join(sections(entry.sheet)["Proof"])
+    if match := re.match(r"published (?:[a-z ]+) of (.+?)(?:[:;.,] | to |$)", text):
+        return f"published outputs ({match[1]})"
     kinds = {"made": "made replies", "generated": "made replies", "by hand": "by hand"}
-    return next((said for word, said in kinds.items() if word in whole), "its page says")
+    return next((item for word, item in kinds.items() if word in text), "its page says")
 
 
 def measures_page(entries: Sequence[registry.Entry]) -> str:
     """Which benchmark measures what: the tree of capabilities, with the benchmarks at each leaf."""
     of: dict[str, list[str]] = {}
     for entry in entries:
-        said = registry.benchmark(entry.name).presentation.capabilities
-        for leaf in dict.fromkeys(said.leaves.values() if said else ()):
+        text = registry.benchmark(entry.name).presentation.capabilities
+        for leaf in dict.fromkeys(text.leaves.values() if text else ()):
             of.setdefault(leaf, []).append(entry.name)
     parts = [
         "# Which benchmark measures what\n",

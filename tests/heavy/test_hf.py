@@ -83,27 +83,27 @@ def ask(*messages: Message, most: int = 12, **more: Any) -> Request:
 
 def ragged(n: int) -> list[Request]:
     """Of none to three pictures of many sizes, in several turns, with limits of their own."""
-    made = []
+    created = []
     for k in range(n):
         shown = [
             picture(10 * k + i, 20 + 13 * ((k + i) % 7), 90 - 11 * (k % 6)) for i in range(k % 4)
         ]
-        asked: list[Part] = [*shown, f"{QUESTIONS[k % 4]} {k} " + "one " * (k % 9)]
-        turns = [user(*asked)]
+        request: list[Part] = [*shown, f"{QUESTIONS[k % 4]} {k} " + "one " * (k % 9)]
+        turns = [user(*request)]
         if k % 3 == 1:
             turns = [system("answer yes or no"), *turns]
         if k % 5 == 2:
             turns = [*turns, assistant("four"), user(picture(999 - k, 40, 40), "what happens ?")]
-        made.append(ask(*turns, most=4 + k % 9))
-    return made
+        created.append(ask(*turns, most=4 + k % 9))
+    return created
 
 
 def replies(folder: Path, requests: Sequence[Request], **extra: Any) -> list[Any]:
     """Asked all at once; where one fails, why."""
-    return asked_of(registry.model(f"hf/{folder}", Profile(extra=extra)), requests)
+    return answers_of(registry.model(f"hf/{folder}", Profile(extra=extra)), requests)
 
 
-def asked_of(opened: registry.Opened, requests: Sequence[Request]) -> list[Any]:
+def answers_of(opened: registry.Opened, requests: Sequence[Request]) -> list[Any]:
     model: Any = opened.model
 
     async def body() -> list[Any]:
@@ -115,8 +115,8 @@ def asked_of(opened: registry.Opened, requests: Sequence[Request]) -> list[Any]:
     return asyncio.run(body())
 
 
-def texts(found: Sequence[Reply]) -> list[str]:
-    return [reply.text for reply in found]
+def texts(replies: Sequence[Reply]) -> list[str]:
+    return [reply.text for reply in replies]
 
 
 # -- plain transformers
@@ -152,10 +152,10 @@ class Plain:
             chat.append({"role": message.role, "content": content})
         more: dict[str, Any] = {}
         if n_frames:
-            told = [
+            text = [
                 {"fps": 2.0, "total_num_frames": n, "frames_indices": [*range(n)]} for n in n_frames
             ]
-            more = {"do_sample_frames": False, "video_metadata": told}
+            more = {"do_sample_frames": False, "video_metadata": text}
         return self.processor.apply_chat_template(
             chat,
             tokenize=True,
@@ -167,35 +167,35 @@ class Plain:
 
     def tokens(self, request: Request) -> list[int]:
         inputs = self.inputs(request)
-        made = self.model.generate(
+        reply = self.model.generate(
             **inputs, max_new_tokens=request.generation.max_tokens, do_sample=False
         )
-        said: list[int] = made[0, inputs["input_ids"].shape[1] :].tolist()
-        return said
+        numbers: list[int] = reply[0, inputs["input_ids"].shape[1] :].tolist()
+        return numbers
 
     def text(self, request: Request) -> str:
         return str(self.processor.decode(self.tokens(request), skip_special_tokens=True))
 
     def logprobs(self, request: Request) -> list[Ranked]:
         """A forward over prompt and choice, for one choice after the other."""
-        found = []
+        actual = []
         inputs = self.inputs(request)
         prompt = inputs.pop("input_ids")
         inputs.pop("attention_mask")
         kinds = inputs.pop("mm_token_type_ids", None)
         for choice in request.choices:
             ids = self.processor.tokenizer(choice, add_special_tokens=False)["input_ids"]
-            whole = self.torch.cat([prompt, self.torch.tensor([ids])], 1)
+            joined = self.torch.cat([prompt, self.torch.tensor([ids])], 1)
             if kinds is not None:
                 n = len(ids)
                 inputs["mm_token_type_ids"] = self.torch.nn.functional.pad(kinds, (0, n))
             with self.torch.inference_mode():
-                logits = self.model(input_ids=whole, **inputs).logits[0].double()
+                logits = self.model(input_ids=joined, **inputs).logits[0].double()
             scores = logits.log_softmax(-1)
             start = prompt.shape[1] - 1
             summed = sum(float(scores[start + k, token]) for k, token in enumerate(ids))
-            found.append(Ranked(summed, len(ids)))
-        return found
+            actual.append(Ranked(summed, len(ids)))
+        return actual
 
 
 def opened(image: Image) -> PIL.Image.Image:
@@ -207,13 +207,13 @@ def opened(image: Image) -> PIL.Image.Image:
 
 
 def test_ragged_batches_say_what_each_request_alone_does(folder: Path) -> None:
-    asked_for = json.loads((folder / "tokenizer_config.json").read_text())["padding_side"]
-    assert asked_for == "right", "so that replies are wrong where that is followed"
+    padding_side = json.loads((folder / "tokenizer_config.json").read_text())["padding_side"]
+    assert padding_side == "right", "so that replies are wrong where that is followed"
     requests = ragged(24)
     plain = Plain(folder)
-    found = replies(folder, requests)
-    assert texts(found) == [plain.text(request) for request in requests]
-    assert len(set(texts(found))) >= 0.9 * len(requests)
+    actual = replies(folder, requests)
+    assert texts(actual) == [plain.text(request) for request in requests]
+    assert len(set(texts(actual))) >= 0.9 * len(requests)
 
 
 def test_videos_say_what_each_alone_does(folder: Path) -> None:
@@ -224,9 +224,9 @@ def test_videos_say_what_each_alone_does(folder: Path) -> None:
     ]  # fmt: skip
     requests.append(ask(user("what happens ?")))
     plain = Plain(folder)
-    found = replies(folder, requests)
-    assert texts(found) == [plain.text(request) for request in requests]
-    assert len(set(texts(found))) >= 0.9 * len(requests)
+    actual = replies(folder, requests)
+    assert texts(actual) == [plain.text(request) for request in requests]
+    assert len(set(texts(actual))) >= 0.9 * len(requests)
 
 
 def test_a_video_goes_as_pictures_where_the_profile_says_so(folders: dict[str, Path]) -> None:
@@ -235,8 +235,8 @@ def test_a_video_goes_as_pictures_where_the_profile_says_so(folders: dict[str, P
         user(*(f.image for f in shown.messages[0].videos[0].frames), "what happens ?")
     )
     native, forced, expected = (
-        texts(replies(folders["qwen2_5_vl"], [one], **extra))[0]
-        for one, extra in ((shown, {}), (shown, {"video": "frames"}), (as_pictures, {}))
+        texts(replies(folders["qwen2_5_vl"], [item], **extra))[0]
+        for item, extra in ((shown, {}), (shown, {"video": "frames"}), (as_pictures, {}))
     )
     assert forced == expected != native
 
@@ -246,9 +246,9 @@ def test_frames_keep_their_own_times() -> None:
 
     from snellen.models.hf_prompts import video_metadata
 
-    told = VideoMetadata(**video_metadata((3.0, 3.5, 4.25, 6.0)))
-    assert told.timestamps == [3.0, 3.5, 4.25, 6.0]
-    assert told.sampled_fps == 1.0, "a frame a second, on the average"
+    message = VideoMetadata(**video_metadata((3.0, 3.5, 4.25, 6.0)))
+    assert message.timestamps == [3.0, 3.5, 4.25, 6.0]
+    assert message.sampled_fps == 1.0, "a frame a second, on the average"
 
 
 def test_tokens_are_counted(folder: Path) -> None:
@@ -264,19 +264,19 @@ def test_tokens_are_counted(folder: Path) -> None:
 
 def test_each_row_ends_at_its_own_end_token(llava: Path, tmp_path: Path) -> None:
     requests = [
-        replace(one, generation=Generation(max_tokens=8, temperature=0)) for one in ragged(6)
+        replace(row, generation=Generation(max_tokens=8, temperature=0)) for row in ragged(6)
     ]
-    said = Plain(llava).tokens(requests[3])
+    text = Plain(llava).tokens(requests[3])
     ended = tmp_path / "ended"
     shutil.copytree(llava, ended)
     config = json.loads((llava / "generation_config.json").read_text())
-    config["eos_token_id"] = [2, said[3]]
+    config["eos_token_id"] = [2, text[3]]
     (ended / "generation_config.json").write_text(json.dumps(config))
     plain = Plain(llava)
-    found = replies(ended, requests)
-    for request, reply in zip(requests, found, strict=True):
+    actual = replies(ended, requests)
+    for request, reply in zip(requests, actual, strict=True):
         tokens = plain.tokens(request)
-        end = tokens.index(said[3]) if said[3] in tokens else len(tokens)
+        end = tokens.index(text[3]) if text[3] in tokens else len(tokens)
         assert reply.text == plain.processor.decode(tokens[:end], skip_special_tokens=True)
         assert reply.stop == ("stop" if end < len(tokens) else "length")
         assert reply.usage.output == end
@@ -284,12 +284,12 @@ def test_each_row_ends_at_its_own_end_token(llava: Path, tmp_path: Path) -> None
 
 def test_each_row_ends_at_its_own_stop_string_and_before_it(llava: Path) -> None:
     requests = [ask(*request.messages, most=16) for request in ragged(5)]
-    whole = texts(replies(llava, requests))
-    stop = whole[2][5:7]
+    full = texts(replies(llava, requests))
+    stop = full[2][5:7]
     stopped = replies(
-        llava, [replace(one, stop=(stop,)) if k == 2 else one for k, one in enumerate(requests)]
+        llava, [replace(item, stop=(stop,)) if k == 2 else item for k, item in enumerate(requests)]
     )
-    expected = [*whole[:2], whole[2].partition(stop)[0], *whole[3:]]
+    expected = [*full[:2], full[2].partition(stop)[0], *full[3:]]
     assert texts(stopped) == expected
     assert [reply.stop for reply in stopped] == ["length", "length", "stop", "length", "length"]
     assert stopped[2].usage.output < 16
@@ -300,8 +300,8 @@ def test_each_row_ends_at_its_own_stop_string_and_before_it(llava: Path) -> None
 
 def samples(llava: Path, folder: Path, **config: Any) -> Path:
     shutil.copytree(llava, folder)
-    said = json.loads((llava / "generation_config.json").read_text())
-    (folder / "generation_config.json").write_text(json.dumps({**said, **config}))
+    document = json.loads((llava / "generation_config.json").read_text())
+    (folder / "generation_config.json").write_text(json.dumps({**document, **config}))
     return folder
 
 
@@ -332,8 +332,8 @@ def test_temperature_0_is_greedy_whatever_the_model_says(llava: Path, tmp_path: 
 def test_without_a_temperature_the_models_own_settings_hold(llava: Path, tmp_path: Path) -> None:
     sampling = samples(llava, tmp_path / "sampling", do_sample=True, temperature=5.0, top_k=300)
     free = [
-        replace(one, generation=Generation(max_tokens=12), seed=seed)
-        for one in ragged(1)
+        replace(row, generation=Generation(max_tokens=12), seed=seed)
+        for row in ragged(1)
         for seed in range(4)
     ]
     assert len(set(texts(replies(sampling, free)))) == 4
@@ -371,11 +371,11 @@ def test_choices_have_the_log_probabilities_of_a_forward_for_each(
     requests = [rankable(k) for k in range(4)]
     requests.append(replace(requests[1], messages=(user(video(1, 3), "what happens ?"),)))
     plain = Plain(folder)
-    for request, found in zip(requests, ranked(folder, requests, **extra), strict=True):
+    for request, score in zip(requests, ranked(folder, requests, **extra), strict=True):
         expected = plain.logprobs(request)
-        assert [one.tokens for one in found] == [one.tokens for one in expected]
-        for one, other in zip(found, expected, strict=True):
-            assert math.isclose(one.logprob, other.logprob, rel_tol=1e-5)
+        assert [item.tokens for item in score] == [item.tokens for item in expected]
+        for item, other in zip(score, expected, strict=True):
+            assert math.isclose(item.logprob, other.logprob, rel_tol=1e-5)
 
 
 def test_it_ranks_by_the_contract(llava: Path) -> None:
@@ -399,10 +399,12 @@ def test_seed_bench_is_ranked_as_by_a_plain_loop(llava: Path, tmp_path: Path) ->
             Message(m.role, tuple(images.load(p) if isinstance(p, Image) else p for p in m.content))
             for m in request.messages
         )
-        losses = [-one.logprob for one in plain.logprobs(replace(request, messages=loaded))]
+        losses = [-reply.logprob for reply in plain.logprobs(replace(request, messages=loaded))]
         chosen[sample.id] = "ABCD"[losses.index(min(losses))]
         right += chosen[sample.id] == sample.target
-    stored = {one.key[0]: one for one in Run(result.run).replies() if isinstance(one, ReplyRecord)}
+    stored = {
+        reply.key[0]: reply for reply in Run(result.run).replies() if isinstance(reply, ReplyRecord)
+    }
     official = benchmark.scorings["official"]
     samples = {(sample := benchmark.read(row)).id: sample for row in benchmark.data}
     read = {name: official.parse(stored[name].as_reply(), samples[name]).answer for name in samples}
@@ -416,20 +418,18 @@ def test_seed_bench_is_ranked_as_by_a_plain_loop(llava: Path, tmp_path: Path) ->
 
 def test_a_damaged_picture_fails_its_own_request(llava: Path) -> None:
     good = ragged(4)
-    whole = picture(1, 40, 40)
-    assert isinstance(whole.source, bytes)
-    cut = replace(
-        whole, source=whole.source[:60] + b"\0" * 200 + whole.source[260:], label="cut.png"
-    )
-    *found, failed = replies(llava, [*good, ask(user(cut, "what ?"))])
-    assert texts(found) == texts(replies(llava, good))
+    full = picture(1, 40, 40)
+    assert isinstance(full.source, bytes)
+    cut = replace(full, source=full.source[:60] + b"\0" * 200 + full.source[260:], label="cut.png")
+    *actual, failed = replies(llava, [*good, ask(user(cut, "what ?"))])
+    assert texts(actual) == texts(replies(llava, good))
     assert isinstance(failed, Rejected)
     assert "cut.png" in str(failed)
 
 
 def test_a_prompt_beyond_the_models_positions_fails_alone(llava: Path) -> None:
-    found, failed = replies(llava, [ask(user("what ?")), ask(user("one " * 4096))])
-    assert isinstance(found, Reply)
+    actual, failed = replies(llava, [ask(user("what ?")), ask(user("one " * 4096))])
+    assert isinstance(actual, Reply)
     assert isinstance(failed, Rejected)
     assert "and the model has 4,096 positions" in str(failed)
 
@@ -440,31 +440,31 @@ class Small:
     def __init__(self, folder: Path, rows: int, **extra: Any) -> None:
         import torch
 
-        made = open_model(str(folder), profile=Profile(extra=extra), api_key=None)
+        model = open_model(str(folder), profile=Profile(extra=extra), api_key=None)
         self.seen: list[int] = []
 
-        def check(_: object, __: object, given: Any) -> None:
-            n = len(given["input_ids"])
-            if given["input_ids"].shape[1] > 1:
+        def check(_: object, __: object, inputs: Any) -> None:
+            n = len(inputs["input_ids"])
+            if inputs["input_ids"].shape[1] > 1:
                 self.seen.append(n)
             if n > rows:
                 raise torch.OutOfMemoryError("CUDA out of memory (made up)")
 
-        made.replicas[0].model.register_forward_pre_hook(check, with_kwargs=True)
-        self.opened = registry.wrap(made, made.name, made.revision, None)
+        model.replicas[0].model.register_forward_pre_hook(check, with_kwargs=True)
+        self.opened = registry.wrap(model, model.name, model.revision, None)
 
 
 def test_a_batch_beyond_the_memory_is_halved_and_none_so_large_made_again(llava: Path) -> None:
     requests = [ask(user(picture(k, 40, 40), "what is in the picture ?")) for k in range(24)]
     small = Small(llava, 3, batch_size=8)
-    found = asked_of(small.opened, requests)
-    assert texts(found) == texts(replies(llava, requests))
+    actual = answers_of(small.opened, requests)
+    assert texts(actual) == texts(replies(llava, requests))
     assert small.seen.count(8) <= 2, "the one that failed, and one that was being prepared"
     assert max(small.seen[-3:]) <= 3
 
 
 def test_a_request_beyond_the_memory_fails_with_what_to_do(llava: Path) -> None:
-    (failed,) = asked_of(Small(llava, 0).opened, ragged(1))
+    (failed,) = answers_of(Small(llava, 0).opened, ragged(1))
     assert isinstance(failed, Rejected)
     assert "out of memory with this request alone" in str(failed)
 
@@ -472,8 +472,10 @@ def test_a_request_beyond_the_memory_fails_with_what_to_do(llava: Path) -> None:
 def test_choices_beyond_the_memory_are_ranked_in_parts(llava: Path) -> None:
     small = Small(llava, 1)
     model: Any = small.opened.model
-    found = asyncio.run(model.rank(rankable(1)))
-    assert [one.tokens for one in found] == [one.tokens for one in ranked(llava, [rankable(1)])[0]]
+    result = asyncio.run(model.rank(rankable(1)))
+    assert [item.tokens for item in result] == [
+        item.tokens for item in ranked(llava, [rankable(1)])[0]
+    ]
     assert small.seen == [4, 2, 1, 1, 1, 1]
 
 
@@ -481,19 +483,19 @@ def test_choices_beyond_the_memory_are_ranked_in_parts(llava: Path) -> None:
 def test_an_allocator_that_has_no_memory_is_out_of_memory(llava: Path, kind: str) -> None:
     import torch
 
-    made = open_model(str(llava), profile=Profile(), api_key=None)
+    created = open_model(str(llava), profile=Profile(), api_key=None)
     rows: list[int] = []
 
-    def take(_: object, __: object, given: Any) -> None:
-        rows.append(len(given["input_ids"]))
+    def take(_: object, __: object, inputs: Any) -> None:
+        rows.append(len(inputs["input_ids"]))
         if rows[-1] > 1:
             torch.empty(1 << 50)  # RuntimeError, and no OutOfMemoryError
 
-    made.replicas[0].model.register_forward_pre_hook(take, with_kwargs=True)
-    opened = registry.wrap(made, made.name, made.revision, None)
+    created.replicas[0].model.register_forward_pre_hook(take, with_kwargs=True)
+    opened = registry.wrap(created, created.name, created.revision, None)
     if kind == "asked":
         alike = [ask(user(f"{k} what ?")) for k in range(4)]
-        assert texts(asked_of(opened, alike)) == texts(replies(llava, alike))
+        assert texts(answers_of(opened, alike)) == texts(replies(llava, alike))
     else:
         model: Any = opened.model
         assert len(asyncio.run(model.rank(rankable(1)))) == 4
@@ -502,29 +504,29 @@ def test_an_allocator_that_has_no_memory_is_out_of_memory(llava: Path, kind: str
 
 @pytest.mark.parametrize("kind", [AssertionError, AttributeError])
 def test_what_a_models_code_raises_fails_its_request(llava: Path, kind: type[Exception]) -> None:
-    made = open_model(str(llava), profile=Profile(), api_key=None)
+    model = open_model(str(llava), profile=Profile(), api_key=None)
 
     def fail(*_: object) -> None:
         raise kind("not so")
 
-    made.replicas[0].model.register_forward_pre_hook(fail)
-    (failed,) = asked_of(registry.wrap(made, made.name, made.revision, None), ragged(1))
+    model.replicas[0].model.register_forward_pre_hook(fail)
+    (failed,) = answers_of(registry.wrap(model, model.name, model.revision, None), ragged(1))
     assert isinstance(failed, Rejected)
     assert f"{kind.__name__}: not so" in str(failed)
 
 
 def test_scores_that_are_no_numbers_make_no_reply(llava: Path) -> None:
     requests = [ask(user("what ?")), ask(user("one " * 200)), ask(user("yes or no ?"))]
-    made = open_model(str(llava), profile=Profile(), api_key=None)
-    model = made.replicas[0].model
+    created = open_model(str(llava), profile=Profile(), api_key=None)
+    model = created.replicas[0].model
     padding = model.generation_config.pad_token_id
 
-    def spoil(_: object, __: object, given: Any, out: Any) -> None:
-        out.logits[given["input_ids"].ne(padding).sum(-1) > 150] = math.nan
+    def spoil(_: object, __: object, inputs: Any, out: Any) -> None:
+        out.logits[inputs["input_ids"].ne(padding).sum(-1) > 150] = math.nan
 
     model.register_forward_hook(spoil, with_kwargs=True)
-    opened = registry.wrap(made, made.name, made.revision, None)
-    first, spoilt, last = asked_of(opened, requests)
+    opened = registry.wrap(created, created.name, created.revision, None)
+    first, spoilt, last = answers_of(opened, requests)
     assert isinstance(spoilt, Rejected)
     assert "scores are NaN" in str(spoilt)
     assert texts([first, last]) == texts(replies(llava, requests)[::2])
@@ -534,31 +536,31 @@ def test_scores_that_are_no_numbers_make_no_reply(llava: Path) -> None:
 
 
 def test_replicas_share_the_requests(llava: Path) -> None:
-    made = open_model(
+    model = open_model(
         str(llava), profile=Profile(extra={"replicas": 2, "batch_size": 2}), api_key=None
     )
     calls = [0, 0]
-    for number, replica in enumerate(made.replicas):
+    for number, replica in enumerate(model.replicas):
 
         def count(*_: object, number: int = number) -> None:
             calls[number] += 1
 
         replica.model.register_forward_hook(count)
     requests = ragged(16)
-    opened = registry.wrap(made, made.name, made.revision, None)
-    assert texts(asked_of(opened, requests)) == texts(replies(llava, requests))
+    opened = registry.wrap(model, model.name, model.revision, None)
+    assert texts(answers_of(opened, requests)) == texts(replies(llava, requests))
     assert min(calls) > 0
 
 
 def test_its_revision_tells_weights_numbers_attention_and_processor(llava: Path) -> None:
     def revision(**extra: Any) -> str:
-        found = registry.model(f"hf/{llava}", Profile(extra=extra)).revision
-        assert found is not None
-        return found
+        actual = registry.model(f"hf/{llava}", Profile(extra=extra)).revision
+        assert actual is not None
+        return actual
 
     import transformers
 
-    said = revision(dtype="bfloat16", attention="eager", image_processor="pil").split()
+    words = revision(dtype="bfloat16", attention="eager", image_processor="pil").split()
     expected = [
         "transformers",
         transformers.__version__,
@@ -566,8 +568,8 @@ def test_its_revision_tells_weights_numbers_attention_and_processor(llava: Path)
         "eager",
         "CLIPImageProcessorPil",
     ]
-    assert said[:-1] == expected
-    assert len(said[-1]) == 16, "the digest of its files"
+    assert words[:-1] == expected
+    assert len(words[-1]) == 16, "the digest of its files"
 
 
 def test_what_changes_speed_alone_makes_no_other_run(llava: Path, tmp_path: Path) -> None:

@@ -52,9 +52,9 @@ You are a helpful assistant.<|im_end|>
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("model") / "tiny-qwen"
-    build(made)
-    return made
+    created = tmp_path_factory.mktemp("model") / "tiny-qwen"
+    build(created)
+    return created
 
 
 def build(folder: Path, positions: int = 4096) -> None:
@@ -129,7 +129,7 @@ Turn = tuple[Sequence[Frame], str, Sequence[int] | None]
 """Frames, a question, and the answer's tokens (None: what is asked for)."""
 
 
-class Whole:
+class SingleForward:
     """One forward over a whole prompt, with nothing of ours."""
 
     def __init__(self, folder: Path) -> None:
@@ -140,7 +140,7 @@ class Whole:
         self.tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
         self.processor = transformers.Qwen2VLImageProcessorPil.from_pretrained(folder)
 
-    def logits(self, turns: Sequence[Turn], said: Sequence[int] = ()) -> np.ndarray:
+    def logits(self, turns: Sequence[Turn], tokens: Sequence[int] = ()) -> np.ndarray:
         """Behind the last question and what was said of its answer."""
         pictures: list[np.ndarray] = []
         chat = []
@@ -160,44 +160,44 @@ class Whole:
             text = first + "".join(
                 "<|image_pad|>" * n + part for n, part in zip(pads, rest, strict=True)
             )
-        told: list[int] = []
-        for part, then in zip(text.split("@@"), [*answers, said], strict=True):
-            told += [*self.tokenizer(part, add_special_tokens=False)["input_ids"], *then]
-        ids = self.torch.tensor([told])
+        message: list[int] = []
+        for part, then in zip(text.split("@@"), [*answers, tokens], strict=True):
+            message += [*self.tokenizer(part, add_special_tokens=False)["input_ids"], *then]
+        ids = self.torch.tensor([message])
         kinds = (ids == self.model.config.image_token_id).int()
         self.model.model.rope_deltas = None
         with self.torch.inference_mode():
-            made = self.model(input_ids=ids, mm_token_type_ids=kinds, use_cache=False, **more)
-        return np.asarray(made.logits[0, -1])
+            model = self.model(input_ids=ids, mm_token_type_ids=kinds, use_cache=False, **more)
+        return np.asarray(model.logits[0, -1])
 
     def answer(self, turns: Sequence[Turn], limit: int) -> list[int]:
         """Greedily, with a forward over everything for each token."""
-        said: list[int] = []
-        while len(said) < limit:
-            token = int(self.logits(turns, said).argmax())
+        text: list[int] = []
+        while len(text) < limit:
+            token = int(self.logits(turns, text).argmax())
             if token == self.tokenizer.eos_token_id:
                 break
-            said.append(token)
-        return said
+            text.append(token)
+        return text
 
     def text(self, tokens: Sequence[int]) -> str:
         return str(self.tokenizer.decode(tokens, skip_special_tokens=True))
 
 
 @pytest.fixture(scope="module")
-def whole(folder: Path) -> Whole:
-    return Whole(folder)
+def reference(folder: Path) -> SingleForward:
+    return SingleForward(folder)
 
 
 def frames(seed: int, n: int, width: int = 112, height: int = 84) -> list[Frame]:
-    made = []
+    created = []
     for k, pixels in enumerate(
         np.random.default_rng(seed).integers(0, 256, (n, height, width, 3), dtype=np.uint8)
     ):
         file = BytesIO()
         PIL.Image.fromarray(pixels).save(file, "PNG")
-        made.append(Frame(time=float(k), image=Image(file.getvalue())))
-    return made
+        created.append(Frame(time=float(k), image=Image(file.getvalue())))
+    return created
 
 
 def shown(frame: Frame) -> np.ndarray:
@@ -212,8 +212,8 @@ class Watched:
         self.model = open_model(str(folder), profile=Profile(**profile), api_key=None)
         self.logits: list[np.ndarray] = []
 
-        def keep(_: object, __: object, made: Any) -> None:
-            self.logits.append(made[0, -1].numpy().copy())
+        def keep(_: object, __: object, created: Any) -> None:
+            self.logits.append(created[0, -1].numpy().copy())
 
         self.model._qwen._model.lm_head.register_forward_hook(keep)
 
@@ -222,10 +222,10 @@ class Watched:
 
     async def logits_of(self, session: Any, question: str) -> np.ndarray:
         """Behind the question, before any token of the reply."""
-        asked = Query(id="q", text=question, max_tokens=1)
+        query = Query(id="q", text=question, max_tokens=1)
         before = len(self.logits)
         own = len(getattr(session, "_own", ()))
-        await session.ask(asked, must_answer=True)
+        await session.ask(query, must_answer=True)
         return self.logits[before + own]
 
 
@@ -234,12 +234,12 @@ def watched(folder: Path) -> Watched:
     return Watched(folder, concurrency=2)
 
 
-def assert_same(found: np.ndarray, expected: np.ndarray) -> None:
-    assert np.abs(found - expected).max() < CLOSE
-    assert found.argmax() == expected.argmax()
+def assert_same(actual: np.ndarray, expected: np.ndarray) -> None:
+    assert np.abs(actual - expected).max() < CLOSE
+    assert actual.argmax() == expected.argmax()
 
 
-async def said(session: Any, question: str, limit: int = 12, **more: Any) -> Emission:
+async def emission_of(session: Any, question: str, limit: int = 12, **more: Any) -> Emission:
     (emission,) = await session.ask(
         Query(id="q", text=question, max_tokens=limit, **more), must_answer=True
     )
@@ -251,35 +251,37 @@ async def said(session: Any, question: str, limit: int = 12, **more: Any) -> Emi
 
 
 async def test_after_each_of_six_frames_a_question_has_the_logits_of_one_forward(
-    watched: Watched, whole: Whole
+    watched: Watched, reference: SingleForward
 ) -> None:
     stream = frames(1, 6)
     session = await watched.open()
     for k in range(6):
         assert not await session.feed([stream[k]])
-        found = await watched.logits_of(await session.fork(), "what is in the picture ?")
-        assert_same(found, whole.logits([(stream[: k + 1], "what is in the picture ?", None)]))
+        logits = await watched.logits_of(await session.fork(), "what is in the picture ?")
+        assert_same(logits, reference.logits([(stream[: k + 1], "what is in the picture ?", None)]))
 
 
-async def test_a_question_before_any_frame_is_answered_too(watched: Watched, whole: Whole) -> None:
+async def test_a_question_before_any_frame_is_answered_too(
+    watched: Watched, reference: SingleForward
+) -> None:
     session = await watched.open()
-    found = await watched.logits_of(session, "yes or no")
-    assert_same(found, whole.logits([((), "yes or no", None)]))
+    logits = await watched.logits_of(session, "yes or no")
+    assert_same(logits, reference.logits([((), "yes or no", None)]))
 
 
 async def test_the_second_question_is_answered_as_if_the_first_had_not_been_asked(
-    watched: Watched, whole: Whole
+    watched: Watched, reference: SingleForward
 ) -> None:
     stream = frames(2, 6)
     session = await watched.open()
     await session.feed(stream)
-    await said(await session.fork(), "what is in the picture ?")
-    found = await watched.logits_of(await session.fork(), "one two three")
-    assert_same(found, whole.logits([(stream, "one two three", None)]))
+    await emission_of(await session.fork(), "what is in the picture ?")
+    logits = await watched.logits_of(await session.fork(), "one two three")
+    assert_same(logits, reference.logits([(stream, "one two three", None)]))
 
 
 async def test_a_fork_sees_its_own_frames_and_none_that_came_to_the_session_since(
-    watched: Watched, whole: Whole
+    watched: Watched, reference: SingleForward
 ) -> None:
     stream, (latest,) = frames(3, 6), frames(4, 1, 84, 112)
     session = await watched.open()
@@ -288,19 +290,19 @@ async def test_a_fork_sees_its_own_frames_and_none_that_came_to_the_session_sinc
     await session.feed(stream[3:5])
     inner = await outer.fork()
     await inner.feed([latest])
-    found = await watched.logits_of(inner, "one two")
-    assert_same(found, whole.logits([([*stream[:3], latest], "one two", None)]))
+    logits = await watched.logits_of(inner, "one two")
+    assert_same(logits, reference.logits([([*stream[:3], latest], "one two", None)]))
     assert_same(
-        await watched.logits_of(outer, "one two"), whole.logits([(stream[:3], "one two", None)])
+        await watched.logits_of(outer, "one two"), reference.logits([(stream[:3], "one two", None)])
     )
     await session.feed(stream[5:])
     assert_same(
-        await watched.logits_of(session, "one two"), whole.logits([(stream, "one two", None)])
+        await watched.logits_of(session, "one two"), reference.logits([(stream, "one two", None)])
     )
 
 
 async def test_two_sessions_on_one_model_do_not_disturb_each_other(
-    watched: Watched, whole: Whole
+    watched: Watched, reference: SingleForward
 ) -> None:
     streams = [frames(5, 6), frames(6, 6, 56, 112)]
     sessions = [await watched.open(), await watched.open()]
@@ -309,27 +311,27 @@ async def test_two_sessions_on_one_model_do_not_disturb_each_other(
             await session.feed([frame])
     for question in ("what is in the picture ?", "yes or no"):
         for session, stream in zip(sessions, streams, strict=True):
-            found = await watched.logits_of(await session.fork(), question)
-            assert_same(found, whole.logits([(stream, question, None)]))
+            logits = await watched.logits_of(await session.fork(), question)
+            assert_same(logits, reference.logits([(stream, question, None)]))
 
 
 async def test_a_reply_is_the_one_that_is_computed_anew_for_each_token(
-    watched: Watched, whole: Whole
+    watched: Watched, reference: SingleForward
 ) -> None:
     stream = frames(7, 6)
     session = await watched.open()
-    found = []
+    actual = []
     for k in range(6):
         await session.feed([stream[k]])
-        emission = await said(await session.fork(), "what is in the picture ?")
-        expected = whole.answer([(stream[: k + 1], "what is in the picture ?", None)], 12)
-        assert emission.text == whole.text(expected)
-        found.append(emission.text)
-    assert len(set(found)) > 3, "replies that do not depend on the frames tell nothing"
+        emission = await emission_of(await session.fork(), "what is in the picture ?")
+        expected = reference.answer([(stream[: k + 1], "what is in the picture ?", None)], 12)
+        assert emission.text == reference.text(expected)
+        actual.append(emission.text)
+    assert len(set(actual)) > 3, "replies that do not depend on the frames tell nothing"
 
 
 async def test_forks_that_answer_while_the_stream_goes_on_say_the_same(
-    watched: Watched, whole: Whole
+    watched: Watched, reference: SingleForward
 ) -> None:
     stream = frames(13, 8)
     session = await watched.open()
@@ -337,27 +339,29 @@ async def test_forks_that_answer_while_the_stream_goes_on_say_the_same(
     for frame in stream:
         await session.feed([frame])
         for question in ("one", "yes or no"):
-            asking.append(asyncio.create_task(said(await session.fork(), question, 4)))
-    found = [emission.text for emission in await asyncio.gather(*asking)]
-    turns = [(stream[: k + 1], asked) for k in range(8) for asked in ("one", "yes or no")]
-    assert found == [whole.text(whole.answer([(*turn, None)], 4)) for turn in turns]
+            asking.append(asyncio.create_task(emission_of(await session.fork(), question, 4)))
+    actual = [emission.text for emission in await asyncio.gather(*asking)]
+    turns = [(stream[: k + 1], request) for k in range(8) for request in ("one", "yes or no")]
+    assert actual == [reference.text(reference.answer([(*turn, None)], 4)) for turn in turns]
 
 
 @pytest.mark.parametrize("forked", [False, True])
 async def test_what_was_asked_before_and_not_of_a_fork_stays(
-    watched: Watched, whole: Whole, forked: bool
+    watched: Watched, reference: SingleForward, forked: bool
 ) -> None:
     stream = frames(8, 4)
     question, second = "what is in the picture ?", "yes or no"
-    answer = whole.answer([(stream[:2], question, None)], 3)
+    answer = reference.answer([(stream[:2], question, None)], 3)
     session: Any = await watched.open()
     await session.feed(stream[:2])
     if forked:
         session = await session.fork()
-    assert (await said(session, question, 3)).text == whole.text(answer)
+    assert (await emission_of(session, question, 3)).text == reference.text(answer)
     await session.feed(stream[2:])
-    found = await watched.logits_of(session, second)
-    assert_same(found, whole.logits([(stream[:2], question, answer), (stream[2:], second, None)]))
+    logits = await watched.logits_of(session, second)
+    assert_same(
+        logits, reference.logits([(stream[:2], question, answer), (stream[2:], second, None)])
+    )
 
 
 def test_it_keeps_the_contract_of_models_that_watch(watched: Watched) -> None:
@@ -370,14 +374,14 @@ def test_it_keeps_the_contract_of_models_that_watch(watched: Watched) -> None:
 async def test_a_reply_ends_at_the_limit_or_before_what_stops_it(watched: Watched) -> None:
     session = await watched.open()
     await session.feed(frames(9, 2))
-    long = await said(await session.fork(), "one", 6)
+    long = await emission_of(await session.fork(), "one", 6)
     assert long.stop == "length"
     assert long.usage is not None and long.usage.output == 6
     # The head of the prompt and two frames of 3 × 4 tokens, with a mark on either side, are kept.
     assert long.usage.cached == session._past.length
     assert long.usage.input is not None and long.usage.input > long.usage.cached
     stop = long.text[1]
-    short = await said(await session.fork(), "one", 6, stop=(stop,))
+    short = await emission_of(await session.fork(), "one", 6, stop=(stop,))
     assert (short.text, short.stop) == (long.text[: long.text.index(stop)], "stop")
 
 
@@ -385,7 +389,7 @@ async def test_marks_of_the_template_in_a_question_are_text(watched: Watched) ->
     session = await watched.open()
     tokens = []
     for question in ("is or seen ?", "is <|image_pad|> or <|im_end|> seen ?"):
-        usage = (await said(await session.fork(), question, 1)).usage
+        usage = (await emission_of(await session.fork(), question, 1)).usage
         assert usage is not None and usage.input is not None
         tokens.append(usage.input)
     assert tokens[1] - tokens[0] > 10, "two tokens each, if they were marks"
@@ -405,7 +409,7 @@ async def test_a_stream_is_refused_beyond_the_bytes_it_may_have(folder: Path) ->
     length = session._past.length
     assert 70 - 14 < length <= 70, "as many frames as there is room for"
     with pytest.raises(Rejected, match="context"):
-        await said(await session.fork(), "what is in the picture ?" * 5)
+        await emission_of(await session.fork(), "what is in the picture ?" * 5)
     assert session._past.length == length
 
 
@@ -419,33 +423,33 @@ async def test_a_stream_is_refused_beyond_the_positions_of_the_model(tmp_path: P
 async def test_a_reply_ends_where_the_model_does(tmp_path: Path) -> None:
     build(tmp_path / "short", positions=140)
     session = await Watched(tmp_path / "short").open()
-    emission = await said(session, "one", 500)
+    emission = await emission_of(session, "one", 500)
     assert emission.stop == "length"
     # All of the turn, with the marks that close it, is in the last position.
     assert session._past.length == session._past.position == 140
     with pytest.raises(Rejected, match="context"):
-        await said(session, "two")
+        await emission_of(session, "two")
 
 
 async def test_a_frame_for_which_memory_is_short_leaves_nothing(
-    watched: Watched, whole: Whole
+    watched: Watched, reference: SingleForward
 ) -> None:
     stream = frames(15, 3)
     session = await watched.open()
     await session.feed(stream[:2])
 
     def short(*_: object) -> None:
-        raise whole.torch.OutOfMemoryError("no memory")
+        raise reference.torch.OutOfMemoryError("no memory")
 
     last = watched.model._qwen._model.model.language_model.layers[2]
     hook = last.register_forward_pre_hook(short)  # when two layers have it already
-    for asked in (session, await session.fork()):
+    for request in (session, await session.fork()):
         with pytest.raises(Rejected, match="context: out of memory"):
-            await asked.feed(stream[2:])
-            await said(asked, "one")
+            await request.feed(stream[2:])
+            await emission_of(request, "one")
     hook.remove()
-    found = await watched.logits_of(session, "one")
-    assert_same(found, whole.logits([(stream[:2], "one", None)]))
+    logits = await watched.logits_of(session, "one")
+    assert_same(logits, reference.logits([(stream[:2], "one", None)]))
 
 
 async def test_it_neither_samples_nor_speaks_by_itself(watched: Watched) -> None:
@@ -469,7 +473,7 @@ async def test_one_session_more_than_there_is_room_for_waits(folder: Path) -> No
 
 async def test_the_loop_goes_on_while_the_model_computes(watched: Watched) -> None:
     session = await watched.open()
-    asking = asyncio.create_task(said(session, "what is in the picture ?", 100))
+    asking = asyncio.create_task(emission_of(session, "what is in the picture ?", 100))
     turns = 0
     while not asking.done():
         await asyncio.sleep(0)
@@ -525,9 +529,9 @@ def replies(folder: Path, out: Path, options: str = "") -> dict[str, str]:
     states = finished.result.report.replies
     assert not {"failed", "missing"} & {*states}
     assert sum(states.values()) == 21  # nine questions at one time, 3 + 4 + 5 test points
-    records = [one for one in Run(finished.run).replies() if isinstance(one, ReplyRecord)]
+    records = [reply for reply in Run(finished.run).replies() if isinstance(reply, ReplyRecord)]
     assert len(records) == 21
-    return {one.key[0]: one.reply or "" for one in records}
+    return {reply.key[0]: reply.reply or "" for reply in records}
 
 
 @pytest.fixture(scope="module")

@@ -147,12 +147,12 @@ def node(log: str, *where: str, cpus: int) -> Iterator[int]:
     command += ["--min-worker-port=0", "--max-worker-port=0", "--dashboard-agent-grpc-port=0"]
     command += ["--dashboard-agent-listen-port=0", "--object-store-memory=104857600"]
     with (
-        open(log, "wb") as told,
+        open(log, "wb") as file,
         subprocess.Popen(
             [sys.executable, "-I", str(WATCH), *command, f"--num-cpus={cpus}", "--num-gpus=0"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
-            stderr=told,
+            stderr=file,
             start_new_session=True,
         ) as process,
     ):
@@ -173,18 +173,18 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def write_questions(folder: Path, n: int) -> None:
     rows = [
-        {"id": f"q{one}", "question": f"Which {one} ?", "A": "x", "B": "y", "answer": "A"}
-        for one in range(n)
+        {"id": f"q{number}", "question": f"Which {number} ?", "A": "x", "B": "y", "answer": "A"}
+        for number in range(n)
     ]
     (folder / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def wait_for(what: Callable[[], Any], seconds: float = STARTING) -> Any:
     until = time.monotonic() + seconds
-    while not (found := what()):
+    while not (actual := what()):
         assert time.monotonic() < until, "it did not come"
         time.sleep(0.02)
-    return found
+    return actual
 
 
 def command(*more: str) -> list[str]:
@@ -192,7 +192,7 @@ def command(*more: str) -> list[str]:
     return [sys.executable, "-m", "snellen", *run, *more]
 
 
-def asked(folder: Path) -> list[tuple[int, str]]:
+def sent_questions(folder: Path) -> list[tuple[int, str]]:
     """Process and question, as the model wrote them."""
     path = folder / "asked"
     lines = path.read_text().splitlines() if path.exists() else []
@@ -204,9 +204,11 @@ def records(folder: Path) -> list[Any]:
     return [json.loads(line) for line in journal.read_bytes().splitlines()]
 
 
-def each_key_once(folder: Path, n: int = 40) -> None:
-    answered = Counter(tuple(one["key"]) for one in records(folder) if one["state"] != "failed")
-    assert answered == {(f"q{one}", 0, 0): 1 for one in range(n)}
+def check_keys(folder: Path, n: int = 40) -> None:
+    answered = Counter(
+        tuple(record["key"]) for record in records(folder) if record["state"] != "failed"
+    )
+    assert answered == {(f"q{record}", 0, 0): 1 for record in range(n)}
     report = json.loads(next(folder.glob("runs/*/*/*/report.json")).read_text())
     assert report["replies"] == {"ok": n}
 
@@ -221,14 +223,14 @@ def is_there(pid: int) -> bool:
 
 def of_ray(folder: Path) -> list[int]:
     """The processes of Ray whose working directory this is."""
-    found = []
+    actual = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if process.joinpath("cwd").readlink() == folder:
-                found.append(int(process.name))
+                actual.append(int(process.name))
         except OSError:
             continue
-    return [pid for pid in found if pid != os.getpid() and is_there(pid)]
+    return [pid for pid in actual if pid != os.getpid() and is_there(pid)]
 
 
 def question(*parts: Any) -> Request:
@@ -261,17 +263,17 @@ def test_killed_workers_cost_their_questions_under_way_and_nothing_else(
         command("--replicas", "2", "--ray-address", cluster), stderr=subprocess.PIPE, text=True
     ) as run:
         for n in (8, 20):
-            wait_for(lambda n=n: len(asked(here)) > n)  # type: ignore[misc]
-            os.kill(asked(here)[-1][0], signal.SIGKILL)
-        _, said = run.communicate(timeout=120)
-    assert run.returncode == 0, said
-    assert said.count("died, and is started again") == 2
-    each_key_once(here)
-    assert len({pid for pid, _ in asked(here)}) == 4
-    failed = [one for one in records(here) if one["state"] == "failed"]
+            wait_for(lambda n=n: len(sent_questions(here)) > n)  # type: ignore[misc]
+            os.kill(sent_questions(here)[-1][0], signal.SIGKILL)
+        _, output = run.communicate(timeout=120)
+    assert run.returncode == 0, output
+    assert output.count("died, and is started again") == 2
+    check_keys(here)
+    assert len({pid for pid, _ in sent_questions(here)}) == 4
+    failed = [record for record in records(here) if record["state"] == "failed"]
     assert len(failed) <= 4, "two each: the one that it answered, and the next"
-    assert all("died while it had the question" in one["error"]["message"] for one in failed)
-    assert len(asked(here)) <= 42
+    assert all("died while it had the question" in record["error"]["message"] for record in failed)
+    assert len(sent_questions(here)) <= 42
 
 
 def test_a_lost_node_costs_the_questions_under_way_on_it(cluster: str, here: Path) -> None:
@@ -281,32 +283,34 @@ def test_a_lost_node_costs_the_questions_under_way_on_it(cluster: str, here: Pat
         wait_for(lambda: "runtime started" in (here / "node.log").read_text())
         args = command("--replicas", "6", "--ray-address", cluster)
         with subprocess.Popen(args, stderr=subprocess.PIPE, text=True) as run:
-            wait_for(lambda: len({pid for pid, _ in asked(here)}) == 6)
+            wait_for(lambda: len({pid for pid, _ in sent_questions(here)}) == 6)
             os.killpg(group, signal.SIGKILL)
-            _, said = run.communicate(timeout=120)
-    assert run.returncode == 0, said
-    each_key_once(here, 200)
-    assert 1 <= said.count("died, and is started again") <= 2, said
+            _, output = run.communicate(timeout=120)
+    assert run.returncode == 0, output
+    check_keys(here, 200)
+    assert 1 <= output.count("died, and is started again") <= 2, output
 
 
 def test_a_killed_run_goes_on_where_it_ended_and_leaves_no_worker(cluster: str, here: Path) -> None:
     args = command("--replicas", "2", "--ray-address", cluster)
     with subprocess.Popen(args, stderr=subprocess.DEVNULL) as run:
-        wait_for(lambda: len(asked(here)) > 10)
+        wait_for(lambda: len(sent_questions(here)) > 10)
         os.kill(run.pid, signal.SIGKILL)
-    workers = {pid for pid, _ in asked(here)}
+    workers = {pid for pid, _ in sent_questions(here)}
     wait_for(lambda: not any(map(is_there, workers)), 20)
-    before = len(asked(here))
+    before = len(sent_questions(here))
     again = subprocess.run(args, capture_output=True, text=True, timeout=120)
     assert again.returncode == 0, again.stderr
-    each_key_once(here)
-    assert len(asked(here)) - before <= 40 - (before - 2 - 2)  # asked, and not in the journal
+    check_keys(here)
+    assert len(sent_questions(here)) - before <= 40 - (
+        before - 2 - 2
+    )  # asked, and not in the journal
 
 
 def test_a_cluster_of_its_own_ends_with_a_killed_run(here: Path) -> None:
     args = command("--replicas", "2")
     with subprocess.Popen(args, stderr=subprocess.DEVNULL) as run:
-        wait_for(lambda: len(asked(here)) > 4)
+        wait_for(lambda: len(sent_questions(here)) > 4)
         started = of_ray(here)
         assert len(started) > 4  # head, raylet, workers
         os.kill(run.pid, signal.SIGKILL)
@@ -321,8 +325,8 @@ def test_ctrl_c_while_a_cluster_starts_leaves_nothing(here: Path) -> None:
     with subprocess.Popen(args, stderr=subprocess.PIPE, text=True, cwd=here) as run:
         folder = wait_for(lambda: started_in(run.pid))
         run.send_signal(signal.SIGINT)
-        _, said = run.communicate(timeout=60)
-    assert said.endswith("KeyboardInterrupt\n")
+        _, output = run.communicate(timeout=60)
+    assert output.endswith("KeyboardInterrupt\n")
     assert not folder.exists()
 
 
@@ -332,9 +336,9 @@ def started_in(pid: int) -> Path | None:
         with suppress(OSError):
             if f"\nPPid:\t{pid}\n" in process.joinpath("status").read_text():
                 words = process.joinpath("cmdline").read_text().split("\0")
-                found = [one for one in words if one.startswith("--temp-dir=")]
-                if found:
-                    return Path(found[0].partition("=")[2])
+                actual = [word for word in words if word.startswith("--temp-dir=")]
+                if actual:
+                    return Path(actual[0].partition("=")[2])
     return None
 
 
@@ -342,12 +346,12 @@ def test_ctrl_c_keeps_what_came_and_leaves_nothing_running(here: Path) -> None:
     args = command("--executor", "ray", "--json")
     pipe = subprocess.PIPE
     with subprocess.Popen(args, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as run:
-        wait_for(lambda: len(asked(here)) > 4)
+        wait_for(lambda: len(sent_questions(here)) > 4)
         os.killpg(run.pid, signal.SIGINT)  # as a terminal does: all that are in the foreground
-        out, said = run.communicate(timeout=60)
-    assert run.returncode == 130, said
+        out, output = run.communicate(timeout=60)
+    assert run.returncode == 130, output
     assert json.loads(out)["replies"]["ok"] == len(records(here)) > 4
-    assert "died" not in said
+    assert "died" not in output
     wait_for(lambda: not of_ray(here), 25)
 
 
@@ -359,14 +363,14 @@ def test_a_run_may_begin_with_replicas_and_go_on_without(
     begun = snellen(*base, "--limit", "6", "--replicas", "2", "--ray-address", cluster)
     gone_on = snellen(*base, "--limit", "8")
     ended = snellen(*base, "--limit", "10", "--executor", "ray", "--ray-address", cluster)
-    assert {one.code for one in (begun, gone_on, ended)} == {0}, begun.err + ended.err
+    assert {record.code for record in (begun, gone_on, ended)} == {0}, begun.err + ended.err
     assert begun.json["identity"] == gone_on.json["identity"] == ended.json["identity"]
-    pids = [one["reply"] for one in records(here)]
+    pids = [record["reply"] for record in records(here)]
     assert len(pids) == 10 and str(os.getpid()) in pids[6:8] and str(os.getpid()) not in pids[:6]
     [manifest] = here.glob("runs/*/*/*/manifest.json")
     sessions = json.loads(manifest.read_text())["sessions"]
-    assert [one.get("replicated", {}).get("replicas") for one in sessions] == [2, None, 1]
-    assert [one["concurrency"] for one in sessions] == [4, 1, 2]
+    assert [record.get("replicated", {}).get("replicas") for record in sessions] == [2, None, 1]
+    assert [record["concurrency"] for record in sessions] == [4, 1, 2]
 
 
 def test_videos_are_decoded_by_the_workers_and_their_frames_are_recorded(
@@ -384,16 +388,16 @@ def test_videos_are_decoded_by_the_workers_and_their_frames_are_recorded(
     spread = snellen(*base, "--replicas", "2", "--ray-address", cluster)
     assert plain.code == spread.code == 0, spread.err
 
-    def told(folder: str) -> dict[str, Any]:
+    def by_key(folder: str) -> dict[str, Any]:
         [journal] = here.glob(f"{folder}/*/*/*/replies.jsonl")
         lines = map(json.loads, journal.read_bytes().splitlines())
-        return {one["key"][0]: (one["reply"], one["media"], one["request"]) for one in lines}
+        return {line["key"][0]: (line["reply"], line["media"], line["request"]) for line in lines}
 
-    for _, media, _ in told("plain").values():
+    for _, media, _ in by_key("plain").values():
         assert (media[0]["width"], media[0]["height"]) == (40, 24)
         assert media[0]["original"] == [320, 192]
-    assert told("runs") == told("plain")
-    assert [len(media[0]["frames"]) for _, media, _ in told("runs").values()] == [4] * 4
+    assert by_key("runs") == by_key("plain")
+    assert [len(media[0]["frames"]) for _, media, _ in by_key("runs").values()] == [4] * 4
 
 
 @pytest.mark.heavy
@@ -412,13 +416,13 @@ def test_a_model_of_transformers_says_with_replicas_what_it_says_alone(
     )
     assert json.loads(plain)["identity"] == json.loads(spread)["identity"]
 
-    def told(folder: str) -> dict[str, Any]:
+    def by_key(folder: str) -> dict[str, Any]:
         [journal] = here.glob(f"{folder}/*/*/*/replies.jsonl")
         lines = map(json.loads, journal.read_bytes().splitlines())
-        return {one["key"][0]: (one["reply"], one["stop"], one["usage"]) for one in lines}
+        return {line["key"][0]: (line["reply"], line["stop"], line["usage"]) for line in lines}
 
-    assert told("runs") == told("plain")
-    assert len(told("runs")) == 12 and all(reply for reply, _, _ in told("runs").values())
+    assert by_key("runs") == by_key("plain")
+    assert len(by_key("runs")) == 12 and all(reply for reply, _, _ in by_key("runs").values())
 
 
 # -- one pool
@@ -464,12 +468,12 @@ def test_a_picture_that_the_worker_has_not_is_sent_and_it_is_said_once(
     request = loaded(question(Image(here / "one.jpg"), "?"))
     (here / "one.jpg").unlink()
     opened = registry.model("python:says.py:pictures", replicas=Replicas(n=1, address=cluster))
-    said: list[str] = []
-    opened.listeners.append(said.append)
+    text: list[str] = []
+    opened.listeners.append(text.append)
     replies = asyncio.run(answers(opened, [request, request]))
     digest = request.messages[0].images[0].digest
     assert [f"sha256:{reply.text}" for reply in replies] == [digest, digest]
-    assert len(said) == 1 and "is sent their bytes instead" in said[0]
+    assert len(text) == 1 and "is sent their bytes instead" in text[0]
 
 
 def test_replicas_share_the_cores_and_keep_the_contract(cluster: str, here: Path) -> None:
@@ -490,13 +494,13 @@ def test_replicas_rank_where_the_model_does(cluster: str, here: Path) -> None:
     async def body() -> tuple[Any, Any]:
         model: Any = opened.model
         try:
-            asked = Request(messages=(user("?"),), kind="rank", choices=("a", "bc"))
-            return await model.rank(asked), await model.generate(question("?"))
+            request = Request(messages=(user("?"),), kind="rank", choices=("a", "bc"))
+            return await model.rank(request), await model.generate(question("?"))
         finally:
             await model.close()
 
-    ranked, said = asyncio.run(body())
-    assert (ranked, said.text) == (((-0.0, 1), (-1.0, 2)), "both")
+    ranked, result = asyncio.run(body())
+    assert (ranked, result.text) == (((-0.0, 1), (-1.0, 2)), "both")
     plain = registry.model("python:says.py:pid", replicas=Replicas(n=1, address=cluster)).model
     assert not hasattr(plain, "rank")
     asyncio.run(plain.close())  # type: ignore[union-attr]
@@ -523,19 +527,19 @@ def test_a_model_that_kills_its_workers_is_given_up(cluster: str, here: Path) ->
 
     async def again_and_again() -> list[Exception]:
         model: Any = opened.model
-        found: list[Exception] = []
+        actual: list[Exception] = []
         try:
             for _ in range(4):
                 with pytest.raises((Overloaded, Rejected)) as caught:
                     await model.generate(question("?"))
-                found.append(caught.value)
+                actual.append(caught.value)
         finally:
             await model.close()
-        return found
+        return actual
 
     *died, last = asyncio.run(again_and_again())
-    assert [type(one) for one in died] == [Overloaded] * 3
-    assert not any(one.throttled for one in died if isinstance(one, Overloaded))
+    assert [type(name) for name in died] == [Overloaded] * 3
+    assert not any(name.throttled for name in died if isinstance(name, Overloaded))
     assert isinstance(last, Rejected) and last.hopeless
     assert "died 3 times in a row without an answer" in str(last)
 
@@ -561,8 +565,8 @@ def test_a_worker_that_nothing_can_be_started_for_is_given_up(
         finally:
             await model.close()
 
-    said = str(asyncio.run(body()))
-    assert "worker 1 was not started again: ConnectionError: the cluster is gone" in said
+    text = str(asyncio.run(body()))
+    assert "worker 1 was not started again: ConnectionError: the cluster is gone" in text
 
 
 def test_a_worker_that_died_keeps_no_other_from_closing_its_model(cluster: str, here: Path) -> None:
@@ -645,11 +649,11 @@ def test_a_file_that_is_not_there_is_said(cluster: str, here: Path) -> None:
 
 
 def test_more_than_the_cluster_has_is_said_at_once(cluster: str, here: Path) -> None:
-    for replicas, said in (
+    for replicas, text in (
         (Replicas(n=2, address=cluster, gpus=1), "2 replicas with 1 GPUs each do not fit"),
         (Replicas(n=9, address=cluster), "9 replicas take a CPU each, and the cluster has 4"),
     ):
-        with pytest.raises(UsageError, match=said):
+        with pytest.raises(UsageError, match=text):
             registry.model("python:says.py:pid", replicas=replicas)
 
 
@@ -767,15 +771,15 @@ def test_a_model_that_is_not_open_in_time_is_said(
 def test_a_process_is_in_one_cluster_however_it_came_there(cluster: str, here: Path) -> None:
     import ray
 
-    said = f"this process is in the Ray cluster {cluster}, and cannot be in 127.0.0.1:1 too"
+    text = f"this process is in the Ray cluster {cluster}, and cannot be in 127.0.0.1:1 too"
     elsewhere = Replicas(n=1, address="127.0.0.1:1")
     there = registry.model("python:says.py:pid", replicas=Replicas(n=1, address=cluster)).model
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=text):
         registry.model("python:says.py:pid", replicas=elsewhere)
     asyncio.run(there.close())  # type: ignore[union-attr]
     ray.init(address=cluster, log_to_driver=False, logging_level="ERROR")
     try:
-        with pytest.raises(UsageError, match=said):
+        with pytest.raises(UsageError, match=text):
             registry.model("python:says.py:pid", replicas=elsewhere)
         assert ask("own_reply", "auto", question("?")) == [Reply(text="mine", stop="stop")]
         assert ray.is_initialized(), "it is the user's to leave"
@@ -784,11 +788,11 @@ def test_a_process_is_in_one_cluster_however_it_came_there(cluster: str, here: P
 
 
 def test_a_cluster_that_is_not_there_is_said(here: Path) -> None:
-    for address, said in (
+    for address, text in (
         ("127.0.0.1:1", "there is no Ray cluster at 127.0.0.1:1: .*refused"),
         ("somewhere", "is HOST:PORT or auto, not somewhere"),
     ):
-        with pytest.raises(UsageError, match=said):
+        with pytest.raises(UsageError, match=text):
             registry.model("python:says.py:pid", replicas=Replicas(n=1, address=address))
 
 

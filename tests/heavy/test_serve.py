@@ -68,10 +68,10 @@ class Ran:
 
     def server(self) -> int:
         """The server's process; the other with its words is the one that watches it."""
-        for place in Path("/proc").glob("[0-9]*/cmdline"):
-            words = place.read_bytes().split(b"\0")
+        for position in Path("/proc").glob("[0-9]*/cmdline"):
+            words = position.read_bytes().split(b"\0")
             if str(self.model).encode() in words and not any(b"_watch" in w for w in words):
-                return int(place.parent.name)
+                return int(position.parent.name)
         pytest.fail("there is no server")
 
     def port(self) -> int:
@@ -81,8 +81,8 @@ class Ran:
 
 
 def is_closed(port: int) -> bool:
-    with socket.socket() as asked:
-        return asked.connect_ex(("127.0.0.1", port)) != 0
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) != 0
 
 
 def test_a_server_killed_in_mid_run_fails_questions_alone_and_the_next_one_completes_the_run(

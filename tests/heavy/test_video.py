@@ -15,7 +15,7 @@ from snellen.store import ReplyRecord, Run
 from tests import ovo
 from tests.heavy import test_transformers_serve as serve
 from tests.heavy.counting_proxy import Seen
-from tests.ovo import Made
+from tests.ovo import OvoData
 
 pytestmark = pytest.mark.heavy
 model, server, proxy = serve.model, serve.server, serve.proxy  # fixtures
@@ -23,8 +23,8 @@ THERE: tuple[ReplyState, ...] = ("ok", "empty", "truncated")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    return ovo.made(tmp_path_factory.mktemp("ovo"))
+def data(tmp_path_factory: pytest.TempPathFactory) -> OvoData:
+    return ovo.make_data(tmp_path_factory.mktemp("ovo"))
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     [("", "uniform:8", None, 8), (":mode=polled", None, "window:4", 3)],
 )
 def test_every_point_is_asked_once_and_gets_a_reply(
-    made: Made,
+    data: OvoData,
     model: Path,
     proxy: Seen,
     tmp_path: Path,
@@ -46,7 +46,7 @@ def test_every_point_is_asked_once_and_gets_a_reply(
         f"ovo-bench{options}",
         f"openai/{model}",
         profile=Profile(base_url=f"{proxy.url}/v1"),
-        data=made.folder,
+        data=data.folder,
         out=tmp_path,
         frames=frames,
         adapter=adapter,
@@ -56,13 +56,13 @@ def test_every_point_is_asked_once_and_gets_a_reply(
     )
 
     assert result.run is not None
-    records = [one for one in Run(result.run).replies() if isinstance(one, ReplyRecord)]
-    assert Counter(one.key[0] for one in records) == Counter(point.id for point in made.points)
-    assert {one.state for one in records} <= set(THERE)
+    records = [reply for reply in Run(result.run).replies() if isinstance(reply, ReplyRecord)]
+    assert Counter(reply.key[0] for reply in records) == Counter(point.id for point in data.points)
+    assert {reply.state for reply in records} <= set(THERE)
     assert set(proxy.requests.values()) == {1}
-    assert proxy.total == proxy.statuses[200] == len(made.points)
+    assert proxy.total == proxy.statuses[200] == len(data.points)
     # A picture is 16 tokens at least, so all were read; and the words hang on them.
-    tokens = [one.usage.input for one in records if one.usage and one.usage.input]
-    assert len(tokens) == len(made.points)
+    tokens = [reply.usage.input for reply in records if reply.usage and reply.usage.input]
+    assert len(tokens) == len(data.points)
     assert min(tokens) > 16 * fewest
-    assert len({one.reply for one in records}) > len(records) / 2
+    assert len({reply.reply for reply in records}) > len(records) / 2

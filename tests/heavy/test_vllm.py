@@ -37,10 +37,10 @@ N = 24
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny LLaVA as transformers writes it."""
     pytest.importorskip("vllm")
-    made = tmp_path_factory.mktemp("model") / "tiny-llava"
+    created = tmp_path_factory.mktemp("model") / "tiny-llava"
     script = Path(__file__).with_name("tiny_llava.py")
-    subprocess.run([sys.executable, str(script), str(made)], check=True)
-    return made
+    subprocess.run([sys.executable, str(script), str(created)], check=True)
+    return created
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def opened(folder: Path, loop: asyncio.Runner) -> Iterator[registry.Opened]:
 
     # vLLM knows the tower's weights by the names that checkpoints of the hub have.
     weights = folder / "model.safetensors"
-    named = {
+    names = {
         name.replace("vision_tower.", "vision_tower.vision_model."): value
         for name, value in load_file(weights).items()
     }
@@ -64,10 +64,10 @@ def opened(folder: Path, loop: asyncio.Runner) -> Iterator[registry.Opened]:
     copy.mkdir()
     for path in folder.iterdir():
         (copy / path.name).write_bytes(path.read_bytes())
-    save_file(named, copy / "model.safetensors", metadata={"format": "pt"})
-    made = registry.model(f"vllm/{copy}", Profile(extra=ENGINE))
-    yield made
-    model: Any = made.model
+    save_file(names, copy / "model.safetensors", metadata={"format": "pt"})
+    created = registry.model(f"vllm/{copy}", Profile(extra=ENGINE))
+    yield created
+    model: Any = created.model
     loop.run(model.close())
 
 
@@ -102,24 +102,24 @@ class Transformers:
         return self.processor(text=text, images=pictures or None, return_tensors="pt")
 
     def reply(self, request: Request) -> str:
-        given = self.inputs(request)
-        made = self.model.generate(
-            **given, do_sample=False, max_new_tokens=request.generation.max_tokens
+        inputs = self.inputs(request)
+        reply = self.model.generate(
+            **inputs, do_sample=False, max_new_tokens=request.generation.max_tokens
         )
-        said = made[0, given["input_ids"].shape[1] :]
-        return str(self.processor.tokenizer.decode(said, skip_special_tokens=True))
+        text = reply[0, inputs["input_ids"].shape[1] :]
+        return str(self.processor.tokenizer.decode(text, skip_special_tokens=True))
 
     def logprob(self, request: Request, choice: str) -> float:
         """Of the choice's tokens behind the prompt's, by the definition."""
         import torch
 
-        given = self.inputs(request)
+        inputs = self.inputs(request)
         ids = self.processor.tokenizer.encode(choice, add_special_tokens=False)
-        whole = torch.cat([given["input_ids"], torch.tensor([ids])], dim=1)
-        pixels = {"pixel_values": given["pixel_values"]} if "pixel_values" in given else {}
+        joined = torch.cat([inputs["input_ids"], torch.tensor([ids])], dim=1)
+        pixels = {"pixel_values": inputs["pixel_values"]} if "pixel_values" in inputs else {}
         with torch.no_grad():
-            scores = self.model(input_ids=whole, **pixels).logits[0].log_softmax(-1)
-        start = given["input_ids"].shape[1]
+            scores = self.model(input_ids=joined, **pixels).logits[0].log_softmax(-1)
+        start = inputs["input_ids"].shape[1]
         return sum(float(scores[start - 1 + n, token]) for n, token in enumerate(ids))
 
 
@@ -131,17 +131,17 @@ def plain(folder: Path) -> Transformers:
 def questions() -> list[Request]:
     """Of the eye chart, each with a picture."""
     benchmark = registry.benchmark("eyechart")
-    found = []
+    actual = []
     for row in benchmark.data:
         request = benchmark.request(benchmark.read(row), (), generation=GREEDY, seed=None)
         assert request is not None
-        found.append(request)
-        if len(found) == N:
+        actual.append(request)
+        if len(actual) == N:
             break
-    return found
+    return actual
 
 
-def asked(loop: asyncio.Runner, model: Any, requests: Sequence[Request]) -> list[Reply]:
+def replies_to(loop: asyncio.Runner, model: Any, requests: Sequence[Request]) -> list[Reply]:
     async def all_at_once() -> list[Reply]:
         return [*await asyncio.gather(*map(model.generate, requests))]
 
@@ -152,7 +152,7 @@ def ranked(loop: asyncio.Runner, model: Any, request: Request) -> list[Ranked]:
     return [*loop.run(model.rank(request))]
 
 
-def whole(text: str) -> str:
+def without_partial_character(text: str) -> str:
     """The text without a character that is not whole at its end, of which vLLM gives nothing."""
     return text.rstrip("\N{REPLACEMENT CHARACTER}")
 
@@ -161,9 +161,11 @@ def test_greedy_replies_are_those_of_transformers(
     loop: asyncio.Runner, opened: registry.Opened, plain: Transformers
 ) -> None:
     requests = questions()
-    replies = asked(loop, opened.model, requests)
+    replies = replies_to(loop, opened.model, requests)
 
-    assert [whole(r.text) for r in replies] == [whole(plain.reply(r)) for r in requests]
+    assert [without_partial_character(r.text) for r in replies] == [
+        without_partial_character(plain.reply(r)) for r in requests
+    ]
     assert len({reply.text for reply in replies}) > N / 2
 
 
@@ -172,37 +174,37 @@ def test_log_probabilities_are_those_of_transformers(
 ) -> None:
     choices = ("A", "one two three", "in the picture?", "0123 user")
     for request in [*questions()[:4], Request(messages=(user("what is one ?"),))]:
-        found = ranked(loop, opened.model, replace(request, kind="rank", choices=choices))
+        ranking = ranked(loop, opened.model, replace(request, kind="rank", choices=choices))
         by_hand = [plain.logprob(request, choice) for choice in choices]
-        assert [one.logprob for one in found] == pytest.approx(by_hand, abs=1e-3)
+        assert [item.logprob for item in ranking] == pytest.approx(by_hand, abs=1e-3)
         tokens = [len(plain.processor.tokenizer.encode(choice)) for choice in choices]
-        assert [one.tokens for one in found] == tokens
+        assert [item.tokens for item in ranking] == tokens
 
 
 def test_two_pictures_stand_where_the_message_has_them(
     loop: asyncio.Runner, opened: registry.Opened, plain: Transformers
 ) -> None:
     first, second = (request.messages[0].images[0] for request in questions()[:2])
-    found = []
+    actual = []
     for a, b in ((first, second), (second, first)):
-        told = Request(messages=(user("one", a, "two", b, "?"),), kind="rank", choices=("A B",))
-        found += [one.logprob for one in ranked(loop, opened.model, told)]
-        assert found[-1] == pytest.approx(plain.logprob(told, "A B"), abs=1e-3)
+        message = Request(messages=(user("one", a, "two", b, "?"),), kind="rank", choices=("A B",))
+        actual += [score.logprob for score in ranked(loop, opened.model, message)]
+        assert actual[-1] == pytest.approx(plain.logprob(message, "A B"), abs=1e-3)
 
-    assert abs(found[0] - found[1]) > 0.01
+    assert abs(actual[0] - actual[1]) > 0.01
 
 
 def test_a_reply_says_why_it_ended_and_what_it_took(
     loop: asyncio.Runner, opened: registry.Opened, plain: Transformers
 ) -> None:
     request = questions()[0]
-    (reply,) = asked(loop, opened.model, [request])
+    (reply,) = replies_to(loop, opened.model, [request])
     assert reply.usage is not None
     assert reply.usage.input == plain.inputs(request)["input_ids"].shape[1]
     assert (reply.stop, reply.usage.output) == ("length", 16)
 
     cut = reply.text[3:5]
-    (stopped,) = asked(loop, opened.model, [replace(request, stop=(cut,))])
+    (stopped,) = replies_to(loop, opened.model, [replace(request, stop=(cut,))])
     assert (stopped.text, stopped.stop) == (reply.text[: reply.text.index(cut)], "stop")
 
 
@@ -211,19 +213,21 @@ def test_a_seed_draws_the_same_reply_again_and_another_seed_another(
 ) -> None:
     drawn = replace(questions()[0], generation=Generation(temperature=1.0, max_tokens=16))
     seeds = (1, 2, 1)
-    one, other, again = asked(loop, opened.model, [replace(drawn, seed=seed) for seed in seeds])
+    item, other, again = replies_to(
+        loop, opened.model, [replace(drawn, seed=seed) for seed in seeds]
+    )
 
-    assert one.text == again.text != other.text
+    assert item.text == again.text != other.text
 
 
 def test_a_request_that_is_too_long_is_rejected_and_the_next_answered(
     loop: asyncio.Runner, opened: registry.Opened
 ) -> None:
     with pytest.raises(Rejected) as error:
-        asked(loop, opened.model, [Request(messages=(user("one two " * 600),))])
+        replies_to(loop, opened.model, [Request(messages=(user("one two " * 600),))])
     assert not error.value.hopeless
 
-    assert asked(loop, opened.model, questions()[:1])[0].text
+    assert replies_to(loop, opened.model, questions()[:1])[0].text
 
 
 def test_the_revision_names_the_engine_the_type_and_the_weights(opened: registry.Opened) -> None:

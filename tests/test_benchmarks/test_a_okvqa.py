@@ -51,9 +51,9 @@ def score(
 ) -> tuple[object, float | None]:
     benchmark = a_okvqa(setting=setting, data=written(folder, {**ROW, **fields}))
     (sample,) = samples(benchmark)
-    found = benchmark.scorings[scoring]
-    reading = found.parse(Reply(text=reply), sample)
-    return reading.answer, total_score(found.score(reading, sample))
+    actual = benchmark.scorings[scoring]
+    reading = actual.parse(Reply(text=reply), sample)
+    return reading.answer, total_score(actual.score(reading, sample))
 
 
 def report(
@@ -64,8 +64,8 @@ def report(
     )
 
 
-def accuracy(found: Report, scoring: str) -> tuple[float | None, int]:
-    metric = found.scorings[scoring].metrics["accuracy"]
+def accuracy(report: Report, scoring: str) -> tuple[float | None, int]:
+    metric = report.scorings[scoring].metrics["accuracy"]
     return metric.value, metric.n
 
 
@@ -86,12 +86,12 @@ def test_a_sample_of_multiple_choice_has_a_letter_and_no_people() -> None:
 
 
 def test_pictures_are_cocos_of_2017_and_open() -> None:
-    found = samples(a_okvqa(data=BUNDLED))
-    for sample in found:
+    actual = samples(a_okvqa(data=BUNDLED))
+    for sample in actual:
         (picture,) = sample.media
         assert isinstance(picture, Image)
         assert images.load(picture).width == 96
-    (first,) = found[0].media
+    (first,) = actual[0].media
     assert isinstance(first, Image)
     assert first.label == "val2017/000000900017.jpg"
 
@@ -104,9 +104,9 @@ def test_questions_about_one_picture_are_a_cluster() -> None:
 
 @pytest.mark.parametrize("setting", ["da", "mc"])
 def test_answers_to_test_are_hidden(setting: Setting) -> None:
-    found = samples(a_okvqa(setting=setting, split="test", data=BUNDLED))
-    assert len(found) == 12
-    assert all(sample.hidden for sample in found)
+    actual = samples(a_okvqa(setting=setting, split="test", data=BUNDLED))
+    assert len(actual) == 12
+    assert all(sample.hidden for sample in actual)
 
 
 @pytest.mark.parametrize("folder", ["", "aokvqa/", "annotations/"])
@@ -134,7 +134,7 @@ def test_laviss_list_is_read_with_its_own_pictures_and_names(tmp_path: Path, ans
     row = {key: ROW[key] for key in ("question_id", "question", "choices", "correct_choice_idx")}
     row |= {"image": "val2017/000000900321.jpg", answers: ROW["direct_answers"]}
     folder = written(tmp_path, row)
-    (da,), (mc,) = (samples(a_okvqa(setting=one, data=folder)) for one in ("da", "mc"))
+    (da,), (mc,) = (samples(a_okvqa(setting=item, data=folder)) for item in ("da", "mc"))
     assert da.references == tuple(ROW["direct_answers"])
     assert (mc.target, mc.choices) == ("B", tuple(ROW["choices"]))
     (picture,) = da.media
@@ -301,37 +301,37 @@ HARD = {**ROW, "question_id": "q2", "difficult_direct_answer": True}
 
 
 def test_difficult_direct_answers_are_left_out_but_for_lavis(tmp_path: Path) -> None:
-    found = report(tmp_path, {"q1": "disguise", "q2": "safety"}, "da", ROW, HARD)
-    assert accuracy(found, "official") == (0.0, 1)
-    assert accuracy(found, "robust") == (0.0, 1)
-    assert accuracy(found, "lavis") == (0.5, 2)
+    actual = report(tmp_path, {"q1": "disguise", "q2": "safety"}, "da", ROW, HARD)
+    assert accuracy(actual, "official") == (0.0, 1)
+    assert accuracy(actual, "robust") == (0.0, 1)
+    assert accuracy(actual, "lavis") == (0.5, 2)
 
 
 @pytest.mark.parametrize("value", [True, None, 0, "False"])
 def test_what_is_not_false_is_difficult(tmp_path: Path, value: object) -> None:
     odd = {**ROW, "question_id": "q2", "difficult_direct_answer": value}
-    found = report(tmp_path, {"q1": "disguise", "q2": "safety"}, "da", ROW, odd)
-    assert accuracy(found, "official") == (0.0, 1)
+    actual = report(tmp_path, {"q1": "disguise", "q2": "safety"}, "da", ROW, odd)
+    assert accuracy(actual, "official") == (0.0, 1)
 
 
 def test_where_no_field_says_it_no_question_is_difficult(tmp_path: Path) -> None:
     plain = {key: value for key, value in ROW.items() if key != "difficult_direct_answer"}
-    found = report(tmp_path, {"q1": "head"}, "da", plain)
-    assert accuracy(found, "official") == (2 / 3, 1)
+    actual = report(tmp_path, {"q1": "head"}, "da", plain)
+    assert accuracy(actual, "official") == (2 / 3, 1)
 
 
 def test_a_difficult_question_without_a_reply_is_left_out_too(tmp_path: Path) -> None:
-    found = report(tmp_path, {"q1": "safety"}, "da", ROW, HARD)
-    assert accuracy(found, "official") == (1.0, 1)
+    actual = report(tmp_path, {"q1": "safety"}, "da", ROW, HARD)
+    assert accuracy(actual, "official") == (1.0, 1)
 
 
 EASY = {**ROW, "question_id": "q3"}
 
 
 def test_a_question_without_a_reply_is_wrong_but_for_lavis(tmp_path: Path) -> None:
-    found = report(tmp_path, {"q1": "safety"}, "da", ROW, EASY)
-    assert accuracy(found, "official") == (0.5, 2)
-    assert accuracy(found, "lavis") == (1.0, 1)
+    actual = report(tmp_path, {"q1": "safety"}, "da", ROW, EASY)
+    assert accuracy(actual, "official") == (0.5, 2)
+    assert accuracy(actual, "lavis") == (1.0, 1)
 
 
 @pytest.mark.parametrize(
@@ -362,9 +362,9 @@ def test_mmpretrain_takes_the_share_of_those_who_answered(tmp_path: Path) -> Non
 
 
 def test_mmpretrain_counts_difficult_questions_and_normalized_does_not(tmp_path: Path) -> None:
-    found = report(tmp_path, {"q1": "Safety", "q2": "no"}, "da", ROW, HARD)
-    assert accuracy(found, "mmpretrain") == (0.5, 2)
-    assert accuracy(found, "normalized") == (1.0, 1)
+    actual = report(tmp_path, {"q1": "Safety", "q2": "no"}, "da", ROW, HARD)
+    assert accuracy(actual, "mmpretrain") == (0.5, 2)
+    assert accuracy(actual, "normalized") == (1.0, 1)
 
 
 @pytest.mark.parametrize(
@@ -380,8 +380,8 @@ def test_mmpretrain_counts_difficult_questions_and_normalized_does_not(tmp_path:
 def test_normalized_takes_a_choices_text_however_it_is_written(
     tmp_path: Path, reply: str, answer: str | None
 ) -> None:
-    found = score("normalized", reply, tmp_path, "mc")
-    assert found == (answer, float(answer is not None))
+    result = score("normalized", reply, tmp_path, "mc")
+    assert result == (answer, float(answer is not None))
 
 
 def test_normalized_takes_none_of_two_choices_that_say_the_same(tmp_path: Path) -> None:
@@ -403,8 +403,8 @@ def test_normalized_takes_none_of_two_choices_that_say_the_same(tmp_path: Path) 
 def test_robust_takes_the_phrase_that_a_reply_settles_on(
     tmp_path: Path, reply: str, answer: str | None, worth: float
 ) -> None:
-    found, value = score("robust", reply, tmp_path)
-    assert found == answer
+    result, value = score("robust", reply, tmp_path)
+    assert result == answer
     assert value == pytest.approx(worth)
 
 
@@ -437,15 +437,15 @@ def test_a_choice_that_says_what_the_right_one_says_is_right(tmp_path: Path) -> 
 def test_multiple_choice_counts_difficult_questions_but_for_the_script_of_2022(
     tmp_path: Path,
 ) -> None:
-    found = report(tmp_path, {"q1": "safety", "q2": "cold"}, "mc", ROW, HARD)
-    assert accuracy(found, "official") == (0.5, 2)
-    assert accuracy(found, "official-2022") == (1.0, 1)
+    actual = report(tmp_path, {"q1": "safety", "q2": "cold"}, "mc", ROW, HARD)
+    assert accuracy(actual, "official") == (0.5, 2)
+    assert accuracy(actual, "official-2022") == (1.0, 1)
 
 
 @pytest.mark.parametrize("scoring", ["official", "official-2022", "vlmevalkit", "robust"])
 def test_a_choice_that_nobody_made_is_wrong(tmp_path: Path, scoring: str) -> None:
-    found = report(tmp_path, {"q1": "safety"}, "mc", ROW, EASY)
-    assert accuracy(found, scoring) == (0.5, 2)
+    actual = report(tmp_path, {"q1": "safety"}, "mc", ROW, EASY)
+    assert accuracy(actual, scoring) == (0.5, 2)
 
 
 @pytest.mark.parametrize("reply", ["B", "(B)", "B. safety", "safety", "The answer is B."])
@@ -510,8 +510,8 @@ def test_vlmevalkit_takes_the_letter_by_its_rules(
     ],
 )
 def test_vlmevalkits_rules_one_by_one(tmp_path: Path, reply: str, answer: str | None) -> None:
-    found = score("vlmevalkit", reply, tmp_path, "mc")
-    assert found == (answer, float(answer == "B"))
+    result = score("vlmevalkit", reply, tmp_path, "mc")
+    assert result == (answer, float(answer == "B"))
 
 
 def test_vlmevalkits_letter_is_one_that_is_offered_and_none_beyond_d(tmp_path: Path) -> None:
@@ -608,9 +608,9 @@ def test_a_reply_that_is_null_is_none(tmp_path: Path) -> None:
     path = tmp_path / "predictions.json"
     path.write_text(json.dumps({"q1": {"direct_answer": None}, "q3": {"direct_answer": "head"}}))
     data = written(tmp_path / "data", ROW, EASY)
-    found = snellen.score(path, "a-okvqa", data=data).report
-    assert accuracy(found, "official") == (1 / 3, 2)
-    assert accuracy(found, "lavis") == (2 / 3, 1)
+    report = snellen.score(path, "a-okvqa", data=data).report
+    assert accuracy(report, "official") == (1 / 3, 2)
+    assert accuracy(report, "lavis") == (2 / 3, 1)
 
 
 def test_a_reply_that_is_no_text_is_said(tmp_path: Path) -> None:
@@ -646,28 +646,28 @@ def test_one_settings_replies_by_question_are_read_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("split", ["val", "test", "train"])
 def test_the_published_files_are_the_questions_and_the_splits_pictures(split: Split) -> None:
-    assert [one.name for one in file.published(split)] == [
+    assert [entry.name for entry in file.published(split)] == [
         "aokvqa_v1p0.tar.gz",
         f"{split}2017.zip",
     ]
 
 
 def test_who_asks_in_vlmevalkits_way_gets_its_sheet(tmp_path: Path) -> None:
-    assert [one.name for one in file.published(prompt="vlmevalkit")] == ["A-OKVQA.tsv"]
+    assert [entry.name for entry in file.published(prompt="vlmevalkit")] == ["A-OKVQA.tsv"]
     (tmp_path / "A-OKVQA.tsv").write_text(SHEET.format("AAAA" * 30))
     written(tmp_path, ROW)
-    found = {
+    actual = {
         preset: samples(a_okvqa(setting="mc", prompt=preset, data=tmp_path))[0].id
         for setting, preset in file.PROMPTS
         if setting == "mc"
     }
-    assert found == {"llava": "q1", "gpt3": "q1", "vlmevalkit": "7"}
+    assert actual == {"llava": "q1", "gpt3": "q1", "vlmevalkit": "7"}
 
 
 def test_vlmevalkits_name_means_its_multiple_choice_and_ours_the_direct_answers() -> None:
     theirs, ours = (registry.benchmark(name, data=BUNDLED) for name in ("A-OKVQA", "a-okvqa"))
-    asked = {"setting": "mc", "split": "val", "prompt": "vlmevalkit"}
-    assert asked.items() <= theirs.provenance.options.items()
+    request = {"setting": "mc", "split": "val", "prompt": "vlmevalkit"}
+    assert request.items() <= theirs.provenance.options.items()
     assert ours.provenance.options["setting"] == "da"
 
 
@@ -689,7 +689,7 @@ def test_dummies_score_what_the_file_says_under_every_prompt(
         "hedging": dict.fromkeys(right, "A B C D" if setting == "mc" else "1 2 3"),
     }
     for name, replies in dummies.items():
-        found = score_predictions(benchmark, replies, where=name)
+        report = score_predictions(benchmark, replies, where=name)
         for scoring in benchmark.scorings:
             wanted = check.expect[scoring][name]
-            assert accuracy(found, scoring)[0] == pytest.approx(wanted), (name, scoring)
+            assert accuracy(report, scoring)[0] == pytest.approx(wanted), (name, scoring)

@@ -28,8 +28,8 @@ def samples(benchmark: Benchmark) -> dict[str, Sample]:
 
 def score(scoring: str, reply: str, target: str, question: str = "How much?") -> float | None:
     sample = Sample(id="1", question=question, target=target)
-    found = chartqa(data=BUNDLED).scorings[scoring]
-    return total_score(found.score(found.parse(Reply(text=reply), sample), sample))
+    actual = chartqa(data=BUNDLED).scorings[scoring]
+    return total_score(actual.score(actual.parse(Reply(text=reply), sample), sample))
 
 
 def write_parquet(path: Path, *rows: dict[str, Any]) -> None:
@@ -42,9 +42,9 @@ def write_parquet(path: Path, *rows: dict[str, Any]) -> None:
 
 
 def test_a_row_of_either_file_becomes_a_question() -> None:
-    found = samples(chartqa(data=BUNDLED))
-    assert [*found] == [f"{kind}-{n}" for kind in ("human", "augmented") for n in range(5)]
-    sample = found["augmented-2"]
+    actual = samples(chartqa(data=BUNDLED))
+    assert [*actual] == [f"{kind}-{n}" for kind in ("human", "augmented") for n in range(5)]
+    sample = actual["augmented-2"]
     assert (sample.question, sample.target) == ("What share did milk have?", "40%")
     assert sample.tags == {"questions": "augmented"}
     (picture,) = sample.media
@@ -54,9 +54,9 @@ def test_a_row_of_either_file_becomes_a_question() -> None:
 
 @pytest.mark.parametrize(("questions", "n"), [("all", 10), ("human", 5), ("augmented", 5)])
 def test_one_kind_can_be_asked_alone(questions: Questions, n: int) -> None:
-    found = samples(chartqa(questions=questions, data=BUNDLED))
-    assert len(found) == n
-    assert all(questions in ("all", sample.tags["questions"]) for sample in found.values())
+    actual = samples(chartqa(questions=questions, data=BUNDLED))
+    assert len(actual) == n
+    assert all(questions in ("all", sample.tags["questions"]) for sample in actual.values())
 
 
 def test_a_split_has_its_questions_alone() -> None:
@@ -77,8 +77,8 @@ def test_vlmevalkits_sheet_is_read(tmp_path: Path) -> None:
         "1\t0\tWhich two?\t['tea', 'milk']\ttest_augmented\n",
         encoding="utf-8",
     )
-    found = samples(chartqa(data=tmp_path))
-    assert [(s.id, s.target, s.tags["questions"]) for s in found.values()] == [
+    actual = samples(chartqa(data=tmp_path))
+    assert [(s.id, s.target, s.tags["questions"]) for s in actual.values()] == [
         ("0", "3", "human"),
         ("1", "['tea', 'milk']", "augmented"),
     ]
@@ -110,17 +110,17 @@ def test_each_of_the_hubs_copies_is_read(
 
 
 def test_rows_of_parquet_that_show_the_same_chart_share_a_cluster(tmp_path: Path) -> None:
-    asked = {"query": "How many?", "label": ["3"], "human_or_machine": 0}
+    request = {"query": "How many?", "label": ["3"], "human_or_machine": 0}
     other = (BUNDLED / "test" / "png" / "90002.png").read_bytes()
     path = tmp_path / "test.parquet"
     write_parquet(path, *(
-        {**asked, "image": {"bytes": picture, "path": None}}
+        {**request, "image": {"bytes": picture, "path": None}}
         for picture in (PICTURE.read_bytes(), PICTURE.read_bytes(), other)
     ))  # fmt: skip
     benchmark = chartqa(data=path)
     assert benchmark.cluster_by is not None
-    one, same, another = map(benchmark.cluster_by, samples(benchmark).values())
-    assert one == same != another
+    items, same, another = map(benchmark.cluster_by, samples(benchmark).values())
+    assert items == same != another
 
 
 def test_a_kind_that_is_neither_is_refused(tmp_path: Path) -> None:

@@ -57,20 +57,20 @@ def samples(benchmark: Benchmark) -> dict[str, Sample]:
 def test_a_split_has_its_images_with_their_captions(
     split: Split, ids: list[str], folder: str
 ) -> None:
-    found = samples(coco_captions(split=split, data=BUNDLED))
-    assert list(found) == ids
-    for sample in found.values():
+    actual = samples(coco_captions(split=split, data=BUNDLED))
+    assert list(actual) == ids
+    for sample in actual.values():
         (picture,) = sample.media
         assert isinstance(picture, Image)
         assert picture.label == f"{folder}{int(sample.id):012}.jpg"
         assert images.load(picture).width == 64
-    if "900001" in found:
-        assert found["900001"].references == FIRST
+    if "900001" in actual:
+        assert actual["900001"].references == FIRST
 
 
 def test_an_image_may_have_more_than_five_captions() -> None:
-    found = samples(coco_captions(split="val2014", data=BUNDLED))
-    assert len(found["900004"].references) == 6
+    actual = samples(coco_captions(split="val2014", data=BUNDLED))
+    assert len(actual["900004"].references) == 6
 
 
 def test_what_karpathy_left_of_val2014_for_training_is_in_neither_split(tmp_path: Path) -> None:
@@ -95,10 +95,10 @@ def test_lavis_copy_of_karpathys_split_is_read(tmp_path: Path) -> None:
     row = {"image": "val2014/COCO_val2014_000000900001.jpg", "caption": list(FIRST)}
     (tmp_path / "coco_karpathy_test.json").write_text(json.dumps([row]))
     own = samples(coco_captions(data=BUNDLED))["900001"]
-    (found,) = samples(coco_captions(data=tmp_path)).values()
-    assert (found.id, found.references) == (own.id, own.references)
-    assert isinstance(found.media[0], Image)
-    assert found.media[0].source == tmp_path / row["image"]  # type: ignore[operator]
+    (values,) = samples(coco_captions(data=tmp_path)).values()
+    assert (values.id, values.references) == (own.id, own.references)
+    assert isinstance(values.media[0], Image)
+    assert values.media[0].source == tmp_path / row["image"]  # type: ignore[operator]
 
 
 def test_the_test_images_are_without_captions(tmp_path: Path) -> None:
@@ -106,10 +106,10 @@ def test_the_test_images_are_without_captions(tmp_path: Path) -> None:
     (tmp_path / "annotations").mkdir()
     path = tmp_path / "annotations" / "image_info_test2014.json"
     path.write_text(json.dumps({"images": [image]}))
-    (found,) = samples(coco_captions(split="test2014", data=tmp_path)).values()
-    assert found.hidden
-    assert isinstance(found.media[0], Image)
-    assert found.media[0].label == "test2014/COCO_test2014_000000900009.jpg"
+    (values,) = samples(coco_captions(split="test2014", data=tmp_path)).values()
+    assert values.hidden
+    assert isinstance(values.media[0], Image)
+    assert values.media[0].label == "test2014/COCO_test2014_000000900009.jpg"
 
 
 def test_vlmevalkits_sheet_is_read(tmp_path: Path) -> None:
@@ -119,8 +119,8 @@ def test_vlmevalkits_sheet_is_read(tmp_path: Path) -> None:
     (tmp_path / "COCO_VAL.tsv").write_text(
         f"index\timage\tanswer\n7\t{picture}\t['A red ball.', \"Somebody's ball\"]\n"
     )
-    (found,) = samples(coco_captions(split="vlmevalkit", data=tmp_path)).values()
-    assert (found.id, found.references) == ("7", ("A red ball.", "Somebody's ball"))
+    (values,) = samples(coco_captions(split="vlmevalkit", data=tmp_path)).values()
+    assert (values.id, values.references) == ("7", ("A red ball.", "Somebody's ball"))
 
 
 @pytest.mark.parametrize("text", ["{}", '{"images": 7}', "7", '{"images": [{"id": 1}]}'])
@@ -204,8 +204,8 @@ def test_a_caption_is_read_alone_whatever_the_next_begins_with() -> None:
     """The authors' tokenizer reads on: before "The" the full stop of "B." is a token of its own."""
     benchmark = coco_captions(data=BUNDLED)
     sample = samples(benchmark)["900001"]
-    found = benchmark.scorings["official"].parse(Reply(text="A man. His plan B."), sample)
-    assert found.answer == "a man his plan b."
+    reading = benchmark.scorings["official"].parse(Reply(text="A man. His plan B."), sample)
+    assert reading.answer == "a man his plan b."
 
 
 @pytest.mark.parametrize(("scoring", "reply"), [("official", "..."), ("vlmevalkit", "")])
@@ -233,8 +233,8 @@ def test_a_caption_that_is_longer_than_its_references_is_worth_no_more_for_it() 
     """Of twelve tokens seven are in a reference, the longest of which has nine."""
     replies = {"900001": "A red ball lies on the grass and it was cold there."}
     report = score_predictions(coco_captions(data=BUNDLED), replies, where="here")
-    found = report.scorings["official"].metrics["bleu_1"].value
-    assert found == pytest.approx(7 / 12, abs=1e-9)
+    value = report.scorings["official"].metrics["bleu_1"].value
+    assert value == pytest.approx(7 / 12, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -246,22 +246,22 @@ def test_vlmevalkit_compares_with_references_as_they_are_written(
     reply: str, official: float, vlmevalkit: float
 ) -> None:
     report = score_predictions(coco_captions(data=BUNDLED), {"900001": reply}, where="here")
-    found = {name: one.metrics["rouge_l"].value for name, one in report.scorings.items()}
-    assert found == pytest.approx({"official": official, "vlmevalkit": vlmevalkit})
+    actual = {name: item.metrics["rouge_l"].value for name, item in report.scorings.items()}
+    assert actual == pytest.approx({"official": official, "vlmevalkit": vlmevalkit})
 
 
-@pytest.mark.parametrize(("said", "right"), [("3\u00a01/2", "3 1/2"), ("3 1/2", "3\u00a01/2")])
-def test_rouge_splits_at_single_blanks_alone(said: str, right: str) -> None:
+@pytest.mark.parametrize(("message", "right"), [("3\u00a01/2", "3 1/2"), ("3 1/2", "3\u00a01/2")])
+def test_rouge_splits_at_single_blanks_alone(message: str, right: str) -> None:
     """rouge/rouge.py#L57-L62: a blank that does not break, which the tokenizer leaves in mixed
     numbers, is a sign to it."""
-    assert rouge_l_scores(captions([said], [[right]])).tolist() == [0.0]
+    assert rouge_l_scores(captions([message], [[right]])).tolist() == [0.0]
 
 
 def test_the_small_numbers_of_the_authors_are_in_bleu_to_the_last_digits() -> None:
     """bleu/bleu_scorer.py#L198-L263: 1e-15 and 1e-9 in each share, and in that of lengths."""
-    (found, *_), *_ = bleu(np.array([[1.0, 2, 1, 0, 0, 0, 1, 0, 0, 0]]))
+    (score, *_), *_ = bleu(np.array([[1.0, 2, 1, 0, 0, 0, 1, 0, 0, 0]]))
     share, lengths = (1 + 1e-15) / (1 + 1e-9), (1 + 1e-15) / (2 + 1e-9)
-    assert found == pytest.approx(share * math.exp(1 - 1 / lengths), rel=1e-13)
+    assert score == pytest.approx(share * math.exp(1 - 1 / lengths), rel=1e-13)
 
 
 def test_the_result_says_what_ciders_interval_holds_fixed() -> None:

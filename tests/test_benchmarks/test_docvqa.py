@@ -30,8 +30,8 @@ def samples(benchmark: Benchmark) -> dict[str, Sample]:
 
 def score(scoring: str, reply: str, *references: str) -> float | None:
     sample = Sample(id="1", question="Who?", references=references)
-    found = docvqa(data=BUNDLED).scorings[scoring]
-    return total_score(found.score(found.parse(Reply(text=reply), sample), sample))
+    actual = docvqa(data=BUNDLED).scorings[scoring]
+    return total_score(actual.score(actual.parse(Reply(text=reply), sample), sample))
 
 
 # -- data
@@ -58,9 +58,9 @@ def test_questions_on_one_page_share_a_cluster() -> None:
 
 
 def test_the_test_split_hides_its_answers() -> None:
-    found = samples(docvqa(split="test", data=BUNDLED))
-    assert len(found) == 3
-    assert all(sample.hidden for sample in found.values())
+    actual = samples(docvqa(split="test", data=BUNDLED))
+    assert len(actual) == 3
+    assert all(sample.hidden for sample in actual.values())
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ def test_pictures_are_found_where_the_organisers_archives_put_them(
     for path, source in ((tmp_path / name, QUESTIONS), (tmp_path / picture, PICTURE)):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(source.read_bytes())
-    (found,) = samples(docvqa(data=tmp_path))["90001"].media
-    assert isinstance(found, Image)
-    assert images.load(found).width == 180
+    (media,) = samples(docvqa(data=tmp_path))["90001"].media
+    assert isinstance(media, Image)
+    assert images.load(media).width == 180
 
 
 def test_vlmevalkits_sheet_has_the_same_questions_by_its_index(tmp_path: Path) -> None:
@@ -92,14 +92,14 @@ def test_vlmevalkits_sheet_has_the_same_questions_by_its_index(tmp_path: Path) -
         encoding="utf-8",
     )
     benchmark = docvqa(data=tmp_path)
-    found = samples(benchmark)
-    assert [sample.references for sample in found.values()] == [
+    actual = samples(benchmark)
+    assert [sample.references for sample in actual.values()] == [
         ("May 5, 1970", "Lamp Makers' Day"),
         ("I. Moss",),
         ("[x] yes",),
     ]
     assert benchmark.cluster_by is not None
-    assert len({benchmark.cluster_by(sample) for sample in found.values()}) == 1
+    assert len({benchmark.cluster_by(sample) for sample in actual.values()}) == 1
 
 
 def test_a_sheets_row_has_its_index_for_its_id_and_its_number_for_the_server(
@@ -138,28 +138,28 @@ def test_the_hubs_parquet_has_the_same_questions_in_parts(tmp_path: Path) -> Non
         )
         parquet.write_table(table, tmp_path / f"validation-{part:05}-of-00002.parquet")
     benchmark, own = docvqa(data=tmp_path), samples(docvqa(data=BUNDLED))
-    found = samples(benchmark)
-    assert list(found) == list(own)
-    for name, sample in found.items():
+    actual = samples(benchmark)
+    assert list(actual) == list(own)
+    for name, sample in actual.items():
         assert (sample.question, sample.references, sample.tags) == (
             own[name].question,
             own[name].references,
             own[name].tags,
         )
     assert benchmark.cluster_by is not None
-    assert len({benchmark.cluster_by(sample) for sample in found.values()}) == 3
+    assert len({benchmark.cluster_by(sample) for sample in actual.values()}) == 3
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [('{"data": [{"que', "not whole JSON"), ("[]", "not of the form"), ("{}", "not of the form")],
 )
 def test_a_file_that_is_not_the_organisers_is_said_to_be_none(
-    tmp_path: Path, text: str, said: str
+    tmp_path: Path, text: str, message: str
 ) -> None:
     path = tmp_path / "val_v1.0.json"
     path.write_text(text)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         list(docvqa(data=path).data)
 
 
@@ -256,8 +256,8 @@ def test_each_scoring_is_by_the_rule_of_its_name(
 
 def test_m4cs_accuracy_is_of_answers_as_textvqa_writes_them() -> None:
     report = score_predictions(docvqa(data=BUNDLED), {"90001": "The may 5 1970!"}, where="here")
-    found = report.scorings["m4c"].metrics["accuracy"]
-    assert (found.value, found.n) == (1.0, 1)
+    metric = report.scorings["m4c"].metrics["accuracy"]
+    assert (metric.value, metric.n) == (1.0, 1)
 
 
 def test_robust_scores_the_phrase_that_a_reply_settles_on() -> None:
@@ -273,8 +273,8 @@ def test_robust_gives_nothing_for_blanks() -> None:
 
 
 def test_figures_are_broken_down_by_question_type() -> None:
-    found = samples(docvqa(data=BUNDLED))
-    replies = {name: sample.references[0] for name, sample in found.items()}
+    actual = samples(docvqa(data=BUNDLED))
+    replies = {name: sample.references[0] for name, sample in actual.items()}
     replies["90043"] = "555-0140"  # one of eight signs: 7/8
     replies["90029"] = "nothing of the kind"
     del replies["90022"]  # "Yes/No": a question without a reply counts as an empty answer
@@ -308,8 +308,8 @@ def test_figures_are_broken_down_by_question_type() -> None:
 def test_figures_of_named_scorings_are_those_worked_out_by_hand(
     scoring: str, expected: dict[str, tuple[float, int]]
 ) -> None:
-    found = samples(docvqa(data=BUNDLED))
-    replies = {name: sample.references[0] for name, sample in found.items()}
+    actual = samples(docvqa(data=BUNDLED))
+    replies = {name: sample.references[0] for name, sample in actual.items()}
     replies["90043"] = "555-0140"
     replies["90029"] = "nothing of the kind"
     del replies["90022"]

@@ -39,20 +39,20 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def samples(made: Benchmark) -> list[Sample]:
-    return [made.read(row) for row in made.data]
+def samples(benchmark: Benchmark) -> list[Sample]:
+    return [benchmark.read(row) for row in benchmark.data]
 
 
 def files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-def clip(made: Benchmark, sample: Sample) -> Video:
+def clip(benchmark: Benchmark, sample: Sample) -> Video:
     """The video of a sample's request."""
-    request = made.request(sample)
+    request = benchmark.request(sample)
     assert request is not None
-    (found,) = request.messages[0].videos
-    return found
+    (videos,) = request.messages[0].videos
+    return videos
 
 
 # -- rows
@@ -63,8 +63,8 @@ def test_the_clips_are_the_same_on_every_machine() -> None:
 
 
 def test_another_seed_asks_about_other_clips() -> None:
-    one, other = ([str(s.data) for s in samples(eyechart_video(seed=seed))] for seed in (0, 1))
-    assert not set(one) & set(other)
+    item, other = ([str(s.data) for s in samples(eyechart_video(seed=seed))] for seed in (0, 1))
+    assert not set(item) & set(other)
 
 
 def test_fewer_clips_are_the_first_of_more() -> None:
@@ -78,18 +78,20 @@ def test_a_task_by_itself_has_the_same_samples_as_among_others() -> None:
 
 
 def test_every_task_has_equally_many_clips_and_every_length_a_flash_in_each() -> None:
-    made = eyechart_video()
-    assert made.cluster_by is not None and made.procedure.group_by is not None
-    of = {made.cluster_by(sample): sample.tags["task"] for sample in samples(made)}
-    assert of == {made.procedure.group_by(sample): sample.tags["task"] for sample in samples(made)}
+    benchmark = eyechart_video()
+    assert benchmark.cluster_by is not None and benchmark.procedure.group_by is not None
+    of = {benchmark.cluster_by(sample): sample.tags["task"] for sample in samples(benchmark)}
+    assert of == {
+        benchmark.procedure.group_by(sample): sample.tags["task"] for sample in samples(benchmark)
+    }
     assert Counter(of.values()) == dict.fromkeys(CLIP_KINDS, 12)
-    lengths = Counter(sample.tags["flash"] for sample in samples(made) if sample.tags["flash"])
+    lengths = Counter(sample.tags["flash"] for sample in samples(benchmark) if sample.tags["flash"])
     assert lengths == dict.fromkeys(LENGTHS, 12)
 
 
 def test_results_are_broken_down_by_the_ladder_if_it_was_asked() -> None:
-    made = eyechart_video(tasks="letter+count")
-    assert (made.presentation.break_down_by, list(made.scorings["official"].metrics)) == (
+    benchmark = eyechart_video(tasks="letter+count")
+    assert (benchmark.presentation.break_down_by, list(benchmark.scorings["official"].metrics)) == (
         ("task",),
         ["accuracy"],
     )
@@ -97,8 +99,8 @@ def test_results_are_broken_down_by_the_ladder_if_it_was_asked() -> None:
 
 
 def test_who_always_says_one_is_right_about_every_fourth_count() -> None:
-    made = eyechart_video(clips=300, tasks="count")
-    targets = Counter(sample.target for sample in samples(made))
+    benchmark = eyechart_video(clips=300, tasks="count")
+    targets = Counter(sample.target for sample in samples(benchmark))
     assert targets.most_common(1)[0][0] == "1"
     assert targets["1"] / targets.total() == pytest.approx(1 / 4, abs=0.03)
 
@@ -122,21 +124,21 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, object], word
 
 
 def test_a_clip_is_drawn_when_it_is_first_asked_about_and_kept(home: Path) -> None:
-    made = eyechart_video(clips=4)
-    first, second, *_ = samples(made)
+    benchmark = eyechart_video(clips=4)
+    first, second, *_ = samples(benchmark)
     assert not files(home)
 
-    clip(made, first)
+    clip(benchmark, first)
     (drawn,) = files(home)
     before = drawn.stat()
-    clip(made, second)
+    clip(benchmark, second)
     assert [(path, path.stat().st_ino) for path in files(home)] == [(drawn, before.st_ino)]
 
 
 def test_a_clip_of_another_seed_is_another_file(home: Path) -> None:
     for seed in (0, 1):
-        made = eyechart_video(seed=seed, clips=1)
-        clip(made, samples(made)[0])
+        benchmark = eyechart_video(seed=seed, clips=1)
+        clip(benchmark, samples(benchmark)[0])
     assert len({path.read_bytes() for path in files(home)}) == 2
 
 
@@ -147,19 +149,19 @@ def test_two_processes_may_draw_a_clip_at_once(home: Path) -> None:
         "for row in made.data: made.request(made.read(row))\n"
     )
     both = [subprocess.Popen([sys.executable, "-c", code], env={**os.environ}) for _ in range(2)]
-    assert [one.wait() for one in both] == [0, 0]
+    assert [side.wait() for side in both] == [0, 0]
     assert {path.name for path in files(home)} == {"letter-0.mp4", "count-0.mp4"}
-    made = eyechart_video(clips=2)
-    for sample in samples(made):
-        assert video.shown(clip(made, sample)).frames
+    benchmark = eyechart_video(clips=2)
+    for sample in samples(benchmark):
+        assert video.shown(clip(benchmark, sample)).frames
 
 
 def test_no_frame_is_shown_from_after_the_question() -> None:
-    made = vary(eyechart_video(clips=4), frames="every")
-    for sample in samples(made)[::3]:
-        kind, number, asked = sample.id.split("-")
-        question = clip_script(KINDS[kind], f"0 {number}").questions[int(asked)]
-        frames = video.shown(clip(made, sample)).frames
+    changed = vary(eyechart_video(clips=4), frames="every")
+    for sample in samples(changed)[::3]:
+        kind, number, words = sample.id.split("-")
+        question = clip_script(KINDS[kind], f"0 {number}").questions[int(words)]
+        frames = video.shown(clip(changed, sample)).frames
         # The question lies half-way between the last frame and the next one.
         assert [frame.time for frame in frames] == pytest.approx(
             [k / 10 for k in range(len(frames))]
@@ -169,16 +171,16 @@ def test_no_frame_is_shown_from_after_the_question() -> None:
 
 def test_without_the_extra_it_says_which_one_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "av", None)
-    made = eyechart_video(clips=1)
+    benchmark = eyechart_video(clips=1)
     with pytest.raises(UsageError, match=re.escape(install("video"))):
-        made.request(samples(made)[0])
+        benchmark.request(samples(benchmark)[0])
 
 
 def test_a_place_where_no_clip_can_be_kept_is_named(home: Path) -> None:
     home.write_text("a file")
-    made = eyechart_video(clips=1)
+    benchmark = eyechart_video(clips=1)
     with pytest.raises(DataError, match=r"eyechart-video: .*home.* SNELLEN_HOME"):
-        made.request(samples(made)[0])
+        benchmark.request(samples(benchmark)[0])
 
 
 # -- scoring
@@ -224,11 +226,11 @@ def watched(seed: int, rate: int, clips: int = 12) -> Estimate:
     scores, lengths, cluster = [], [], []
     for number in range(clips):
         script = clip_script("flash", f"{seed} {number}")
-        said = ""
-        for one, question in zip(script.shown, script.questions, strict=True):
-            frame = -(-one.first * rate // 10)  # the first one that is no earlier than the flash
-            said = one.letter if frame * 10 < one.end * rate else said
-            scores.append(float(said == question.target))
+        text = ""
+        for item, question in zip(script.shown, script.questions, strict=True):
+            frame = -(-item.first * rate // 10)  # the first one that is no earlier than the flash
+            text = item.letter if frame * 10 < item.end * rate else text
+            scores.append(float(text == question.target))
             lengths.append(LENGTHS.index(question.tags["flash"]))
             cluster.append(number)
     empty = np.empty(len(scores), dtype=object)
@@ -243,34 +245,36 @@ def watched(seed: int, rate: int, clips: int = 12) -> Estimate:
 
 @pytest.mark.parametrize("rate", [1, 2])
 def test_who_reads_every_frame_needs_half_the_time_between_frames(rate: int) -> None:
-    found = [watched(seed, rate) for seed in range(40)]
-    held = [low <= 1 / (2 * rate) <= high for one in found if one.ci95 for low, high in [one.ci95]]
+    actual = [watched(seed, rate) for seed in range(40)]
+    held = [
+        low <= 1 / (2 * rate) <= high for item in actual if item.ci95 for low, high in [item.ci95]
+    ]
     assert len(held) >= 38
     # 95 % of 40, and 3.3 standard errors.
     assert sum(held) / len(held) >= 0.95 - 3.3 * (0.95 * 0.05 / 40) ** 0.5
-    middle = np.mean([math.log2(one.value) for one in found if one.value is not None])
+    middle = np.mean([math.log2(item.value) for item in actual if item.value is not None])
     assert 2**middle == pytest.approx(1 / (2 * rate), rel=0.15)
 
 
 def by_length(result: Result) -> Mapping[str, float | None]:
-    return {name: one.value for name, one in result.by("flash").items()}
+    return {name: item.value for name, item in result.by("flash").items()}
 
 
 def test_fewer_frames_lose_short_flashes(tmp_path: Path) -> None:
-    found = {
+    actual = {
         frames: snellen.evaluate(
             "eyechart-video:tasks=flash,clips=4", "baseline/reader", out=tmp_path, frames=frames
         )
         for frames in ("fps:10", "fps:1", "uniform:8")
     }
-    assert set(by_length(found["fps:10"]).values()) == {1.0}
-    assert found["fps:10"].scoring().metrics["temporal_acuity"].reason == (
+    assert set(by_length(actual["fps:10"]).values()) == {1.0}
+    assert actual["fps:10"].scoring().metrics["temporal_acuity"].reason == (
         "accuracy is 100 % at the hardest level, 0.1 seconds"
     )
-    once_a_second = by_length(found["fps:1"])
+    once_a_second = by_length(actual["fps:1"])
     assert once_a_second["1.6 seconds"] == 1.0
     assert (once_a_second["0.1 seconds"] or 0) + (once_a_second["0.2 seconds"] or 0) < 1.0
-    values = [found[frames].headline.value or 0 for frames in ("fps:10", "fps:1", "uniform:8")]
+    values = [actual[frames].headline.value or 0 for frames in ("fps:10", "fps:1", "uniform:8")]
     assert values == sorted(values, reverse=True)
     assert values[0] > values[1] + 0.2
 

@@ -49,7 +49,7 @@ def samples(benchmark: Benchmark) -> list[Sample]:
     return [benchmark.sample(row.position, row) for row in benchmark.data]
 
 
-def one(folder: Path, **fields: Any) -> Sample:
+def only_sample(folder: Path, **fields: Any) -> Sample:
     (sample,) = samples(gqa(data=written(folder, {"0201": {**QUESTION, **fields}})))
     return sample
 
@@ -76,12 +76,12 @@ def test_a_sample_is_tagged_as_the_authors_break_down() -> None:
 
 
 def test_a_query_is_open_and_all_else_binary() -> None:
-    found = {
+    actual = {
         sample.tags["structural"]: sample.tags["answer"] for sample in samples(gqa(data=BUNDLED))
     }
-    assert found.pop("query") == "open"
-    assert set(found) == {"verify", "choose", "logical", "compare"}
-    assert set(found.values()) == {"binary"}
+    assert actual.pop("query") == "open"
+    assert set(actual) == {"verify", "choose", "logical", "compare"}
+    assert set(actual.values()) == {"binary"}
 
 
 @pytest.mark.parametrize(
@@ -100,11 +100,11 @@ def test_a_step_that_only_asks_is_not_counted(
 ) -> None:
     """The authors look for `exist`, `query: name` and `choose name` in "operation: argument"."""
     semantic = [{"operation": operation, "argument": argument} for operation, argument in steps]
-    assert one(tmp_path, semantic=semantic).tags["steps"] == f"{n} steps"
+    assert only_sample(tmp_path, semantic=semantic).tags["steps"] == f"{n} steps"
 
 
 def test_words_are_what_blanks_part(tmp_path: Path) -> None:
-    assert one(tmp_path, question="Is it  a T-shirt?").tags["words"] == "4 words"
+    assert only_sample(tmp_path, question="Is it  a T-shirt?").tags["words"] == "4 words"
 
 
 def test_zeros_at_the_beginning_of_an_id_stay() -> None:
@@ -125,16 +125,16 @@ def test_questions_about_one_picture_are_a_cluster() -> None:
 
 
 def test_the_larger_split_has_the_balanced_questions_and_others() -> None:
-    found = samples(gqa(split="testdev_all", data=BUNDLED))
-    even = {sample.id for sample in found if sample.tags["balanced"]}
-    assert len(found) == 15
+    actual = samples(gqa(split="testdev_all", data=BUNDLED))
+    even = {sample.id for sample in actual if sample.tags["balanced"]}
+    assert len(actual) == 15
     assert even == {sample.id for sample in samples(gqa(data=BUNDLED))}
 
 
 def test_answers_to_test_are_hidden() -> None:
-    found = samples(gqa(split="test_balanced", data=BUNDLED))
-    assert len(found) == 12
-    assert all(sample.hidden for sample in found)
+    actual = samples(gqa(split="test_balanced", data=BUNDLED))
+    assert len(actual) == 12
+    assert all(sample.hidden for sample in actual)
 
 
 @pytest.mark.parametrize("folder", ["", "questions1.2/", "questions/", "annotations/"])
@@ -171,13 +171,16 @@ def test_vlmevalkits_sheet_has_its_pictures_in_the_rows(tmp_path: Path) -> None:
 
 def test_the_hubs_mirror_has_questions_and_pictures_in_two_folders(tmp_path: Path) -> None:
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    asked, shown = tmp_path / "testdev_balanced_instructions", tmp_path / "testdev_balanced_images"
-    for folder in (asked, shown):
+    request, shown = (
+        tmp_path / "testdev_balanced_instructions",
+        tmp_path / "testdev_balanced_images",
+    )
+    for folder in (request, shown):
         folder.mkdir()
     image = {"bytes": (BUNDLED / "images/n900017.jpg").read_bytes(), "path": None}
     row = {"id": "0201", **{key: QUESTION[key] for key in QUESTION if key != "annotations"}}
     row |= {"entailed": "['0202', '0203']"}
-    parquet.write_table(arrow.Table.from_pylist([row]), asked / "testdev-00000-of-00001.parquet")
+    parquet.write_table(arrow.Table.from_pylist([row]), request / "testdev-00000-of-00001.parquet")
     parquet.write_table(
         arrow.Table.from_pylist([{"id": "n900001", "image": image}]),
         shown / "testdev-00000-of-00001.parquet",
@@ -299,12 +302,12 @@ def test_each_scoring_compares_in_its_own_way(
 ) -> None:
     benchmark = gqa(data=written(tmp_path, {"0201": {**QUESTION, "answer": right}}))
     (sample,) = samples(benchmark)
-    found = set()
+    names = set()
     for name in READ_BY:
         scoring = benchmark.scorings[name]
         if scoring.score(scoring.parse(Reply(text=reply), sample), sample):
-            found.add(name)
-    assert found == by
+            names.add(name)
+    assert names == by
 
 
 @pytest.mark.parametrize(
@@ -383,13 +386,13 @@ def test_a_question_without_a_reply_is_wrong_or_not_counted(
 ) -> None:
     data = written(tmp_path, {"0201": QUESTION, "0202": QUESTION})
     report = score_predictions(gqa(data=data), {"0201": "no"}, where="here")
-    found = report.scorings[scoring].metrics["accuracy"]
-    assert (found.value, found.n) == figure
+    metric = report.scorings[scoring].metrics["accuracy"]
+    assert (metric.value, metric.n) == figure
 
 
 # -- the authors' further metrics
 
-SAID = {
+ANSWERS = {
     "020000012": "no",
     "020000014": "green",
     "020000022": "no",
@@ -429,7 +432,7 @@ def report(folder: Path, replies: dict[str, str], split: Split = "testdev_all") 
 
 
 def test_every_figure_is_the_scripts(tmp_path: Path) -> None:
-    found = report(with_choices(tmp_path), answers(SAID)).scorings["official"].metrics
+    metrics = report(with_choices(tmp_path), answers(ANSWERS)).scorings["official"].metrics
     script = {
         "accuracy": 50.0,
         "accuracy/binary": 50.0,
@@ -453,38 +456,38 @@ def test_every_figure_is_the_scripts(tmp_path: Path) -> None:
         "accuracy/6 words": 100.0,
         "accuracy/11 words": 0.0,
     }
-    assert {name: found[name].value for name in script} == {
+    assert {name: metrics[name].value for name in script} == {
         name: pytest.approx(value / 100, abs=1e-12) for name, value in script.items()
     }
-    assert found["distribution"].value == pytest.approx(0.007857142857142858, abs=1e-15)
-    assert (found["accuracy"].n, found["consistency"].n) == (12, 3)
+    assert metrics["distribution"].value == pytest.approx(0.007857142857142858, abs=1e-15)
+    assert (metrics["accuracy"].n, metrics["consistency"].n) == (12, 3)
 
 
 def test_further_metrics_read_replies_as_their_scoring_does(tmp_path: Path) -> None:
     """LLaVA's "red." and "Yes" are "red" and "yes": both right, and "yes" is valid."""
-    found = report(with_choices(tmp_path), answers(SAID)).scorings["llava"].metrics
-    assert found["accuracy"].value == pytest.approx(8 / 12)
-    assert found["validity"].value == pytest.approx(11 / 12)
-    assert found["consistency"].n == 4
+    metrics = report(with_choices(tmp_path), answers(ANSWERS)).scorings["llava"].metrics
+    assert metrics["accuracy"].value == pytest.approx(8 / 12)
+    assert metrics["validity"].value == pytest.approx(11 / 12)
+    assert metrics["consistency"].n == 4
 
 
 def test_only_a_common_attribute_is_valid_where_one_is_asked_for(tmp_path: Path) -> None:
     folder = with_choices(tmp_path)
     common = dict.fromkeys(("color", "material", "shape"), 1.0)
     for reply, worth in {**common, "size": 11 / 12, "cup": 11 / 12}.items():
-        found = report(folder, answers({"020000042": reply})).scorings["official"].metrics
+        metrics = report(folder, answers({"020000042": reply})).scorings["official"].metrics
         # "t-shirt" is not among the made valid words.
-        assert found["validity"].value == pytest.approx(worth - 1 / 12)
+        assert metrics["validity"].value == pytest.approx(worth - 1 / 12)
 
 
 def test_without_the_choices_nothing_is_said_of_validity(tmp_path: Path) -> None:
     """The authors' script says 0 %."""
     rows = json.loads((BUNDLED / "testdev_all_questions.json").read_text())
     folder = written(tmp_path, rows, "testdev_all_questions.json")
-    found = report(folder, answers({})).scorings["official"].metrics
+    metrics = report(folder, answers({})).scorings["official"].metrics
     for name in ("validity", "plausibility"):
-        assert (found[name].value, found[name].n) == (None, 0)
-        assert found[name].reason == "it needs the authors' testdev_choices.json"
+        assert (metrics[name].value, metrics[name].n) == (None, 0)
+        assert metrics[name].reason == "it needs the authors' testdev_choices.json"
 
 
 def test_choices_of_another_release_are_told(tmp_path: Path) -> None:
@@ -493,15 +496,17 @@ def test_choices_of_another_release_are_told(tmp_path: Path) -> None:
     del choices["020000011"], choices["020000014"]
     written(folder, choices, "eval/testdev_choices.json")
     (folder / "testdev_choices.json").unlink()
-    found = report(folder, answers({})).scorings["official"].metrics
-    assert found["validity"].value is None
-    assert found["validity"].reason == ("testdev_choices.json lacks 2 questions, such as 020000011")
+    metrics = report(folder, answers({})).scorings["official"].metrics
+    assert metrics["validity"].value is None
+    assert metrics["validity"].reason == (
+        "testdev_choices.json lacks 2 questions, such as 020000011"
+    )
 
 
 def test_consistency_needs_the_questions_that_follow() -> None:
-    found = report(BUNDLED, answers({}), "testdev_balanced").scorings["official"].metrics
-    assert found["consistency"].value is None
-    assert found["consistency"].reason == (
+    metrics = report(BUNDLED, answers({}), "testdev_balanced").scorings["official"].metrics
+    assert metrics["consistency"].value is None
+    assert metrics["consistency"].reason == (
         "it needs the answers to all questions: 020000012, which follows from 020000011, is not "
         "among them"
     )
@@ -509,16 +514,16 @@ def test_consistency_needs_the_questions_that_follow() -> None:
 
 def test_consistency_asks_nothing_of_wrong_answers(tmp_path: Path) -> None:
     wrong = {name: "neither" for name in answers({})}
-    found = report(with_choices(tmp_path), wrong).scorings["official"].metrics
-    assert found["consistency"].value is None
-    assert found["consistency"].reason == "no right answer entails another"
+    metrics = report(with_choices(tmp_path), wrong).scorings["official"].metrics
+    assert metrics["consistency"].value is None
+    assert metrics["consistency"].reason == "no right answer entails another"
 
 
 def test_a_question_does_not_follow_from_itself(tmp_path: Path) -> None:
     alone = {**QUESTION, "entailed": ["0201"]}
     folder = written(tmp_path, {"0201": alone}, "testdev_all_questions.json")
-    found = report(folder, {"0201": "no"}).scorings["official"].metrics
-    assert found["consistency"].value is None
+    metrics = report(folder, {"0201": "no"}).scorings["official"].metrics
+    assert metrics["consistency"].value is None
 
 
 def test_answers_that_are_right_nowhere_in_a_group_count_for_nothing(tmp_path: Path) -> None:
@@ -529,11 +534,11 @@ def test_answers_that_are_right_nowhere_in_a_group_count_for_nothing(tmp_path: P
     }
     folder = written(tmp_path, rows, "testdev_all_questions.json")
     replies = {"1": "red", "2": "green", "3": "green"}
-    found = report(folder, replies).scorings["official"].metrics["distribution"]
-    assert found.value == pytest.approx(0.015)
-    assert (found.unit, found.n) == ("chi-square", 3)
-    assert found.ci95 is None
-    assert found.reason is not None
+    metric = report(folder, replies).scorings["official"].metrics["distribution"]
+    assert metric.value == pytest.approx(0.015)
+    assert (metric.unit, metric.n) == ("chi-square", 3)
+    assert metric.ci95 is None
+    assert metric.reason is not None
 
 
 def test_the_distribution_is_that_of_balanced_questions(tmp_path: Path) -> None:
@@ -544,17 +549,17 @@ def test_the_distribution_is_that_of_balanced_questions(tmp_path: Path) -> None:
     }
     folder = written(tmp_path, rows, "testdev_all_questions.json")
     replies = {"1": "red", "2": "blue", "3": "green"}
-    found = report(folder, replies).scorings["official"].metrics["distribution"]
-    assert (found.value, found.n) == (0.0, 2)
+    metric = report(folder, replies).scorings["official"].metrics["distribution"]
+    assert (metric.value, metric.n) == (0.0, 2)
 
 
 def test_only_balanced_questions_count(tmp_path: Path) -> None:
     rows = {"1": QUESTION, "2": {**QUESTION, "isBalanced": False}}
     folder = written(tmp_path, rows, "testdev_all_questions.json")
-    found = score_predictions(
+    report = score_predictions(
         gqa(split="testdev_all", data=folder), {"1": "no", "2": "yes"}, where="here"
     )
-    for scoring in found.scorings.values():
+    for scoring in report.scorings.values():
         metric = scoring.metrics["accuracy"]
         assert (metric.value, metric.n) == (1.0, 1)
 
@@ -571,13 +576,13 @@ def test_who_asks_in_vlmevalkits_way_gets_its_sheet(tmp_path: Path) -> None:
     rows = f"index\timage\tquestion\tanswer\n5\t{'AAAA' * 30}\tIs it?\tno\n"
     (tmp_path / sheet.name).write_text(rows)
     written(tmp_path, {"0201": QUESTION})
-    found = {preset: samples(gqa(prompt=preset, data=tmp_path))[0].id for preset in file.PROMPTS}
-    assert found.pop("vlmevalkit") == "5"
-    assert set(found.values()) == {"0201"}
+    actual = {preset: samples(gqa(prompt=preset, data=tmp_path))[0].id for preset in file.PROMPTS}
+    assert actual.pop("vlmevalkit") == "5"
+    assert set(actual.values()) == {"0201"}
 
 
 def test_all_others_get_the_authors_archives() -> None:
-    assert [one.name for one in file.published()] == ["questions1.2.zip", "images.zip"]
+    assert [entry.name for entry in file.published()] == ["questions1.2.zip", "images.zip"]
     assert file.published("val_all", "vlmevalkit") == file.published()
 
 

@@ -27,8 +27,8 @@ ROWS: list[dict[str, Any]] = json.loads((BUNDLED / "HallusionBench.json").read_b
 
 
 def samples(benchmark: Benchmark) -> dict[str, Sample]:
-    found = (benchmark.sample(row.position, row) for row in benchmark.data)
-    return {sample.id: sample for sample in found}
+    actual = (benchmark.sample(row.position, row) for row in benchmark.data)
+    return {sample.id: sample for sample in actual}
 
 
 def bundled() -> dict[str, Sample]:
@@ -39,9 +39,9 @@ def bundled() -> dict[str, Sample]:
 
 
 def test_a_row_becomes_a_question_with_or_without_its_picture() -> None:
-    found = bundled()
-    assert len(found) == 14
-    with_picture, without = found["VD_illusion_0_1_0"], found["VS_chart_0_0_1"]
+    samples = bundled()
+    assert len(samples) == 14
+    with_picture, without = samples["VD_illusion_0_1_0"], samples["VS_chart_0_0_1"]
     assert (with_picture.target, without.target) == ("no", "no")
     assert without.media == ()
     assert without.tags == {
@@ -68,9 +68,9 @@ def test_pictures_lie_where_the_archive_unpacks_or_beside_the_questions(
 
 
 def test_questions_with_a_picture_can_be_asked_alone() -> None:
-    found = samples(hallusionbench(questions="image", data=BUNDLED))
-    assert len(found) == 12
-    assert all(sample.media for sample in found.values())
+    actual = samples(hallusionbench(questions="image", data=BUNDLED))
+    assert len(actual) == 12
+    assert all(sample.media for sample in actual.values())
 
 
 def test_vlmevalkits_sheet_is_read(tmp_path: Path) -> None:
@@ -80,8 +80,8 @@ def test_vlmevalkits_sheet_is_read(tmp_path: Path) -> None:
         f"VD_math_1_4_0_2\t{picture}\tIs it?\tYes\tVD\tVD_math\n"
         "VS_map_2_4_2_0\tVD_math_1_4_0_2\tIs it not?\tNo\tVS\tVS_map\n"
     )
-    one, other = samples(hallusionbench(questions="image", data=tmp_path)).values()
-    assert (one.id, one.target, one.data["set"]) == ("VD_math_1_4_0_2", "yes", "4")
+    values, other = samples(hallusionbench(questions="image", data=tmp_path)).values()
+    assert (values.id, values.target, values.data["set"]) == ("VD_math_1_4_0_2", "yes", "4")
     assert (other.tags["input"], other.tags["figure"], other.tags["question"]) == (
         "edited",
         "figure 2",
@@ -110,7 +110,7 @@ def test_other_toolkits_names_are_known() -> None:
         for name in ("hallusionbench", "HallusionBench", "hallusion_bench_image")
     )
     assert every.provenance.options["questions"] == "all"
-    assert [one.provenance.options["questions"] for one in images] == ["image", "image"]
+    assert [image.provenance.options["questions"] for image in images] == ["image", "image"]
 
 
 # -- prompts
@@ -128,9 +128,9 @@ def test_other_toolkits_names_are_known() -> None:
 def test_a_prompt_is_the_question_behind_the_picture_if_there_is_one(
     preset: Preset, sample: str, text: str
 ) -> None:
-    asked = bundled()[sample]
-    (message,) = hallusionbench(prompt=preset, data=BUNDLED).prompt(asked, ())
-    assert message.content == (*asked.media, text)
+    request = bundled()[sample]
+    (message,) = hallusionbench(prompt=preset, data=BUNDLED).prompt(request, ())
+    assert message.content == (*request.media, text)
 
 
 # -- the judge
@@ -207,26 +207,26 @@ def test_unclear_is_right_where_there_is_no_figure(sample: str, answer: str, sco
 def test_rules_read_what_a_reply_says(
     scoring: str, sample: str, reply: str, score: float | None
 ) -> None:
-    found = hallusionbench(data=BUNDLED).scorings[scoring]
-    asked = bundled()[sample]
-    assert found.score(found.parse(Reply(text=reply), asked), asked) == score
+    actual = hallusionbench(data=BUNDLED).scorings[scoring]
+    request = bundled()[sample]
+    assert actual.score(actual.parse(Reply(text=reply), request), request) == score
 
 
 # -- figures
 
 
 def judged(
-    folder: Path, said: str, asked: Sequence[dict[str, Any]] = ROWS, **more: Any
+    folder: Path, message: str, requests: Sequence[dict[str, Any]] = ROWS, **more: Any
 ) -> dict[str, float | None]:
     """The official figures of one verdict a row: 0 incorrect, 1 correct, 2 unclear."""
     rows = [
-        {**row, "model_prediction": "so", "gpt4v_output_gpt_check": one, **more}
-        for row, one in zip(asked, said, strict=True)
+        {**row, "model_prediction": "so", "gpt4v_output_gpt_check": item, **more}
+        for row, item in zip(requests, message, strict=True)
     ]
     path = folder / "out.json"
     path.write_text(json.dumps(rows))
     (folder / "data").mkdir()
-    (folder / "data" / "HallusionBench.json").write_text(json.dumps(asked))
+    (folder / "data" / "HallusionBench.json").write_text(json.dumps(requests))
     result = snellen.score(path, "hallusionbench", data=folder / "data", scorings=["official"])
     metrics = result.report.scorings["official"].metrics
     return {name: metric.value for name, metric in metrics.items()}
@@ -235,28 +235,28 @@ def judged(
 def test_groups_are_right_where_all_of_them_is(tmp_path: Path) -> None:
     """VD illusion: figure 0 right, figure 1 half. VD math: all. VS: unclear and wrong without a
     figure, right with figure 1, half with figure 2."""
-    found = judged(tmp_path, "1110" + "1111" + "20" + "11" + "01")
-    assert found["aacc"] == pytest.approx(11 / 14)
+    actual = judged(tmp_path, "1110" + "1111" + "20" + "11" + "01")
+    assert actual["aacc"] == pytest.approx(11 / 14)
     # figures: illusion 0, 1; math 0, 1; chart 1, 2. One without a figure is none.
-    assert found["facc"] == pytest.approx(4 / 6)
-    assert found["figure_wrong"] == 0
-    assert found["figure_inconsistent"] == pytest.approx(2 / 6)
-    assert found["figure_score"] == pytest.approx(5 / 6)
+    assert actual["facc"] == pytest.approx(4 / 6)
+    assert actual["figure_wrong"] == 0
+    assert actual["figure_inconsistent"] == pytest.approx(2 / 6)
+    assert actual["figure_score"] == pytest.approx(5 / 6)
     # questions in all their figures: illusion 0; math 0, 1
-    assert found["qacc"] == pytest.approx(3 / 6)
+    assert actual["qacc"] == pytest.approx(3 / 6)
     # without the edited figures all but chart 1
-    assert found["easy_aacc"] == pytest.approx(5 / 6)
-    assert found["hard_aacc"] == pytest.approx(4 / 6)
-    assert found["average"] == pytest.approx((11 / 14 + 4 / 6 + 3 / 6) / 3)
-    assert found["aacc/VD"] == pytest.approx(7 / 8)
-    assert not {name for name in found if "figure=" in name or "/question" in name}
+    assert actual["easy_aacc"] == pytest.approx(5 / 6)
+    assert actual["hard_aacc"] == pytest.approx(4 / 6)
+    assert actual["average"] == pytest.approx((11 / 14 + 4 / 6 + 3 / 6) / 3)
+    assert actual["aacc/VD"] == pytest.approx(7 / 8)
+    assert not {name for name in actual if "figure=" in name or "/question" in name}
 
 
 def test_questions_without_a_figure_are_in_no_share_of_figures(tmp_path: Path) -> None:
     """utils.py#L135-L136 leaves figure 0 of VS out."""
-    found = judged(tmp_path, "1" * 8 + "00" + "1111")
+    actual = judged(tmp_path, "1" * 8 + "00" + "1111")
     figures = ("facc", "figure_score", "figure_wrong", "figure_inconsistent")
-    assert [found[name] for name in figures] == [1.0, 1.0, 0.0, 0.0]
+    assert [actual[name] for name in figures] == [1.0, 1.0, 0.0, 0.0]
 
 
 def test_groups_count_the_same_however_many_questions_they_have(tmp_path: Path) -> None:
@@ -264,23 +264,23 @@ def test_groups_count_the_same_however_many_questions_they_have(tmp_path: Path) 
     is the first question on the first edited chart."""
     chart, math = ROWS[12:], ROWS[4]
     more = [{**row, "figure_id": "3"} for row in chart] + [{**math, "question_id": "2"}]
-    found = judged(tmp_path, "1" * 12 + "01" + "11" + "0", [*ROWS, *more])
+    actual = judged(tmp_path, "1" * 12 + "01" + "11" + "0", [*ROWS, *more])
     # figures: illusion 0, 1; math 0 with two of three, 1; chart 1, 2 with one of two, 3
-    assert found["figure_score"] == pytest.approx((5 + 2 / 3 + 1 / 2) / 7)
-    assert found["facc"] == pytest.approx(5 / 7)
+    assert actual["figure_score"] == pytest.approx((5 + 2 / 3 + 1 / 2) / 7)
+    assert actual["facc"] == pytest.approx(5 / 7)
     # questions: illusion 0, 1; math 0, 1, 2; chart 0, 1
-    assert found["qacc"] == pytest.approx(5 / 7)
-    assert found["easy_aacc"] == pytest.approx(6 / 7)
+    assert actual["qacc"] == pytest.approx(5 / 7)
+    assert actual["easy_aacc"] == pytest.approx(6 / 7)
     # of the edited figures alone all but math 2
-    assert found["hard_aacc"] == pytest.approx(5 / 6)
+    assert actual["hard_aacc"] == pytest.approx(5 / 6)
 
 
 def test_bias_takes_correctness_for_the_answer(tmp_path: Path) -> None:
     """The right answers are 1000, 1001, 10, 10 and 01; unclear is correct without a figure."""
-    found = judged(tmp_path, "0100" + "1111" + "22" + "11" + "11")
+    actual = judged(tmp_path, "0100" + "1111" + "22" + "11" + "11")
     # Six are yes. The first, wrong, was no then; the third and fourth were yes.
-    assert found["yes_diff"] == pytest.approx((6 - 1 + 2) / 14 - 6 / 14)
-    assert found["yes_fp"] == pytest.approx(2 / 3)
+    assert actual["yes_diff"] == pytest.approx((6 - 1 + 2) / 14 - 6 / 14)
+    assert actual["yes_fp"] == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize(
@@ -301,8 +301,8 @@ def test_bias_takes_correctness_for_the_answer(tmp_path: Path) -> None:
 def test_who_is_to_blame_for_one_wrong_reply(
     tmp_path: Path, reason: str, verdicts: str, kind: str
 ) -> None:
-    found = judged(tmp_path, verdicts)
-    assert {name: found[name] for name in ("lh", "vi", "mixed")} == {
+    actual = judged(tmp_path, verdicts)
+    assert {name: actual[name] for name in ("lh", "vi", "mixed")} == {
         "lh": 0.0,
         "vi": 0.0,
         "mixed": 0.0,
@@ -312,13 +312,13 @@ def test_who_is_to_blame_for_one_wrong_reply(
 
 def test_unclear_after_wrong_without_a_figure_is_mixed(tmp_path: Path) -> None:
     """utils.py#L261-L262; the wrong one itself is made up."""
-    found = judged(tmp_path, "1" * 8 + "01" + "2111")
-    assert (found["lh"], found["vi"], found["mixed"]) == (1 / 2, 0.0, 1 / 2)
+    actual = judged(tmp_path, "1" * 8 + "01" + "2111")
+    assert (actual["lh"], actual["vi"], actual["mixed"]) == (1 / 2, 0.0, 1 / 2)
 
 
 def test_who_is_to_blame_does_not_depend_on_the_order_of_rows(tmp_path: Path) -> None:
-    found = judged(tmp_path, ("1101" + "1" * 10)[::-1], ROWS[::-1])
-    assert (found["lh"], found["vi"], found["mixed"]) == (0.0, 0.0, 1.0)
+    actual = judged(tmp_path, ("1101" + "1" * 10)[::-1], ROWS[::-1])
+    assert (actual["lh"], actual["vi"], actual["mixed"]) == (0.0, 0.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -332,19 +332,19 @@ def test_who_is_to_blame_does_not_depend_on_the_order_of_rows(tmp_path: Path) ->
 def test_a_published_reply_that_differs_from_that_without_an_edit(
     tmp_path: Path, reason: str, verdicts: str, shares: tuple[float, ...]
 ) -> None:
-    found = judged(tmp_path, verdicts, same="0")
-    assert (found["lh"], found["vi"], found["mixed"]) == pytest.approx(shares)
+    actual = judged(tmp_path, verdicts, same="0")
+    assert (actual["lh"], actual["vi"], actual["mixed"]) == pytest.approx(shares)
 
 
 def test_without_the_question_without_a_figure_nobody_is_to_blame(tmp_path: Path) -> None:
     """As in the 951 questions with a picture, on which the authors' script fails."""
-    found = judged(tmp_path, "1" * 8 + "0111", [*ROWS[:8], *ROWS[10:]])
-    assert (found["lh"], found["vi"], found["mixed"]) == (None, None, None)
+    actual = judged(tmp_path, "1" * 8 + "0111", [*ROWS[:8], *ROWS[10:]])
+    assert (actual["lh"], actual["vi"], actual["mixed"]) == (None, None, None)
 
 
 def test_nothing_wrong_leaves_nobody_to_blame(tmp_path: Path) -> None:
-    found = judged(tmp_path, "1" * 14)
-    assert (found["lh"], found["yes_fp"], found["aacc"]) == (None, None, 1.0)
+    actual = judged(tmp_path, "1" * 14)
+    assert (actual["lh"], actual["yes_fp"], actual["aacc"]) == (None, None, 1.0)
 
 
 # -- the authors' files of results
@@ -368,17 +368,17 @@ def test_results_without_verdicts_wait_for_a_judge(tmp_path: Path, name: str) ->
     assert report.scorings["robust"].metrics["aacc"].value == pytest.approx(6 / 14)
 
 
-@pytest.mark.parametrize("said", ["model_prediction", "gpt4v_output", "llava_1_5_output"])
+@pytest.mark.parametrize("message", ["model_prediction", "gpt4v_output", "llava_1_5_output"])
 @pytest.mark.parametrize("check", ["gpt4v_output_gpt_check", "llava_1_5_output_gpt_check"])
 def test_replies_and_verdicts_are_known_by_the_names_of_the_published_files(
-    tmp_path: Path, said: str, check: str
+    tmp_path: Path, message: str, check: str
 ) -> None:
     layout = hallusionbench(data=BUNDLED).interop.layout
     assert layout is not None
-    found = layout(written(tmp_path / "out.json", {**ROWS[0], said: "Yes", check: "1"}))
-    assert found is not None
-    assert found.replies == {"VD_illusion_0_0_0": "Yes"}
-    assert found.verdicts == {"official": {"VD_illusion_0_0_0": ("correct",)}}
+    published = layout(written(tmp_path / "out.json", {**ROWS[0], message: "Yes", check: "1"}))
+    assert published is not None
+    assert published.replies == {"VD_illusion_0_0_0": "Yes"}
+    assert published.verdicts == {"official": {"VD_illusion_0_0_0": ("correct",)}}
 
 
 def test_a_folder_has_the_judged_files_of_both_kinds(tmp_path: Path) -> None:
@@ -392,17 +392,17 @@ def test_a_folder_has_the_judged_files_of_both_kinds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"gpt4v_output_gpt_check": "3"}, "not 0, 1 or 2"),
         ({"model_prediction": 7}, "no text"),
     ],
 )
 def test_a_file_of_results_that_goes_wrong_says_where(
-    tmp_path: Path, change: dict[str, Any], said: str
+    tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
     path = written(tmp_path / "out.json", answered(ROWS[0]), answered(ROWS[1], **change))
-    with pytest.raises(DataError, match=rf"row 2: .*{said}"):
+    with pytest.raises(DataError, match=rf"row 2: .*{message}"):
         snellen.score(path, "hallusionbench", data=BUNDLED)
     written(path, answered(ROWS[0]), answered(ROWS[0]))
     with pytest.raises(DataError, match="row 2: a second reply to VD_illusion_0_0_0"):
@@ -419,13 +419,13 @@ def test_another_file_of_rows_is_left_to_others(tmp_path: Path) -> None:
 
 
 def test_a_figure_whose_question_failed_is_in_no_share_of_figures() -> None:
-    made = registry.benchmark("hallusionbench", data=Path(registry.SYNTHETIC))
-    asked = [made.read(row) for row in made.data]
-    shown = next(sample for sample in asked if sample.tags["input"] != "none")
+    benchmark = registry.benchmark("hallusionbench", data=Path(registry.SYNTHETIC))
+    request = [benchmark.read(row) for row in benchmark.data]
+    shown = next(sample for sample in request if sample.tags["input"] != "none")
 
     def facc(failed: str | None) -> MetricReport:
-        tally = Tally(made, ["robust"])
-        for sample in asked:
+        tally = Tally(benchmark, ["robust"])
+        for sample in request:
             reply = None if sample.id == failed else Reply(text=str(sample.target))
             tally.add([Scored(sample, 0, "failed" if reply is None else "ok", reply)])
         return tally.report(model="", identity={}).scorings["robust"].metrics["facc"]

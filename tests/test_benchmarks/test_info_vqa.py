@@ -48,8 +48,8 @@ def test_a_kind_that_the_evaluator_does_not_name_is_kept_as_it_is(tmp_path: Path
     tags = samples(info_vqa(data=path))["1"].tags
     assert tags["unlisted"] == "single span"
     assert not any(tags[label] for label in KINDS.values())
-    found = score_predictions(info_vqa(data=path), {"1": "x"}, where="here")
-    assert [*found.scorings["official"].metrics] == ["anls", "anls/single span"]
+    report = score_predictions(info_vqa(data=path), {"1": "x"}, where="here")
+    assert [*report.scorings["official"].metrics] == ["anls", "anls/single span"]
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_figures_are_broken_down_as_the_evaluator_does() -> None:
 
     Wrong are 98004 (None span, Figure, Arithmetic) and, without a reply, 98006 (Image-Span, Map).
     """
-    found = samples(info_vqa(data=BUNDLED))
-    replies = {name: sample.references[0] for name, sample in found.items()}
+    actual = samples(info_vqa(data=BUNDLED))
+    replies = {name: sample.references[0] for name, sample in actual.items()}
     replies["98004"] = "nothing of the kind"
     del replies["98006"]
     report = score_predictions(info_vqa(data=BUNDLED), replies, where="here")
@@ -141,11 +141,11 @@ def test_each_scoring_is_by_the_rule_of_its_name(
     reply: str, reference: str, worth: dict[str, float]
 ) -> None:
     sample = Sample(id="1", question="?", references=(reference,))
-    found = {}
+    actual = {}
     for name in worth:
         scoring = info_vqa(data=BUNDLED).scorings[name]
-        found[name] = scoring.score(scoring.parse(Reply(text=reply), sample), sample)
-    assert found == pytest.approx(worth)
+        actual[name] = scoring.score(scoring.parse(Reply(text=reply), sample), sample)
+    assert actual == pytest.approx(worth)
 
 
 @pytest.mark.parametrize(
@@ -156,8 +156,8 @@ def test_each_scoring_has_its_rule_for_a_question_without_a_reply(
     scoring: str, value: float, n: int
 ) -> None:
     report = score_predictions(info_vqa(data=BUNDLED), {"98003": "3"}, where="here")
-    found = report.scorings[scoring].metrics["anls"]
-    assert (found.value, found.n) == (value, n)
+    metric = report.scorings[scoring].metrics["anls"]
+    assert (metric.value, metric.n) == (value, n)
 
 
 def test_a_question_of_one_kind_twice_counts_once(tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ def samples(benchmark: Benchmark) -> list[Sample]:
 
 
 def judge(split: Split = "wild") -> Judge:
-    found = llava_bench(split, data=BUNDLED).scorings["official"].judge
-    assert found is not None
-    return found
+    judge_report = llava_bench(split, data=BUNDLED).scorings["official"].judge
+    assert judge_report is not None
+    return judge_report
 
 
 # -- rows
@@ -42,13 +42,13 @@ def judge(split: Split = "wild") -> Judge:
 @pytest.mark.parametrize("split", SPLITS)
 def test_each_picture_opens_and_questions_about_one_share_a_cluster(split: Split) -> None:
     benchmark = llava_bench(split, data=BUNDLED)
-    found = samples(benchmark)
-    for sample in found:
+    actual = samples(benchmark)
+    for sample in actual:
         (picture,) = sample.media
         assert isinstance(picture, Image)
         assert images.load(picture).width == 120
     assert benchmark.cluster_by is not None
-    assert (len(found), len({benchmark.cluster_by(sample) for sample in found})) == (8, 4)
+    assert (len(actual), len({benchmark.cluster_by(sample) for sample in actual})) == (8, 4)
 
 
 def test_the_picture_comes_first_and_the_question_is_bare() -> None:
@@ -67,17 +67,17 @@ def test_cocos_own_folder_of_pictures_is_found(tmp_path: Path) -> None:
     for name in ("qa90_questions.jsonl", *file.COCO_FILES):
         (tmp_path / name).write_bytes((BUNDLED / name).read_bytes())
     (tmp_path / "val2014").mkdir()
-    place = "val2014/COCO_val2014_000000000001.jpg"
-    (tmp_path / place).write_bytes((BUNDLED / "images" / "000000000001.jpg").read_bytes())
+    position = "val2014/COCO_val2014_000000000001.jpg"
+    (tmp_path / position).write_bytes((BUNDLED / "images" / "000000000001.jpg").read_bytes())
     (picture,) = samples(llava_bench("coco", data=tmp_path))[0].media
-    assert picture.label == place
+    assert picture.label == position
 
 
 @pytest.mark.parametrize("name", ["context.jsonl", "answers_gpt4.jsonl"])
 def test_a_question_that_a_file_beside_it_does_not_know_is_named(tmp_path: Path, name: str) -> None:
-    for each in ("questions.jsonl", "context.jsonl", "answers_gpt4.jsonl"):
-        lines = (BUNDLED / each).read_text().splitlines()
-        (tmp_path / each).write_text("\n".join(lines[:2] if each == name else lines))
+    for parts in ("questions.jsonl", "context.jsonl", "answers_gpt4.jsonl"):
+        lines = (BUNDLED / parts).read_text().splitlines()
+        (tmp_path / parts).write_text("\n".join(lines[:2] if parts == name else lines))
     with pytest.raises(DataError, match=f"nothing in {name} beside it is for question"):
         samples(llava_bench(data=tmp_path))
 
@@ -90,8 +90,8 @@ def test_vlmevalkits_sheet_has_all_in_its_rows(tmp_path: Path) -> None:
     path.write_text("\t".join(header) + "\n" + "\t".join(f'"{cell}"' for cell in cells) + "\n")
     (sample,) = samples(llava_bench(data=path))
     assert (sample.id, sample.question, sample.target) == ("7", "What?", "It is a disc.")
-    (_, asked) = judge().prompt(sample, Reply(text="x"))
-    assert asked.text.startswith("[Context]\nA disc.\nA square.\n\n[Question]\nWhat?\n\n")
+    (_, messages) = judge().prompt(sample, Reply(text="x"))
+    assert messages.text.startswith("[Context]\nA disc.\nA square.\n\n[Question]\nWhat?\n\n")
 
 
 # -- the judge: haotian-liu/LLaVA@c121f04, whose code was run on the same rows
@@ -106,10 +106,10 @@ def test_vlmevalkits_sheet_has_all_in_its_rows(tmp_path: Path) -> None:
 )
 def test_the_judge_is_asked_in_the_authors_words(split: Split, digest: str) -> None:
     sample = samples(llava_bench(split, data=BUNDLED))[1]
-    told, asked = judge(split).prompt(sample, Reply(text="It shows\nshapes. "))
-    assert (told.role, asked.role) == ("system", "user")
-    assert "[Assistant 2]\nIt shows\nshapes.\n\n[End of Assistant 2]\n\n[System]\n" in asked.text
-    assert sha256(asked.text.encode()).hexdigest() == digest
+    system, user = judge(split).prompt(sample, Reply(text="It shows\nshapes. "))
+    assert (system.role, user.role) == ("system", "user")
+    assert "[Assistant 2]\nIt shows\nshapes.\n\n[End of Assistant 2]\n\n[System]\n" in user.text
+    assert sha256(user.text.encode()).hexdigest() == digest
 
 
 def test_of_coco_the_judge_is_told_the_boxes_too() -> None:
@@ -122,7 +122,7 @@ def test_of_coco_the_judge_is_told_the_boxes_too() -> None:
 # What parse_score gives at eval_gpt_review_bench.py#L36-L49 for these words; None for [-1, -1], and
 # for what is outside of 0 to 10, which it takes.
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "expected"),
     [
         ("8 9\nBoth are fine.", (8.0, 9.0)),
         ("8,9", (8.0, 9.0)),
@@ -142,9 +142,9 @@ def test_of_coco_the_judge_is_told_the_boxes_too() -> None:
     ],
 )
 def test_a_verdict_is_two_numbers_in_the_first_line(
-    words: str, found: tuple[float, float] | None
+    words: str, expected: tuple[float, float] | None
 ) -> None:
-    assert two_scores(words) == found
+    assert two_scores(words) == expected
 
 
 # -- the sums
@@ -207,15 +207,15 @@ def test_published_reviews_sum_as_the_authors_print_them(wild: Path) -> None:
         "/detail": (74.7, 83.0, 62.0),
     }.items():
         names = ("relative_score", "reference_score", "model_score")
-        found = [metrics[f"{name}{category}"].value for name in names]
-        assert tuple(round(value or 0, 1) for value in found) == printed
+        actual = [metrics[f"{name}{category}"].value for name in names]
+        assert tuple(round(value or 0, 1) for value in actual) == printed
 
 
 def test_the_ratio_has_an_interval_that_knows_the_pictures(wild: Path) -> None:
-    found = scored(wild, reviews()).scorings["official"].metrics["relative_score"]
-    assert found.unit == "% of the reference"
-    assert found.ci95 is not None and found.value is not None
-    assert found.ci95[0] < found.value < found.ci95[1]
+    metric = scored(wild, reviews()).scorings["official"].metrics["relative_score"]
+    assert metric.unit == "% of the reference"
+    assert metric.ci95 is not None and metric.value is not None
+    assert metric.ci95[0] < metric.value < metric.ci95[1]
 
 
 def test_both_means_are_rounded_to_three_decimals_before_they_are_divided(wild: Path) -> None:
@@ -271,11 +271,11 @@ def test_a_reply_that_was_withheld_counts_0_beside_the_mean_reference(wild: Path
         Scored(sample, 0, "refused" if number < 20 else "ok", Reply(text="x"))
         for number, sample in enumerate(every)
     )
-    found = tally.report(model="", identity={}).scorings["official"].metrics["relative_score"]
+    metric = tally.report(model="", identity={}).scorings["official"].metrics["relative_score"]
     # By hand: 40 of 60 have 6, the others 0, so 4 over 8.
-    assert found.value == pytest.approx(50.0)
+    assert metric.value == pytest.approx(50.0)
     # If right they had 10: (40·6 + 20·10) / 60 = 7.333 over 8.
-    assert found.bounds == pytest.approx((50.0, 100 * 7.333 / 8))
+    assert metric.bounds == pytest.approx((50.0, 100 * 7.333 / 8))
 
 
 # -- published files
@@ -284,9 +284,9 @@ def test_a_reply_that_was_withheld_counts_0_beside_the_mean_reference(wild: Path
 def test_the_authors_answers_are_read(tmp_path: Path) -> None:
     path = tmp_path / "m.jsonl"
     path.write_text('{"question_id": 7, "prompt": "What?", "text": "4", "answer_id": "a"}\n')
-    found = layout(path)
-    assert found is not None
-    assert found.replies == {"7": "4"}
+    published = layout(path)
+    assert published is not None
+    assert published.replies == {"7": "4"}
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.csv"])

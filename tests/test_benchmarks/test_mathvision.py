@@ -30,9 +30,9 @@ def question(target: str, *choices: str) -> Sample:
 
 
 def read(scoring: str, reply: str, sample: Sample) -> tuple[Reading, float | None]:
-    found = mathvision(data=BUNDLED).scorings[scoring]
-    reading = found.parse(Reply(text=reply), sample)
-    return reading, total_score(found.score(reading, sample))
+    actual = mathvision(data=BUNDLED).scorings[scoring]
+    reading = actual.parse(Reply(text=reply), sample)
+    return reading, total_score(actual.score(reading, sample))
 
 
 def official(reply: str, sample: Sample) -> tuple[object, float | None]:
@@ -141,8 +141,8 @@ def test_a_prompt_is_the_authors_text_with_the_picture_where_they_put_it(
     benchmark, samples = bundled(preset)
     (message,) = benchmark.prompt(samples[sample], ())
     assert message.role == "user"
-    told = [part if isinstance(part, str) else part.label for part in message.content]
-    assert told == content
+    text = [part if isinstance(part, str) else part.label for part in message.content]
+    assert text == content
 
 
 # -- scoring, official

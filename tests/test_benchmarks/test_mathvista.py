@@ -28,8 +28,8 @@ BUNDLED = Path(file.__file__).parent / "rows" / "mathvista"
 
 
 def samples(benchmark: Benchmark) -> dict[str, Sample]:
-    found = (benchmark.read(row) for row in benchmark.data)
-    return {sample.id: sample for sample in found}
+    actual = (benchmark.read(row) for row in benchmark.data)
+    return {sample.id: sample for sample in actual}
 
 
 def bundled() -> dict[str, Sample]:
@@ -48,9 +48,9 @@ def problem(target: str, *choices: str, form: str = "integer", precision: int = 
 
 
 def judge(scoring: str = "official") -> Judge:
-    found = mathvista(data=BUNDLED).scorings[scoring].judge
-    assert found is not None
-    return found
+    judge_report = mathvista(data=BUNDLED).scorings[scoring].judge
+    assert judge_report is not None
+    return judge_report
 
 
 def read(reply: str, sample: Sample, scoring: str = "official") -> Reading:
@@ -67,12 +67,12 @@ def extracted(words: str, sample: Sample, scoring: str = "official") -> tuple[ob
 
 
 def test_the_bundled_rows_are_of_every_task_skill_and_form() -> None:
-    found = bundled().values()
-    assert {sample.tags["answer_type"] for sample in found} == {"text", "integer", "float", "list"}
-    assert {sample.tags["language"] for sample in found} == {"english", "chinese"}
-    assert len({sample.tags["task"] for sample in found}) == 5
-    assert all(any(sample.tags[skill] for sample in found) for skill in file.SKILLS)
-    assert {sample.data["precision"] for sample in found} == {None, 1, 2}
+    values = bundled().values()
+    assert {sample.tags["answer_type"] for sample in values} == {"text", "integer", "float", "list"}
+    assert {sample.tags["language"] for sample in values} == {"english", "chinese"}
+    assert len({sample.tags["task"] for sample in values}) == 5
+    assert all(any(sample.tags[skill] for sample in values) for skill in file.SKILLS)
+    assert {sample.data["precision"] for sample in values} == {None, 1, 2}
 
 
 def test_a_sample_has_the_tags_that_the_authors_break_down_by() -> None:
@@ -100,9 +100,9 @@ def test_each_bundled_picture_opens() -> None:
 
 
 def test_answers_of_test_are_hidden() -> None:
-    found = samples(mathvista(split="test", data=BUNDLED))
-    assert list(found) == ["2", "9", "12"]
-    assert all(sample.hidden for sample in found.values())
+    actual = samples(mathvista(split="test", data=BUNDLED))
+    assert list(actual) == ["2", "9", "12"]
+    assert all(sample.hidden for sample in actual.values())
 
 
 @pytest.mark.parametrize("name", ["testmini.json", "data/testmini.json", "annotations.json"])
@@ -231,9 +231,9 @@ def test_a_prompt_is_the_authors_text_behind_the_picture(
 ) -> None:
     benchmark = mathvista(prompt=preset, data=BUNDLED)
     (message,) = benchmark.prompt(samples(benchmark)[name], ())
-    picture, said = message.content
+    picture, parts = message.content
     assert isinstance(picture, Image)
-    assert (picture.label, said) == (f"images/{name}.jpg", text)
+    assert (picture.label, parts) == (f"images/{name}.jpg", text)
 
 
 # -- the judge
@@ -363,8 +363,8 @@ def test_an_integer_is_cut_off_at_its_point_and_in_2023_refused(
     words: str, now: str | None, in_2023: str | None
 ) -> None:
     for scoring, answer in (("official", now), ("official-2023", in_2023)):
-        found, score = extracted(words, problem(answer or "3"), scoring)
-        assert (found, score) == ((answer, 1.0) if answer else (words, 0.0))
+        actual, score = extracted(words, problem(answer or "3"), scoring)
+        assert (actual, score) == ((answer, 1.0) if answer else (words, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -383,8 +383,8 @@ def test_an_integer_is_cut_off_at_its_point_and_in_2023_refused(
 def test_a_number_is_rounded_as_python_rounds_and_writes(
     words: str, precision: int, answer: str | None
 ) -> None:
-    found = extracted(words, problem("1.45", form="float", precision=precision))
-    assert found == (answer or words, 0.0)
+    actual = extracted(words, problem("1.45", form="float", precision=precision))
+    assert actual == (answer or words, 0.0)
 
 
 def test_numbers_are_compared_as_texts() -> None:
@@ -440,9 +440,9 @@ def results(tmp_path: Path, rows: dict[str, Any]) -> Path:
     return path
 
 
-def row(name: str, **said: Any) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((BUNDLED / "testmini.json").read_bytes())[name]
-    return {**found, **said}
+def row(name: str, **reply: Any) -> dict[str, Any]:
+    entry: dict[str, Any] = json.loads((BUNDLED / "testmini.json").read_bytes())[name]
+    return {**entry, **reply}
 
 
 def test_extractions_decide_and_only_problems_in_the_file_are_counted(tmp_path: Path) -> None:
@@ -457,40 +457,40 @@ def test_extractions_decide_and_only_problems_in_the_file_are_counted(tmp_path: 
     )
     report = snellen.score(path, "mathvista", data=BUNDLED).report
     for scoring, value in (("official", 2 / 3), ("official-2023", 1 / 3)):
-        found = report.scorings[scoring]
-        assert found.metrics["accuracy"].value == pytest.approx(value)
-        assert found.metrics["accuracy"].n == 3
-        assert found.readings["answered"] == 3
+        actual = report.scorings[scoring]
+        assert actual.metrics["accuracy"].value == pytest.approx(value)
+        assert actual.metrics["accuracy"].n == 3
+        assert actual.readings["answered"] == 3
     assert report.scorings["official"].metrics["accuracy/college"].value == 0.0
 
 
 def test_without_an_extraction_a_long_reply_is_not_judged(tmp_path: Path) -> None:
     path = tmp_path / "replies.json"
     path.write_text(json.dumps({"1": "It is Bo.", "9": "9"}))
-    found = snellen.score(path, "mathvista", data=BUNDLED).report.scorings["official"]
-    assert (found.readings["not-judged"], found.readings["answered"]) == (1, 1)
-    assert found.metrics["accuracy"].value == 1.0
+    scoring = snellen.score(path, "mathvista", data=BUNDLED).report.scorings["official"]
+    assert (scoring.readings["not-judged"], scoring.readings["answered"]) == (1, 1)
+    assert scoring.metrics["accuracy"].value == 1.0
 
 
 def test_of_a_program_what_it_printed_is_the_reply(tmp_path: Path) -> None:
     rows = {"9": row("9", response="print(9)", execution="9", error="", extraction="9")}
-    found = layout(results(tmp_path, rows))
-    assert found is not None
-    assert found.replies == {"9": "9"}
+    published = layout(results(tmp_path, rows))
+    assert published is not None
+    assert published.replies == {"9": "9"}
 
 
 def test_a_response_that_is_no_text_is_no_reply(tmp_path: Path) -> None:
-    found = layout(results(tmp_path, {"9": row("9", response=None, extraction="9")}))
-    assert found is not None
-    assert found.replies == {"9": None}
+    published = layout(results(tmp_path, {"9": row("9", response=None, extraction="9")}))
+    assert published is not None
+    assert published.replies == {"9": None}
 
 
 def test_a_row_without_an_extraction_and_one_with_none_are_told_apart(tmp_path: Path) -> None:
     rows = {"1": row("1", response="x"), "2": row("2", response="y", extraction=None)}
-    found = layout(results(tmp_path, rows))
-    assert found is not None
-    assert found.verdicts["official"] == {"2": ("None",)}
-    assert found.notes == ("1 rows have no extraction; `official` counts them as wrong",)
+    published = layout(results(tmp_path, rows))
+    assert published is not None
+    assert published.verdicts["official"] == {"2": ("None",)}
+    assert published.notes == ("1 rows have no extraction; `official` counts them as wrong",)
 
 
 @pytest.mark.parametrize("response", ["unsure", "{right}"])

@@ -23,8 +23,8 @@ BUNDLED = Path(file.__file__).parent / "rows" / "mm_vet"
 
 
 def samples(benchmark: Benchmark) -> dict[str, Sample]:
-    found = (benchmark.sample(row.position, row) for row in benchmark.data)
-    return {sample.id: sample for sample in found}
+    actual = (benchmark.sample(row.position, row) for row in benchmark.data)
+    return {sample.id: sample for sample in actual}
 
 
 def bundled(version: Version = "v1") -> dict[str, Sample]:
@@ -32,12 +32,12 @@ def bundled(version: Version = "v1") -> dict[str, Sample]:
 
 
 def judge(version: Version = "v1") -> Judge:
-    found = mm_vet(version, data=BUNDLED).scorings["official"].judge
-    assert found is not None
-    return found
+    judge_report = mm_vet(version, data=BUNDLED).scorings["official"].judge
+    assert judge_report is not None
+    return judge_report
 
 
-def asked(version: Version, sample: Sample, reply: str) -> str:
+def judge_prompt(version: Version, sample: Sample, reply: str) -> str:
     (message,) = judge(version).prompt(sample, Reply(text=reply))
     return message.text
 
@@ -61,14 +61,14 @@ def test_a_sample_has_a_tag_for_each_of_its_abilities_and_one_for_the_set() -> N
 def test_each_bundled_picture_opens_and_questions_about_one_share_a_cluster() -> None:
     for version in ("v1", "v2"):
         benchmark = mm_vet(version, data=BUNDLED)
-        found = samples(benchmark)
-        for sample in found.values():
+        actual = samples(benchmark)
+        for sample in actual.values():
             for picture in sample.media:
                 assert isinstance(picture, Image)
                 assert images.load(picture).width == 120
         if version == "v1":
             assert benchmark.cluster_by is not None
-            assert len({benchmark.cluster_by(sample) for sample in found.values()}) == 5
+            assert len({benchmark.cluster_by(sample) for sample in actual.values()}) == 5
 
 
 def test_the_bard_set_is_a_part_of_all() -> None:
@@ -127,38 +127,38 @@ X, SUM, COLOUR = (
     "What do a tea and a cake cost together?",
     "What colour is the disc?",
 )
-ONE, TWO, FOUR = "images/v1_0.png", "images/v1_2.png", "images/v1_4.png"
+FIRST, SECOND, FOURTH = "images/v1_0.png", "images/v1_2.png", "images/v1_4.png"
 
 
 @pytest.mark.parametrize(
-    ("preset", "name", "told"),
+    ("preset", "name", "texts"),
     [
-        ("official", "v1_0", [X, ONE]),
-        ("official", "v1_2", [SUM, TWO]),
-        ("official", "v1_4", [COLOUR, FOUR]),
-        ("gpt4v", "v1_0", [LINE, X, ONE]),
-        ("gpt4v", "v1_2", [LINE, SUM, TWO]),
-        ("gpt4v", "v1_4", [LINE, COLOUR, FOUR]),
-        ("llava", "v1_0", [ONE, X]),
-        ("llava", "v1_2", [TWO, SUM]),
-        ("llava", "v1_4", [FOUR, COLOUR]),
-        ("lmms-eval", "v1_0", [ONE, STEPS + X]),
-        ("lmms-eval", "v1_2", [TWO, STEPS + SUM]),
-        ("lmms-eval", "v1_4", [FOUR, STEPS + COLOUR]),
+        ("official", "v1_0", [X, FIRST]),
+        ("official", "v1_2", [SUM, SECOND]),
+        ("official", "v1_4", [COLOUR, FOURTH]),
+        ("gpt4v", "v1_0", [LINE, X, FIRST]),
+        ("gpt4v", "v1_2", [LINE, SUM, SECOND]),
+        ("gpt4v", "v1_4", [LINE, COLOUR, FOURTH]),
+        ("llava", "v1_0", [FIRST, X]),
+        ("llava", "v1_2", [SECOND, SUM]),
+        ("llava", "v1_4", [FOURTH, COLOUR]),
+        ("lmms-eval", "v1_0", [FIRST, STEPS + X]),
+        ("lmms-eval", "v1_2", [SECOND, STEPS + SUM]),
+        ("lmms-eval", "v1_4", [FOURTH, STEPS + COLOUR]),
     ],
 )
 def test_a_prompt_is_the_bare_question_with_the_picture_where_they_put_it(
-    preset: Preset, name: str, told: list[str]
+    preset: Preset, name: str, texts: list[str]
 ) -> None:
     benchmark = mm_vet(prompt=preset, data=BUNDLED)
     messages = benchmark.prompt(samples(benchmark)[name], ())
     assert [message.role for message in messages] == ["system", "user"][-len(messages) :]
     parts = [part for message in messages for part in message.content]
-    assert [part if isinstance(part, str) else part.label for part in parts] == told
+    assert [part if isinstance(part, str) else part.label for part in parts] == texts
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "texts"),
     [
         ("v2_0", ["What is y in the second equation?", "images/v2_0_0.png"]),
         (
@@ -175,12 +175,12 @@ def test_a_prompt_is_the_bare_question_with_the_picture_where_they_put_it(
     ],
 )
 def test_in_v2_texts_and_pictures_stand_as_the_question_has_them(
-    name: str, told: list[str]
+    name: str, texts: list[str]
 ) -> None:
     benchmark = mm_vet("v2", data=BUNDLED)
     (message,) = benchmark.prompt(samples(benchmark)[name], ())
     parts = [part if isinstance(part, str) else part.label for part in message.content]
-    assert parts == told
+    assert parts == texts
 
 
 # -- the judge: texts as mm-vet_evaluator.py and v2/mm-vet-v2_evaluator.py at acde843 build them
@@ -188,7 +188,7 @@ def test_in_v2_texts_and_pictures_stand_as_the_question_has_them(
 
 def test_the_judge_is_asked_in_the_authors_words() -> None:
     """A bar and a line in the reply stay as they are, and so break the table."""
-    text = asked("v1", bundled()["v1_1"], "z is 7 | or\n-7")
+    text = judge_prompt("v1", bundled()["v1_1"], "z is 7 | or\n-7")
     assert text.endswith(
         "characteristics. | 1.0\n\n"
         "What is z in the last equation? | 7 <AND> -7 | z is 7 | or\n-7 | "
@@ -198,7 +198,7 @@ def test_the_judge_is_asked_in_the_authors_words() -> None:
 
 
 def test_in_v2_lines_are_marks_and_pictures_too() -> None:
-    text = asked("v2", bundled("v2")["v2_1"], "A square |\nand more\n")
+    text = judge_prompt("v2", bundled("v2")["v2_1"], "A square |\nand more\n")
     assert text.endswith(
         "| First comes this:<br><image>and then this:<image><br>What is new? | "
         "a square <AND> a triangle | A square |<br>and more<br> | "
@@ -208,13 +208,13 @@ def test_in_v2_lines_are_marks_and_pictures_too() -> None:
 
 
 def test_blanks_around_a_reply_go_in_v1_and_stay_in_v2() -> None:
-    assert asked("v1", bundled()["v1_0"], "\n 4 ").endswith(" | 4 | 4 | ")
-    assert asked("v2", bundled("v2")["v2_0"], "\n 9 ").endswith(" | 9 | <br> 9  | ")
+    assert judge_prompt("v1", bundled()["v1_0"], "\n 4 ").endswith(" | 4 | 4 | ")
+    assert judge_prompt("v2", bundled("v2")["v2_0"], "\n 9 ").endswith(" | 9 | <br> 9  | ")
 
 
 def test_in_v2_a_name_with_a_blank_behind_it_is_a_picture_to_the_model_alone() -> None:
     sample = Sample(id="v2_9", question="What?<IMG>a.png <IMG>", target="x")
-    assert "| What?a.png  | x |" in asked("v2", sample, "y")
+    assert "| What?a.png  | x |" in judge_prompt("v2", sample, "y")
 
 
 def test_in_v2_three_endings_are_pictures_and_to_the_judge_one_needs_no_point() -> None:
@@ -222,7 +222,7 @@ def test_in_v2_three_endings_are_pictures_and_to_the_judge_one_needs_no_point() 
     question = "What?<IMG>a.jpg<IMG>b.png<IMG>c.jpeg<IMG>djpeg<IMG>e.gif"
     names = [text for is_picture, text in file.parts(question) if is_picture]
     assert names == ["a.jpg", "b.png", "c.jpeg"]
-    text = asked("v2", Sample(id="v2_9", question=question, target="x"), "y")
+    text = judge_prompt("v2", Sample(id="v2_9", question=question, target="x"), "y")
     assert f"| What?{'<image>' * 4}e.gif | x |" in text
 
 
@@ -231,11 +231,11 @@ def test_the_judge_has_three_tokens() -> None:
 
 
 def test_alternatives_are_set_apart() -> None:
-    assert " | 6.50 <OR> 6.5 | " in asked("v1", bundled()["v1_2"], "6.50")
+    assert " | 6.50 <OR> 6.5 | " in judge_prompt("v1", bundled()["v1_2"], "6.50")
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "expected"),
     [
         ("0.0", 0.0),
         ("1", 1.0),
@@ -253,8 +253,8 @@ def test_alternatives_are_set_apart() -> None:
         ("0.5|", None),
     ],
 )
-def test_a_grade_is_the_number_up_to_the_first_blank(words: str, found: float | None) -> None:
-    assert judge().parse(words, bundled()["v1_0"]).answer == found
+def test_a_grade_is_the_number_up_to_the_first_blank(words: str, expected: float | None) -> None:
+    assert judge().parse(words, bundled()["v1_0"]).answer == expected
 
 
 def test_every_reply_is_for_the_judge() -> None:
@@ -275,8 +275,8 @@ def grades(folder: Path, rows: dict[str, Any], name: str = "m_gpt-4-0613-grade-2
 
 
 def row(*runs: float, words: tuple[str, ...] = ()) -> dict[str, Any]:
-    said = words or tuple(str(score) for score in runs)
-    return {"model": ["gpt-4"] * len(runs), "content": list(said), "score": list(runs)}
+    text = words or tuple(str(score) for score in runs)
+    return {"model": ["gpt-4"] * len(runs), "content": list(text), "score": list(runs)}
 
 
 def test_grades_are_averaged_over_runs_abilities_and_sets_of_them(tmp_path: Path) -> None:
@@ -284,12 +284,12 @@ def test_grades_are_averaged_over_runs_abilities_and_sets_of_them(tmp_path: Path
     rows = {name: row(0.0, 0.0) for name in bundled()}
     rows |= {"v1_0": row(1.0, 0.0), "v1_4": row(0.5, 0.0)}
     report = snellen.score(grades(tmp_path, rows), "mm-vet", data=BUNDLED).report
-    found = report.scorings["official"].metrics
-    assert found["score"].value == pytest.approx(0.75 / 10)
-    assert found["score/ocr"].value == pytest.approx(0.5 / 6)
-    assert found["score/rec"].value == pytest.approx(0.25 / 5)
-    assert found["score/rec_only"].value == pytest.approx(0.25)
-    assert found["score/ocr_math"].value == pytest.approx(0.5 / 2)
+    metrics = report.scorings["official"].metrics
+    assert metrics["score"].value == pytest.approx(0.75 / 10)
+    assert metrics["score/ocr"].value == pytest.approx(0.5 / 6)
+    assert metrics["score/rec"].value == pytest.approx(0.25 / 5)
+    assert metrics["score/rec_only"].value == pytest.approx(0.25)
+    assert metrics["score/ocr_math"].value == pytest.approx(0.5 / 2)
     assert "graded 2 times by gpt-4" in report.notes
 
 
@@ -311,10 +311,10 @@ def test_a_reply_without_a_grade_is_not_judged(tmp_path: Path) -> None:
 def test_the_replies_are_read_from_the_file_beside(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "m.json.gz", "wt") as out:
         out.write(json.dumps({"v1_0": "x is 4"}))
-    found = layout(grades(tmp_path, {"v1_0": row(1.0)}))
-    assert found is not None
-    assert found.replies == {"v1_0": "x is 4"}
-    assert not any("only its grades count" in note for note in found.notes)
+    published = layout(grades(tmp_path, {"v1_0": row(1.0)}))
+    assert published is not None
+    assert published.replies == {"v1_0": "x is 4"}
+    assert not any("only its grades count" in note for note in published.notes)
 
 
 @pytest.mark.parametrize(
@@ -328,17 +328,17 @@ def test_the_replies_are_read_from_the_file_beside(tmp_path: Path) -> None:
 def test_a_file_of_grades_is_named_after_its_model(tmp_path: Path, name: str, model: str) -> None:
     (tmp_path / f"{model}.json").write_text(json.dumps({"v1_0": "x is 4"}))
     grades(tmp_path, {"v1_0": row(1.0)}, name)
-    found = layout(tmp_path)
-    assert found is not None
-    assert found.replies == {"v1_0": "x is 4"}
+    published = layout(tmp_path)
+    assert published is not None
+    assert published.replies == {"v1_0": "x is 4"}
 
 
 def test_where_words_are_no_grade_the_authors_is_taken(tmp_path: Path) -> None:
     rows = {"v1_0": row(0.0, words=("BadRequestError",)), "v1_1": row(0.5, words=("0.5 or",))}
-    found = layout(grades(tmp_path, rows))
-    assert found is not None
-    assert found.verdicts == {"official": {"v1_0": ("0.0",), "v1_1": ("0.5 or",)}}
-    assert any(note.startswith("1 grades are those") for note in found.notes)
+    published = layout(grades(tmp_path, rows))
+    assert published is not None
+    assert published.verdicts == {"official": {"v1_0": ("0.0",), "v1_1": ("0.5 or",)}}
+    assert any(note.startswith("1 grades are those") for note in published.notes)
 
 
 def test_grades_of_runs_that_did_not_end_are_refused(tmp_path: Path) -> None:
@@ -373,9 +373,9 @@ def test_a_folder_with_one_file_of_grades_is_read_and_with_two_refused(tmp_path:
 def test_llavas_answers_have_their_ids_completed(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_text('{"question_id": 0, "prompt": "What?", "text": "4", "answer_id": "a"}\n')
-    found = layout(path)
-    assert found is not None
-    assert found.replies == {"v1_0": "4"}
+    published = layout(path)
+    assert published is not None
+    assert published.replies == {"v1_0": "4"}
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ ANIMALS = ("cat", "dog", "red car", "blue sky")
 
 
 def samples(benchmark: Benchmark) -> dict[str, Sample]:
-    found = (benchmark.sample(row.position, row) for row in benchmark.data)
-    return {sample.id: sample for sample in found}
+    actual = (benchmark.sample(row.position, row) for row in benchmark.data)
+    return {sample.id: sample for sample in actual}
 
 
 def bundled(lang: Lang = "en", prompt: Preset = "vlmevalkit") -> dict[str, Sample]:
@@ -35,24 +35,24 @@ def bundled(lang: Lang = "en", prompt: Preset = "vlmevalkit") -> dict[str, Sampl
 
 def answer(scoring: str, reply: str, *choices: str) -> object:
     sample = Sample(id="1", question="Which?", choices=choices or ANIMALS, target="B")
-    found = mmbench(data=BUNDLED).scorings[scoring]
-    return found.parse(Reply(text=reply), sample).answer
+    actual = mmbench(data=BUNDLED).scorings[scoring]
+    return actual.parse(Reply(text=reply), sample).answer
 
 
 # -- data
 
 
 def test_a_row_says_which_pass_of_how_many_it_is_by_the_rows_there_are() -> None:
-    found = bundled()
-    passes = {name: sample.tags["pass"] for name, sample in found.items()}
+    samples = bundled()
+    passes = {name: sample.tags["pass"] for name, sample in samples.items()}
     assert [passes[name] for name in ("18", "1000018")] == ["1 of 2", "2 of 2"]
     assert [passes[name] for name in ("44", "1000044", "2000044")] == ["1 of 3", "2 of 3", "3 of 3"]
-    assert len(found["44"].choices) == 4
+    assert len(samples["44"].choices) == 4
 
 
 def test_rotations_show_the_picture_of_their_question() -> None:
-    found = bundled()
-    (own,), (other,) = found["3"].media, found["3000003"].media
+    samples = bundled()
+    (own,), (other,) = samples["3"].media, samples["3000003"].media
     assert isinstance(own, Image)
     assert isinstance(other, Image)
     assert images.load(own).width == 96
@@ -60,8 +60,8 @@ def test_rotations_show_the_picture_of_their_question() -> None:
 
 
 def test_rotations_have_the_same_right_choice_under_another_letter() -> None:
-    found = bundled()
-    turns = [found[name] for name in ("40", "1000040", "2000040", "3000040")]
+    samples = bundled()
+    turns = [samples[name] for name in ("40", "1000040", "2000040", "3000040")]
     assert [turn.target for turn in turns] == ["A", "B", "C", "D"]
     assert {turn.choices["ABCD".index(turn.target or "")] for turn in turns} == {
         "outside its frame"
@@ -73,9 +73,9 @@ def test_a_choice_that_says_none_is_a_choice() -> None:
 
 
 def test_questions_of_two_and_three_choices_have_no_empty_ones() -> None:
-    found = bundled()
-    assert found["18"].choices == ("left", "right")
-    assert len(found["12"].choices) == 3
+    samples = bundled()
+    assert samples["18"].choices == ("left", "right")
+    assert len(samples["12"].choices) == 3
 
 
 def test_a_sample_is_tagged_with_the_abilities_as_published() -> None:
@@ -89,9 +89,9 @@ def test_a_sample_is_tagged_with_the_abilities_as_published() -> None:
 
 
 def test_ccbench_has_categories_alone() -> None:
-    found = bundled("cc")
-    assert len(found) == 12
-    assert found["1"].tags == {
+    samples = bundled("cc")
+    assert len(samples) == 12
+    assert samples["1"].tags == {
         "category": "traditional_show",
         "l2-category": "",
         "L1": "",
@@ -101,8 +101,8 @@ def test_ccbench_has_categories_alone() -> None:
 
 
 def test_the_first_versions_test_answers_are_hidden() -> None:
-    found = samples(mmbench(split="test", version="1.0", data=BUNDLED))
-    assert all(sample.hidden for sample in found.values())
+    actual = samples(mmbench(split="test", version="1.0", data=BUNDLED))
+    assert all(sample.hidden for sample in actual.values())
 
 
 def test_an_empty_answer_is_hidden(tmp_path: Path) -> None:
@@ -135,11 +135,11 @@ def test_the_test_split_of_1_1_is_scored_by_its_published_answers(
 
 def test_rotations_are_one_cluster_and_asked_together() -> None:
     benchmark = mmbench(data=BUNDLED)
-    found = samples(benchmark)
+    actual = samples(benchmark)
     assert benchmark.cluster_by is not None
     assert benchmark.cluster_by == benchmark.procedure.group_by
-    assert benchmark.cluster_by(found["3"]) == benchmark.cluster_by(found["3000003"])
-    assert benchmark.cluster_by(found["3"]) != benchmark.cluster_by(found["8"])
+    assert benchmark.cluster_by(actual["3"]) == benchmark.cluster_by(actual["3000003"])
+    assert benchmark.cluster_by(actual["3"]) != benchmark.cluster_by(actual["8"])
 
 
 @pytest.mark.parametrize(
@@ -177,8 +177,8 @@ def test_options_name_the_sheet_that_vlmevalkit_publishes(
     ],
 )
 def test_other_toolkits_names_are_known(name: str, sheet: str) -> None:
-    found = registry.benchmark(name, data=BUNDLED)
-    assert found.data.where.endswith(sheet)
+    benchmark = registry.benchmark(name, data=BUNDLED)
+    assert benchmark.data.where.endswith(sheet)
 
 
 def test_ccbench_has_no_test_split() -> None:
@@ -222,9 +222,9 @@ def test_a_prompt_is_the_picture_and_the_published_text(
     benchmark = mmbench(prompt=preset, data=BUNDLED)
     (message,) = benchmark.prompt(samples(benchmark)[sample], ())
     assert message.role == "user"
-    picture, said = message.content
+    picture, parts = message.content
     assert isinstance(picture, Image)
-    assert said == text
+    assert parts == text
 
 
 # -- scoring, official
@@ -310,8 +310,8 @@ def test_the_length_of_a_reply_is_measured_against_all_choices() -> None:
 
 
 def test_blanks_around_a_reply_count_for_nothing() -> None:
-    said = "it is surely the dog that I see"
-    assert answer("official", "\n" + " " * 40 + said + " \n") == "B"
+    text = "it is surely the dog that I see"
+    assert answer("official", "\n" + " " * 40 + text + " \n") == "B"
     for scoring in ("official", "vlmevalkit-2024"):
         assert answer(scoring, "a dog\n", "cat", "dog\n") is None
 
@@ -327,10 +327,10 @@ def test_robust_is_unparsed_where_a_reply_settles_on_none(reply: str) -> None:
 
 
 def test_unparsed_and_none_of_them_are_wrong() -> None:
-    found = mmbench(data=BUNDLED).scorings["official"]
+    scoring = mmbench(data=BUNDLED).scorings["official"]
     sample = bundled()["3"]
     for reply in ("", "Z"):
-        assert found.score(found.parse(Reply(text=reply), sample), sample) == 0.0
+        assert scoring.score(scoring.parse(Reply(text=reply), sample), sample) == 0.0
 
 
 # -- figures
@@ -349,14 +349,14 @@ def test_figures_and_abilities_are_those_worked_out_by_hand() -> None:
         for name, sample in bundled().items()
     }
     metrics = report(replies).scorings["official"].metrics
-    found = {name: (metric.value, metric.n) for name, metric in metrics.items()}
-    assert {name: found[name] for name in found if "/" not in name} == {
+    actual = {name: (metric.value, metric.n) for name, metric in metrics.items()}
+    assert {name: actual[name] for name in actual if "/" not in name} == {
         "circular": (6 / 10, 10),
         "vanilla": (7 / 10, 10),
         "vanilla_all": (23 / 32, 32),
     }
     names = ("CP", "FP-S", "FP-C", "AR", "LR", "RR", "perception", "reasoning", "image_topic")
-    assert {name: found[f"circular/{name}"] for name in names} == {
+    assert {name: actual[f"circular/{name}"] for name in names} == {
         "CP": (1 / 2, 2),
         "FP-S": (2 / 3, 3),
         "FP-C": (1 / 2, 2),
@@ -367,25 +367,25 @@ def test_figures_and_abilities_are_those_worked_out_by_hand() -> None:
         "reasoning": (2 / 3, 3),
         "image_topic": (0, 1),
     }
-    assert found["circular/dev"] == found["circular"]
-    assert found["vanilla/CP"] == (1, 2)
-    assert found["vanilla_all/4 of 4"] == (3 / 4, 4)
-    assert "circular/4 of 4" not in found
+    assert actual["circular/dev"] == actual["circular"]
+    assert actual["vanilla/CP"] == (1, 2)
+    assert actual["vanilla_all/4 of 4"] == (3 / 4, 4)
+    assert "circular/4 of 4" not in actual
 
 
 def test_a_question_that_lacks_a_reply_is_wrong_as_a_whole() -> None:
     replies = {name: sample.target or "" for name, sample in bundled().items()}
     del replies["3000003"]
-    found = report(replies).scorings["official"].metrics["circular"]
-    assert (found.value, found.n) == (0.9, 10)
+    metric = report(replies).scorings["official"].metrics["circular"]
+    assert (metric.value, metric.n) == (0.9, 10)
 
 
 @pytest.mark.parametrize("scoring", ["official", "judged", "vlmevalkit-2024"])
 def test_a_question_without_any_reply_is_wrong(scoring: str) -> None:
     replies = {name: sample.target or "" for name, sample in bundled().items()}
     del replies["18"], replies["1000018"]
-    found = report(replies).scorings[scoring].metrics["circular"]
-    assert (found.value, found.n) == (0.9, 10)
+    metric = report(replies).scorings[scoring].metrics["circular"]
+    assert (metric.value, metric.n) == (0.9, 10)
 
 
 def test_missing_replies_excluded_leave_the_questions_that_have_all() -> None:
@@ -417,8 +417,8 @@ def test_a_sheet_may_have_a_fifth_choice(tmp_path: Path) -> None:
 
 
 def test_passes_go_by_the_index_in_whatever_order_the_rows_are(tmp_path: Path) -> None:
-    found = samples(mmbench(data=sheet(tmp_path, 2000007, 7, 1000007)))
-    passes = {name: sample.tags["pass"] for name, sample in found.items()}
+    actual = samples(mmbench(data=sheet(tmp_path, 2000007, 7, 1000007)))
+    passes = {name: sample.tags["pass"] for name, sample in actual.items()}
     assert passes == {"7": "1 of 3", "1000007": "2 of 3", "2000007": "3 of 3"}
 
 
@@ -426,9 +426,9 @@ def test_a_question_is_its_index_modulo_a_million_whatever_its_words(tmp_path: P
     """multiple_choice.py#L521."""
     benchmark = mmbench(data=sheet(tmp_path, 7, 1000007, 100007, 1100007))
     replies = {"7": "A", "1000007": "A", "100007": "A", "1100007": "B"}
-    found = score_predictions(benchmark, replies, where="here").scorings["official"].metrics
-    assert (found["circular"].value, found["circular"].n) == (0.5, 2)
-    assert (found["vanilla"].value, found["vanilla"].n) == (1.0, 2)
+    metrics = score_predictions(benchmark, replies, where="here").scorings["official"].metrics
+    assert (metrics["circular"].value, metrics["circular"].n) == (0.5, 2)
+    assert (metrics["vanilla"].value, metrics["vanilla"].n) == (1.0, 2)
 
 
 @pytest.mark.parametrize("preset", ["vlmevalkit", "opencompass", "minigpt4"])
@@ -438,6 +438,6 @@ def test_the_oracle_is_right_and_the_wrong_model_wrong(lang: Lang, preset: Prese
     assert benchmark.check is not None
     for sample in samples(benchmark).values():
         for scoring in benchmark.scorings.values():
-            for said, score in ((sample.target or "", 1.0), (benchmark.check.wrong(sample), 0.0)):
-                reading = scoring.parse(Reply(text=benchmark.check.says(sample, said)), sample)
+            for text, score in ((sample.target or "", 1.0), (benchmark.check.wrong(sample), 0.0)):
+                reading = scoring.parse(Reply(text=benchmark.check.says(sample, text)), sample)
                 assert scoring.score(reading, sample) == score

@@ -28,8 +28,8 @@ DOG = Sample(id="1", question="Is there a dog?", choices=("yes", "no"), target="
 
 
 def samples(benchmark: Benchmark) -> dict[str, Sample]:
-    found = (benchmark.sample(row.position, row) for row in benchmark.data)
-    return {sample.id: sample for sample in found}
+    actual = (benchmark.sample(row.position, row) for row in benchmark.data)
+    return {sample.id: sample for sample in actual}
 
 
 def read(scoring: str, reply: str) -> str | None:
@@ -42,10 +42,10 @@ def read(scoring: str, reply: str) -> str | None:
 
 
 def test_every_task_has_its_questions_two_to_an_image() -> None:
-    found = samples(mme(data=BUNDLED))
-    assert list(found)[:3] == ["existence/0001.jpg/1", "existence/0001.jpg/2", "count/0004.jpg/1"]
-    assert [sample.tags["task"] for sample in found.values()] == [t for t in TASKS for _ in "12"]
-    assert [sample.target for sample in found.values()] == ["yes", "no"] * 14
+    actual = samples(mme(data=BUNDLED))
+    assert list(actual)[:3] == ["existence/0001.jpg/1", "existence/0001.jpg/2", "count/0004.jpg/1"]
+    assert [sample.tags["task"] for sample in actual.values()] == [t for t in TASKS for _ in "12"]
+    assert [sample.target for sample in actual.values()] == ["yes", "no"] * 14
 
 
 def test_there_are_ten_tasks_of_perception_and_four_of_cognition() -> None:
@@ -53,14 +53,14 @@ def test_there_are_ten_tasks_of_perception_and_four_of_cognition() -> None:
 
 
 def test_a_found_pictureopens_in_both_kinds_of_folders() -> None:
-    found = samples(mme(data=BUNDLED))
-    for name, place in (
+    actual = samples(mme(data=BUNDLED))
+    for name, position in (
         ("existence/0001.jpg/1", "existence/0001.jpg"),
         ("artwork/square.jpg/2", "artwork/images/square.jpg"),
     ):
-        (picture,) = found[name].media
+        (picture,) = actual[name].media
         assert isinstance(picture, Image)
-        assert (picture.label, images.load(picture).width) == (place, 64)
+        assert (picture.label, images.load(picture).width) == (position, 64)
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_the_archives_own_texts_are_read_where_there_are_no_tables(tmp_path: Pat
     assert {n: (s.question, s.target, s.tags) for n, s in ours.items()} == {
         n: (s.question, s.target, s.tags) for n, s in theirs.items()
     }
-    (found_picture,) = ours["artwork/square.jpg/2"].media
-    assert isinstance(found_picture, Image)
-    assert images.load(found_picture).width == 64
+    (shown_picture,) = ours["artwork/square.jpg/2"].media
+    assert isinstance(shown_picture, Image)
+    assert images.load(shown_picture).width == 64
 
 
 def test_vlmevalkits_sheet_is_read(tmp_path: Path) -> None:
@@ -104,13 +104,13 @@ def test_vlmevalkits_sheet_is_read(tmp_path: Path) -> None:
         "1\t0\texistence/a.jpg\tIs it not? Please answer yes or no.\tNo\texistence",
     ]
     (tmp_path / "MME.tsv").write_text("\n".join(rows) + "\n")
-    found = samples(mme(data=tmp_path))
-    assert list(found) == ["0", "1"]
-    assert [sample.tags["question"] for sample in found.values()] == ["question 1", "question 2"]
-    assert (found["1"].target, found["1"].tags["task"]) == ("no", "existence")
-    (found_picture,) = found["1"].media
-    assert isinstance(found_picture, Image)
-    assert images.load(found_picture).width == 64
+    actual = samples(mme(data=tmp_path))
+    assert list(actual) == ["0", "1"]
+    assert [sample.tags["question"] for sample in actual.values()] == ["question 1", "question 2"]
+    assert (actual["1"].target, actual["1"].tags["task"]) == ("no", "existence")
+    (shown_picture,) = actual["1"].media
+    assert isinstance(shown_picture, Image)
+    assert images.load(shown_picture).width == 64
 
 
 def test_a_table_that_is_cut_is_said_to_be(tmp_path: Path) -> None:
@@ -159,9 +159,9 @@ def test_a_prompt_is_the_question_behind_the_picture(
     preset: Preset, behind: str, sample: str, text: str
 ) -> None:
     benchmark = mme(prompt=preset, data=BUNDLED)
-    asked = samples(benchmark)[sample]
-    (message,) = benchmark.prompt(asked, ())
-    assert message.content == (*asked.media, text + behind)
+    request = samples(benchmark)[sample]
+    (message,) = benchmark.prompt(request, ())
+    assert message.content == (*request.media, text + behind)
 
 
 @pytest.mark.parametrize(("preset", "text"), [("llava", "Is it?"), ("lmms-eval", "Is it? ")])

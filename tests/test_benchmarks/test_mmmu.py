@@ -59,8 +59,8 @@ def read(scoring: str, reply: str, sample: Sample = FOUR) -> Reading:
 
 
 def verdict(scoring: str, reply: str, sample: Sample) -> float | None:
-    found = mmmu(data=BUNDLED).scorings[scoring]
-    return total_score(found.score(found.parse(Reply(text=reply), sample), sample))
+    actual = mmmu(data=BUNDLED).scorings[scoring]
+    return total_score(actual.score(actual.parse(Reply(text=reply), sample), sample))
 
 
 # -- data
@@ -69,9 +69,9 @@ def verdict(scoring: str, reply: str, sample: Sample) -> float | None:
 @pytest.mark.parametrize(("split", "n"), [("dev", 2), ("val", 12), ("test", 2)])
 def test_a_split_has_its_questions_alone(split: Split, n: int) -> None:
     begins = {"dev": "dev_", "val": "validation_", "test": "test_"}[split]
-    found = samples(mmmu(split=split, data=BUNDLED))
-    assert len(found) == n
-    assert all(name.startswith(begins) for name in found)
+    actual = samples(mmmu(split=split, data=BUNDLED))
+    assert len(actual) == n
+    assert all(name.startswith(begins) for name in actual)
 
 
 def test_a_subject_can_be_asked_alone() -> None:
@@ -104,9 +104,9 @@ def test_the_answers_of_test_are_hidden_but_where_they_lie_beside_its_rows(tmp_p
         "test_Math_1": {"question_type": "short-answer", "ground_truth": ["4", "four"]},
     }
     (tmp_path / "answer_dict_test.json").write_text(json.dumps(answers))
-    found = samples(mmmu(split="test", data=tmp_path))
-    assert found["test_Art_1"].target == "A"
-    assert found["test_Math_1"].references == ("4", "four")
+    actual = samples(mmmu(split="test", data=tmp_path))
+    assert actual["test_Art_1"].target == "A"
+    assert actual["test_Math_1"].references == ("4", "four")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_other_toolkits_names_are_known(name: str, split: str) -> None:
 
 
 def test_published_are_sheets_with_digests_and_the_answers_of_test() -> None:
-    names = [one.name for split in ("dev", "val", "test") for one in file.published(split)]
+    names = [entry.name for split in ("dev", "val", "test") for entry in file.published(split)]
     assert names == [
         "MMMU_DEV_VAL.tsv",
         "MMMU_DEV_VAL.tsv",
@@ -167,9 +167,9 @@ def hub(folder: Path) -> Path:
 
 
 def test_the_hubs_files_by_subject_are_read_as_one_set(tmp_path: Path) -> None:
-    found = samples(mmmu(data=hub(tmp_path)))
-    assert set(found) == {f"validation_{subject}_1" for subject in DOMAIN_OF}
-    sample = found["validation_Art_1"]
+    actual = samples(mmmu(data=hub(tmp_path)))
+    assert set(actual) == {f"validation_{subject}_1" for subject in DOMAIN_OF}
+    sample = actual["validation_Art_1"]
     assert sample.choices == ("one", "two's", "3\xb0")
     assert sample.tags["difficulty"] == "Easy"
     (picture,) = sample.media
@@ -247,11 +247,11 @@ def answers_alone(folder: Path) -> Path:
 
 
 def test_the_authors_answers_can_be_scored_against(tmp_path: Path) -> None:
-    found = samples(mmmu(data=answers_alone(tmp_path)))
-    assert found["validation_Art_1"].target == "B"
-    assert found["validation_Art_1"].choices == ()
-    assert found["validation_Math_1"].references == ("24/7", "3.429")
-    assert found["validation_Math_1"].tags["question_type"] == "open"
+    actual = samples(mmmu(data=answers_alone(tmp_path)))
+    assert actual["validation_Art_1"].target == "B"
+    assert actual["validation_Art_1"].choices == ()
+    assert actual["validation_Math_1"].references == ("24/7", "3.429")
+    assert actual["validation_Math_1"].tags["question_type"] == "open"
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
@@ -422,8 +422,8 @@ def test_lmms_eval_loses_the_text_between_two_marks_of_one_picture() -> None:
     ],
 )
 def test_official_reads_the_letter_that_stands_last(reason: str, reply: str, answer: str) -> None:
-    found = read("official", reply)
-    assert (found.answer, found.guessed) == (answer, False)
+    sample = read("official", reply)
+    assert (sample.answer, sample.guessed) == (answer, False)
 
 
 @pytest.mark.parametrize(
@@ -443,38 +443,38 @@ def test_official_reads_the_letter_that_stands_last(reason: str, reply: str, ans
     ],
 )
 def test_official_draws_where_no_letter_is_found(reason: str, reply: str) -> None:
-    found = read("official", reply)
-    assert found.undecided
-    assert found.candidates == tuple("ABCD")
+    sample = read("official", reply)
+    assert sample.undecided
+    assert sample.candidates == tuple("ABCD")
 
 
 def test_of_choices_in_one_place_the_first_is_taken() -> None:
     sample = choice_question("the cat sat", "the cat", "a dog")
-    found = read("official", "we all know that the cat sat down", sample)
-    assert (found.answer, found.guessed) == ("A", False)
+    actual = read("official", "we all know that the cat sat down", sample)
+    assert (actual.answer, actual.guessed) == ("A", False)
 
 
 def test_the_last_choice_is_the_one_that_begins_last() -> None:
     """`cat` begins behind `the cat sat`, which ends behind it: eval_utils.py#L55."""
-    found = read(
+    sample = read(
         "official", "we all know that the cat sat down", choice_question("the cat sat", "cat")
     )
-    assert (found.answer, found.guessed) == ("B", False)
+    assert (sample.answer, sample.guessed) == ("B", False)
 
 
 @pytest.mark.parametrize("mark", ",.!?;:'")
 def test_marks_at_both_ends_of_a_letter_go(mark: str) -> None:
-    found = read("official", f"{mark}B{mark}")
-    assert (found.answer, found.guessed) == ("B", False)
+    sample = read("official", f"{mark}B{mark}")
+    assert (sample.answer, sample.guessed) == ("B", False)
 
 
 def test_a_choice_is_found_in_any_case() -> None:
-    found = read("official", "we all know it is a CAT", choice_question("A Cat", "a dog"))
-    assert (found.answer, found.guessed) == ("A", False)
+    sample = read("official", "we all know it is a CAT", choice_question("A Cat", "a dog"))
+    assert (sample.answer, sample.guessed) == ("A", False)
 
 
 # What main_parse_and_eval.py gives each of 1,000 made replies (scripts/draw_mmmu_replies.py).
-MADE = [json.loads(line) for line in (DATA / "mmmu_replies.jsonl").read_text().splitlines()]
+GENERATED = [json.loads(line) for line in (DATA / "mmmu_replies.jsonl").read_text().splitlines()]
 FIRST_OF_THREE = ["C", "A", "A", "C"]
 """What random.choice(["A", "B", "C"]) gives after random.seed(42), in CPython 3.11 to 3.14."""
 
@@ -522,17 +522,17 @@ def official_rows(predicted: Predicted) -> dict[tuple[str, int], tuple[object, f
 
 
 def test_every_draw_is_that_of_the_authors_script(tmp_path: Path) -> None:
-    path = written(tmp_path, MADE)
+    path = written(tmp_path, GENERATED)
     scored = official_rows(of_layout(path, tmp_path))
     differences = [
         row
-        for row in MADE
+        for row in GENERATED
         if scored[row["id"], 0][1] != row["right"]
         or ("parsed" in row and scored[row["id"], 0][0] != row["parsed"])
     ]
-    assert (len(MADE), differences) == (1000, [])
+    assert (len(GENERATED), differences) == (1000, [])
     result = snellen.score(path, "mmmu", data=tmp_path)
-    right = sum(row["right"] for row in MADE)
+    right = sum(row["right"] for row in GENERATED)
     report = result.report.scorings["official"]
     assert report.metrics["accuracy"].value == pytest.approx(right / 1000, abs=1e-12)
     assert report.readings["guessed"] > 300
@@ -541,8 +541,8 @@ def test_every_draw_is_that_of_the_authors_script(tmp_path: Path) -> None:
 
 def test_a_run_draws_in_the_order_of_the_data(tmp_path: Path) -> None:
     """Whatever the order in which it was asked: here some questions first, and then all."""
-    written(tmp_path, MADE)
-    replies = {row["id"]: row["response"] for row in MADE}
+    written(tmp_path, GENERATED)
+    replies = {row["id"]: row["response"] for row in GENERATED}
     shown = replace(
         mmmu(data=tmp_path), prompt=lambda sample, _: (user(f"{sample.id}\n{sample.choices}"),)
     )
@@ -554,7 +554,7 @@ def test_a_run_draws_in_the_order_of_the_data(tmp_path: Path) -> None:
     with (Path(str(finished.run)) / "scores.jsonl").open() as lines:
         rows = [json.loads(line) for line in lines]
     scores = {row["sample"]: row["score"] for row in rows if row["scoring"] == "official"}
-    assert scores == {row["id"]: float(row["right"]) for row in MADE}
+    assert scores == {row["id"]: float(row["right"]) for row in GENERATED}
 
 
 def three(folder: Path, order: Sequence[str]) -> Path:
@@ -690,8 +690,8 @@ def test_each_mark_alone_is_no_open_answer(mark: str) -> None:
 
 def test_any_of_several_answers_is_right() -> None:
     question = open_question("24/7", "3.429")
-    said = ("3.43", "it is 24/7 s", "3.4", "24")
-    assert [verdict("official", reply, question) for reply in said] == [1.0, 1.0, 0.0, 0.0]
+    text = ("3.43", "it is 24/7 s", "3.4", "24")
+    assert [verdict("official", reply, question) for reply in text] == [1.0, 1.0, 0.0, 0.0]
 
 
 def test_an_empty_open_answer_is_unparsed() -> None:
@@ -731,8 +731,8 @@ def test_open_answers_are_read_by_the_same_rules_where_letters_were_read() -> No
     ],
 )
 def test_lmms_eval_reads_more_letters(reason: str, reply: str, answer: str) -> None:
-    found = read("lmms-eval", reply)
-    assert (found.answer, found.guessed) == (answer, False)
+    sample = read("lmms-eval", reply)
+    assert (sample.answer, sample.guessed) == (answer, False)
 
 
 def test_to_lmms_eval_no_open_answer_is_right() -> None:
@@ -821,28 +821,28 @@ def results(folder: Path) -> Path:
 
 
 def test_the_authors_folder_of_results_is_read(tmp_path: Path) -> None:
-    found = file.layout(results(tmp_path))
-    assert found is not None
-    said = OUTPUT["response"]
-    assert found.replies == {"validation_Art_1": said, "validation_Math_1": said}
-    assert found.notes == ("output.json of 2 of 30 subjects read",)
+    published = file.layout(results(tmp_path))
+    assert published is not None
+    text = OUTPUT["response"]
+    assert published.replies == {"validation_Art_1": text, "validation_Math_1": text}
+    assert published.notes == ("output.json of 2 of 30 subjects read",)
 
 
 def test_of_a_subject_only_its_output_is_read(tmp_path: Path) -> None:
     folder = results(tmp_path)
     (folder / "Art" / "output.json.old").write_text(json.dumps([{**OUTPUT, "response": "A"}]))
-    found = file.layout(folder)
-    assert found is not None
-    assert found.replies["validation_Art_1"] == OUTPUT["response"]
+    published = file.layout(folder)
+    assert published is not None
+    assert published.replies["validation_Art_1"] == OUTPUT["response"]
 
 
 def test_a_row_without_a_response_has_no_reply(tmp_path: Path) -> None:
     (tmp_path / "Art").mkdir()
     rows = [{"id": "validation_Art_1"}, {"id": "validation_Art_2", "response": None}]
     (tmp_path / "Art" / "output.json").write_text(json.dumps(rows))
-    found = file.layout(tmp_path)
-    assert found is not None
-    assert found.replies == {"validation_Art_1": None, "validation_Art_2": None}
+    published = file.layout(tmp_path)
+    assert published is not None
+    assert published.replies == {"validation_Art_1": None, "validation_Art_2": None}
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
@@ -869,7 +869,7 @@ def test_other_files_are_not_of_the_authors_layout(tmp_path: Path, name: str) ->
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [
         ('[{"response": "B"}]', "not a list of rows with id and response"),
         ("[7]", "not a list of rows with id and response"),
@@ -877,10 +877,10 @@ def test_other_files_are_not_of_the_authors_layout(tmp_path: Path, name: str) ->
         ('[{"id": "1"', "is not whole JSON"),
     ],
 )
-def test_results_of_another_form_are_an_error(tmp_path: Path, rows: str, said: str) -> None:
+def test_results_of_another_form_are_an_error(tmp_path: Path, rows: str, message: str) -> None:
     (tmp_path / "Art").mkdir()
     (tmp_path / "Art" / "output.json").write_text(rows)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         file.layout(tmp_path)
 
 
@@ -888,8 +888,8 @@ def test_the_test_server_is_sent_letters_and_open_answers() -> None:
     submission = mmmu(split="test", data=BUNDLED).interop.submission
     assert submission is not None
     assert (submission.name, submission.columns) == ("test_output.json", ("id", "answer"))
-    found = samples(mmmu(split="test", data=BUNDLED))
-    art, math = found["test_Art_1"], found["test_Math_1"]
+    actual = samples(mmmu(split="test", data=BUNDLED))
+    art, math = actual["test_Art_1"], actual["test_Math_1"]
     assert submission.row(art, "(B) a disc") == ("test_Art_1", "B")
     assert submission.row(art, "") == ("test_Art_1", "")
     assert submission.row(math, "It has 4.") == ("test_Math_1", "It has 4.")
@@ -935,9 +935,9 @@ def test_figures_are_means_over_questions_by_domain_and_subject(tmp_path: Path) 
         for name in names
     }
     (tmp_path / "answer_dict_val.json").write_text(json.dumps(answers))
-    said = {f"validation_{name}": "A" if name.endswith("1") else "B" for name in names}
+    text = {f"validation_{name}": "A" if name.endswith("1") else "B" for name in names}
     path = tmp_path / "total_val_output.json"
-    path.write_text(json.dumps(said))
+    path.write_text(json.dumps(text))
     metrics = snellen.score(path, "mmmu", data=tmp_path).report.scorings["official"].metrics
     assert {name: (metric.value, metric.n) for name, metric in metrics.items()} == {
         "accuracy": (0.6, 5),

@@ -40,9 +40,9 @@ def read(scoring: str, reply: str, sample: Sample = COLOURS, **options: Any) -> 
 
 
 def test_a_row_becomes_a_question_with_its_letter() -> None:
-    found = samples(mmmu_pro(data=BUNDLED))
-    assert len(found) == 8
-    sample = found["test_Computer_Science_1"]
+    actual = samples(mmmu_pro(data=BUNDLED))
+    assert len(actual) == 8
+    sample = actual["test_Computer_Science_1"]
     assert (len(sample.choices), sample.target) == (10, "D")
     assert sample.tags == {
         "domain": "Tech and Engineering",
@@ -89,9 +89,9 @@ def test_the_hubs_files_of_a_setting_are_read(
         list(mmmu_pro(setting=setting, data=tmp_path).data)
     path = tmp_path / folder / "test-00001-of-00002.parquet"
     to_parquet(path, [hub_row("validation_Basic_Medical_Science_4")])
-    found = samples(mmmu_pro(setting=setting, data=tmp_path))
-    assert list(found) == ["test_Basic_Medical_Science_1", "validation_Basic_Medical_Science_4"]
-    sample = found["test_Basic_Medical_Science_1"]
+    actual = samples(mmmu_pro(setting=setting, data=tmp_path))
+    assert list(actual) == ["test_Basic_Medical_Science_1", "validation_Basic_Medical_Science_4"]
+    sample = actual["test_Basic_Medical_Science_1"]
     assert sample.choices == ("one", "two", "three", "four")
     assert sample.tags["difficulty"] == "Hard"
     assert sample.tags["domain"] == "Health and Medicine"
@@ -311,8 +311,8 @@ def test_pictures_are_those_that_their_marks_call(preset: Preset, order: list[in
 def test_official_reads_the_letter_by_the_authors_rules(
     reason: str, reply: str, answer: str
 ) -> None:
-    found = read("official", reply)
-    assert (found.answer, found.guessed) == (answer, False)
+    sample = read("official", reply)
+    assert (sample.answer, sample.guessed) == (answer, False)
 
 
 @pytest.mark.parametrize(
@@ -328,9 +328,9 @@ def test_official_reads_the_letter_by_the_authors_rules(
     ],
 )
 def test_official_draws_where_no_letter_is_found(reason: str, reply: str) -> None:
-    found = read("official", reply)
-    assert found.undecided
-    assert found.candidates == tuple("ABCDEFGHIJ")
+    sample = read("official", reply)
+    assert sample.undecided
+    assert sample.candidates == tuple("ABCDEFGHIJ")
 
 
 def test_letters_that_the_authors_drew_are_taken_from_their_file(tmp_path: Path) -> None:
@@ -422,10 +422,10 @@ def test_a_question_without_a_reply_is_wrong(tmp_path: Path) -> None:
     """Of four, two are right, one is wrong, and one has the error that the authors' script writes
     down; their evaluator would draw for it."""
     row = {key: value for key, value in hub_row("x").items() if "image_" not in key}
-    said = ("Answer: B", "B", "C", {"error": "time-out"})
+    text = ("Answer: B", "B", "C", {"error": "time-out"})
     rows = [
         {**row, "id": f"test_{subject}_1", "subject": subject, "response": response}
-        for subject, response in zip(("Art", "Music", "Math", "Physics"), said, strict=True)
+        for subject, response in zip(("Art", "Music", "Math", "Physics"), text, strict=True)
     ]
     path = tmp_path / "gpt-4o_vision_direct.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))

@@ -44,8 +44,8 @@ def worth(scoring: str, reply: str, right: str, folder: Path) -> float | None:
     cover = {**COVER, "questions": ["?"], "answers": [right]}
     benchmark = ocr_vqa(data=written(folder, c1=cover))
     (sample,) = samples(benchmark)
-    found = benchmark.scorings[scoring]
-    return total_score(found.score(found.parse(Reply(text=reply), sample), sample))
+    actual = benchmark.scorings[scoring]
+    return total_score(actual.score(actual.parse(Reply(text=reply), sample), sample))
 
 
 # -- rows
@@ -83,7 +83,7 @@ def test_questions_about_one_cover_are_a_cluster(split: Split) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "name", "place"),
+    ("address", "name", "key"),
     [
         ("https://example.org/I/61Y.jpg", "images/c1.jpg", "images/c1.jpg"),
         ("https://example.org/I/61Y.gif", "images/c1.gif", "images/c1.gif"),
@@ -93,7 +93,7 @@ def test_questions_about_one_cover_are_a_cluster(split: Split) -> None:
     ],
 )
 def test_a_cover_is_found_by_its_id_and_its_address_ending(
-    tmp_path: Path, address: str, name: str, place: str
+    tmp_path: Path, address: str, name: str, key: str
 ) -> None:
     """The site's loader keeps the ending; others have all covers as JPEG."""
     written(tmp_path, c1={**COVER, "imageURL": address})
@@ -101,7 +101,7 @@ def test_a_cover_is_found_by_its_id_and_its_address_ending(
     (tmp_path / name).write_bytes(b"")
     picture = samples(ocr_vqa(data=tmp_path))[0].media[0]
     assert isinstance(picture, Image)
-    assert picture.source == tmp_path / place
+    assert picture.source == tmp_path / key
 
 
 @pytest.mark.parametrize("name", ["dataset.json", "annotations/dataset.json"])
@@ -130,8 +130,8 @@ def test_a_sheets_cell_that_is_a_list_is_several_answers(tmp_path: Path) -> None
     assert (sample.target, sample.references) == (None, ("Jane Doe", "J. Doe"))
     for scoring in benchmark.scorings.values():
         scores = [
-            scoring.score(scoring.parse(Reply(text=said), sample), sample)
-            for said in ("Jane Doe", "J. Doe", "Doe")
+            scoring.score(scoring.parse(Reply(text=text), sample), sample)
+            for text in ("Jane Doe", "J. Doe", "Doe")
         ]
         assert scores == [1.0, 1.0, 0.0]
 
@@ -146,11 +146,11 @@ def test_parquet_has_a_row_for_each_cover(tmp_path: Path) -> None:
         tmp_path / "test-00000-of-00001-45d65f5057dd1a9e.parquet",
     )
     benchmark = ocr_vqa(data=tmp_path)
-    found = samples(benchmark)
-    assert [sample.id for sample in found] == ["0761183272_0", "0761183272_1", "2_0", "2_1"]
+    actual = samples(benchmark)
+    assert [sample.id for sample in actual] == ["0761183272_0", "0761183272_1", "2_0", "2_1"]
     assert benchmark.data.facts().rows == 4
     assert len({row.digest for row in benchmark.data}) == 4
-    (picture,) = found[0].media
+    (picture,) = actual[0].media
     assert isinstance(picture, Image)
     assert images.load(picture).width == 96
 
@@ -232,12 +232,12 @@ def test_the_headline_belongs_to_the_prompt(preset: Preset, headline: str) -> No
     ],
 )
 def test_each_scoring_compares_in_its_own_way(tmp_path: Path, reply: str, by: set[str]) -> None:
-    found = {
+    actual = {
         name
         for name in ("official", "vlmevalkit", "robust")
         if worth(name, reply, "The Red Tent", tmp_path)
     }
-    assert found == by
+    assert actual == by
 
 
 def test_capitals_and_blanks_of_the_answer_count_for_vlmevalkit_as_little(tmp_path: Path) -> None:
@@ -250,8 +250,10 @@ def test_capitals_and_blanks_of_the_answer_count_for_vlmevalkit_as_little(tmp_pa
 
 
 def test_a_question_without_a_reply_is_wrong(tmp_path: Path) -> None:
-    found = score_predictions(ocr_vqa(data=written(tmp_path)), {"0761183272_1": "No"}, where="here")
-    for scoring in found.scorings.values():
+    report = score_predictions(
+        ocr_vqa(data=written(tmp_path)), {"0761183272_1": "No"}, where="here"
+    )
+    for scoring in report.scorings.values():
         metric = scoring.metrics["accuracy"]
         assert (metric.value, metric.n) == (0.5, 2)
 

@@ -31,8 +31,8 @@ def samples(benchmark: Benchmark) -> dict[str, Sample]:
 
 def score(scoring: str, reply: str, *answers: str, formula: bool = False) -> float | None:
     sample = Sample(id="1", question="?", references=answers, data={"formula": formula})
-    found = ocrbench(data=BUNDLED).scorings[scoring]
-    return total_score(found.score(found.parse(Reply(text=reply), sample), sample))
+    actual = ocrbench(data=BUNDLED).scorings[scoring]
+    return total_score(actual.score(actual.parse(Reply(text=reply), sample), sample))
 
 
 # -- data
@@ -61,9 +61,9 @@ def test_pictures_lie_in_their_folder_beside_the_questions(tmp_path: Path, name:
     (tmp_path / picture).parent.mkdir(parents=True)
     (tmp_path / picture).write_bytes((BUNDLED / picture).read_bytes())
     for data in (tmp_path, path):
-        (found,) = samples(ocrbench(data=data))["IIIT5K-9001"].media
-        assert isinstance(found, Image)
-        assert images.load(found).width == 112
+        (media,) = samples(ocrbench(data=data))["IIIT5K-9001"].media
+        assert isinstance(media, Image)
+        assert images.load(media).width == 112
 
 
 def test_a_formula_of_the_authors_that_looks_like_a_list_is_one_answer(tmp_path: Path) -> None:
@@ -112,8 +112,8 @@ def test_vlmevalkits_sheet_is_read_and_knows_formulas_by_their_kind(tmp_path: Pa
         "1\t0\tformula?\t['y_2 = - 1\\n']\tHandwritten Mathematical Expression Recognition\n",
         encoding="utf-8",
     )
-    one, two = samples(ocrbench(data=tmp_path)).values()
-    assert (one.references, one.data["formula"]) == (("HOTEL", "the 'HOTEL'"), False)
+    values, two = samples(ocrbench(data=tmp_path)).values()
+    assert (values.references, values.data["formula"]) == (("HOTEL", "the 'HOTEL'"), False)
     assert (two.references, two.data["formula"]) == (("y_2 = - 1\n",), True)
 
 
@@ -143,7 +143,7 @@ def test_vlmevalkits_name_is_known() -> None:
 # -- prompts
 
 FORMULA = "Please write out the expression of the formula in the image using LaTeX format."
-ASKED = {
+QUESTION_TEXTS = {
     "IIIT5K-9001": "what is written in the image?",
     "SROIE-9009": "what is the total amount of this receipt? "
     "Answer this question using the text in the image directly.",
@@ -151,7 +151,7 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("name", list(ASKED))
+@pytest.mark.parametrize("name", list(QUESTION_TEXTS))
 @pytest.mark.parametrize(
     ("preset", "before", "behind"),
     [
@@ -172,17 +172,17 @@ def test_a_prompt_is_the_picture_and_the_published_text(
     benchmark = ocrbench(prompt=preset, data=BUNDLED)
     sample = samples(benchmark)[name]
     (message,) = benchmark.prompt(sample, ())
-    assert message.content == (*sample.media, before + ASKED[name] + behind)
+    assert message.content == (*sample.media, before + QUESTION_TEXTS[name] + behind)
 
 
-@pytest.mark.parametrize("name", list(ASKED))
+@pytest.mark.parametrize("name", list(QUESTION_TEXTS))
 def test_the_authors_script_puts_the_question_before_the_picture(name: str) -> None:
     # Yuliang-Liu/MultimodalOCR@794c36d6423cf1d5764081128bcaeb46b240def6:
     # OCRBench/scripts/GPT4V.py#L66-L81
     benchmark = ocrbench(data=BUNDLED)
     sample = samples(benchmark)[name]
     (message,) = benchmark.prompt(sample, ())
-    assert message.content == (ASKED[name], *sample.media)
+    assert message.content == (QUESTION_TEXTS[name], *sample.media)
 
 
 def test_lmms_eval_takes_blanks_off_a_question() -> None:
@@ -269,8 +269,8 @@ def test_robust_finds_no_parts_of_words_and_no_two_answers(reply: str) -> None:
 
 
 def test_points_are_counted_by_kind_and_text_recognition_is_the_sum_of_six() -> None:
-    found = samples(ocrbench(data=BUNDLED))
-    replies = {name: sample.references[0] for name, sample in found.items()}
+    actual = samples(ocrbench(data=BUNDLED))
+    replies = {name: sample.references[0] for name, sample in actual.items()}
     replies["IIIT5K-9001"] = "MOTEL"
     del replies["SROIE-9009"], replies["HME100k-9001"]
     report = score_predictions(ocrbench(data=BUNDLED), replies, where="here")
@@ -332,12 +332,12 @@ def test_the_authors_results_are_read(tmp_path: Path, packed: bool) -> None:
     path = tmp_path / f"model.json{'.gz' if packed else ''}"
     text = json.dumps(rows).encode()
     path.write_bytes(gzip.compress(text) if packed else text)
-    found = layout(path)
-    assert found is not None
-    assert len(found.replies) == 11
-    assert found.replies["ctw-9002"] == "reply 1"
+    published = layout(path)
+    assert published is not None
+    assert len(published.replies) == 11
+    assert published.replies["ctw-9002"] == "reply 1"
     # What was not asked, or has failed.
-    assert (found.replies["WordArt-9003"], found.replies["IAM-9004"]) == (None, None)
+    assert (published.replies["WordArt-9003"], published.replies["IAM-9004"]) == (None, None)
 
 
 @pytest.mark.parametrize("content", ['{"1": "a"}', "[]", '[{"id": "1", "reply": "a"}]', "{tor"])
@@ -349,16 +349,18 @@ def test_another_file_is_not_theirs(tmp_path: Path, content: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"predict": 7}, "row 3 has a int in predict"),
         ({"dataset_name": "ctw", "id": 9002}, "row 3 is a second one of ctw-9002"),
     ],
 )
-def test_a_row_that_is_wrong_is_named(tmp_path: Path, changed: dict[str, Any], said: str) -> None:
+def test_a_row_that_is_wrong_is_named(
+    tmp_path: Path, changed: dict[str, Any], message: str
+) -> None:
     path = tmp_path / "model.json"
     path.write_text(json.dumps(results(**changed)))
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         layout(path)
 
 

@@ -28,8 +28,8 @@ def samples(benchmark: Benchmark) -> dict[str, Sample]:
 
 def score(scoring: str, reply: str, references: list[str]) -> float | None:
     sample = Sample(id="1", question="What?", references=tuple(references))
-    found = ok_vqa(data=BUNDLED).scorings[scoring]
-    return total_score(found.score(found.parse(Reply(text=reply), sample), sample))
+    actual = ok_vqa(data=BUNDLED).scorings[scoring]
+    return total_score(actual.score(actual.parse(Reply(text=reply), sample), sample))
 
 
 def test_a_question_has_its_answers_and_its_category() -> None:
@@ -42,17 +42,17 @@ def test_a_question_has_its_answers_and_its_category() -> None:
 def test_the_answers_are_those_of_the_release_and_not_the_raw_ones(tmp_path: Path) -> None:
     answers = [{"answer": "surf", "raw_answer": "surfing", "answer_id": 1}] * 10
     annotation = {"question_id": 95, "question_type": "four", "answers": answers}
-    asked = {"image_id": 9, "question": "?", "question_id": 95}
-    (tmp_path / file.QUESTIONS).write_text(json.dumps({"questions": [asked]}))
+    request = {"image_id": 9, "question": "?", "question_id": 95}
+    (tmp_path / file.QUESTIONS).write_text(json.dumps({"questions": [request]}))
     (tmp_path / file.ANNOTATIONS).write_text(json.dumps({"annotations": [annotation]}))
     (sample,) = samples(ok_vqa(data=tmp_path)).values()
     assert set(sample.references) == {"surf"}
 
 
 def test_every_category_has_a_bundled_question_with_its_picture() -> None:
-    found = samples(ok_vqa(data=BUNDLED)).values()
-    assert {sample.tags["category"] for sample in found} == set(file.CATEGORIES.values())
-    for sample in found:
+    values = samples(ok_vqa(data=BUNDLED)).values()
+    assert {sample.tags["category"] for sample in values} == set(file.CATEGORIES.values())
+    for sample in values:
         (image,) = sample.media
         assert isinstance(image, Image)
         assert images.load(image).width == 96
@@ -87,13 +87,13 @@ def test_the_hubs_parquet_is_read(tmp_path: Path) -> None:
     }
     again = {**row, "question_id": "256"}
     pq.write_table(pa.Table.from_pylist([row, again]), tmp_path / "val2014.parquet")
-    made = ok_vqa(data=tmp_path / "val2014.parquet")
-    sample, other = samples(made).values()
+    benchmark = ok_vqa(data=tmp_path / "val2014.parquet")
+    sample, other = samples(benchmark).values()
     assert sample.id == "255"
     assert sample.references == ("golf",) * 10
     assert sample.tags == {"category": "Sports and Recreation"}
-    assert made.cluster_by is not None
-    assert made.cluster_by(sample) == made.cluster_by(other)  # one picture
+    assert benchmark.cluster_by is not None
+    assert benchmark.cluster_by(sample) == benchmark.cluster_by(other)  # one picture
 
 
 def test_of_parquets_objects_too_the_answers_are_those_of_the_release(tmp_path: Path) -> None:
@@ -151,9 +151,9 @@ def test_a_prompt_is_the_published_text_behind_the_picture(
     preset: Preset, sample: str, text: str
 ) -> None:
     benchmark = ok_vqa(prompt=preset, data=BUNDLED)
-    asked = samples(benchmark)[sample]
-    (message,) = benchmark.prompt(asked, ())
-    assert message.content == (*asked.media, text)
+    request = samples(benchmark)[sample]
+    (message,) = benchmark.prompt(request, ())
+    assert message.content == (*request.media, text)
 
 
 @pytest.mark.parametrize(
@@ -181,9 +181,9 @@ def test_scorings_differ_as_their_code_does(
 
 
 def test_figures_are_broken_down_by_category(tmp_path: Path) -> None:
-    said = [{"question_id": int(name), "answer": "stop"} for name in samples(ok_vqa(data=BUNDLED))]
+    text = [{"question_id": int(name), "answer": "stop"} for name in samples(ok_vqa(data=BUNDLED))]
     results = tmp_path / "results.json"
-    results.write_text(json.dumps(said))
+    results.write_text(json.dumps(text))
     metrics = snellen.score(results, "ok-vqa", data=BUNDLED).report.scorings["official"].metrics
     assert metrics["accuracy"].value == pytest.approx(1 / 11)
     assert metrics["accuracy/People and Everyday life"].value == 1.0

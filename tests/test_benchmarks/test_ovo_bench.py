@@ -31,12 +31,12 @@ ROWS = Path(module.__file__).parent / "rows" / "ovo_bench"
 
 
 @pytest.fixture(scope="module")
-def made() -> Benchmark:
+def benchmark() -> Benchmark:
     return ovo_bench(data=ROWS)
 
 
-def sample_of(made: Benchmark, name: str) -> Sample:
-    return next(one for one in map(made.read, made.data) if one.id == name)
+def sample_of(benchmark: Benchmark, name: str) -> Sample:
+    return next(item for item in map(benchmark.read, benchmark.data) if item.id == name)
 
 
 # -- what is asked
@@ -48,35 +48,39 @@ def test_templates_are_the_authors_byte_for_byte() -> None:
     assert [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts] == DIGESTS
 
 
-def test_a_choice_is_asked_with_its_options_in_one_line(made: Benchmark) -> None:
-    assert text_of(made, "0") == (
+def test_a_choice_is_asked_with_its_options_in_one_line(benchmark: Benchmark) -> None:
+    assert text_of(benchmark, "0") == (
         "\nQuestion: Which letter came first?\nOptions:\nA. C; B. O; C. R; D. V;\n\n"
         "Respond only with the letter corresponding to your chosen option (e.g., A, B, C). \n"
         "Do not include any additional text or explanation in your response.\n"
     )
 
 
-def test_counts_steps_and_clues_are_asked_by_their_templates(made: Benchmark) -> None:
-    assert "question: How many times did they show the letter D?\nProvide" in text_of(made, "9_1")
-    assert "procedures: \nshow the letter V\nYour task" in text_of(made, "10_2")
-    assert "the end of the video.\nWhich letter comes after R?\nDecide" in text_of(made, "11_0")
+def test_counts_steps_and_clues_are_asked_by_their_templates(benchmark: Benchmark) -> None:
+    assert "question: How many times did they show the letter D?\nProvide" in text_of(
+        benchmark, "9_1"
+    )
+    assert "procedures: \nshow the letter V\nYour task" in text_of(benchmark, "10_2")
+    assert "the end of the video.\nWhich letter comes after R?\nDecide" in text_of(
+        benchmark, "11_0"
+    )
 
 
-def text_of(made: Benchmark, name: str) -> str:
-    request = made.request(sample_of(made, name))
+def text_of(benchmark: Benchmark, name: str) -> str:
+    request = benchmark.request(sample_of(benchmark, name))
     assert request is not None
     return request.messages[0].text
 
 
-def test_each_point_is_a_sample_named_as_the_authors_name_its_clip(made: Benchmark) -> None:
-    names = [made.read(row).id for row in made.data]
+def test_each_point_is_a_sample_named_as_the_authors_name_its_clip(benchmark: Benchmark) -> None:
+    names = [benchmark.read(row).id for row in benchmark.data]
     assert names == [
         *map(str, range(9)),
         *("9_0", "9_1", "9_2"),
         *("10_0", "10_1", "10_2", "10_3"),
         *("11_0", "11_1", "11_2", "11_3", "11_4"),
     ]
-    targets = {name: sample_of(made, name).target for name in names}
+    targets = {name: sample_of(benchmark, name).target for name in names}
     assert [targets[name] for name in ("0", "9_2", "10_0", "10_1", "11_1", "11_2")] == [
         *("C", "5", "no", "yes", "no", "yes")
     ]
@@ -88,8 +92,8 @@ def test_a_point_sees_up_to_the_next_whole_second_or_exactly_itself() -> None:
     assert 12.3 < exact < 12.3 + 1e-9
 
 
-def test_the_window_is_the_points_own(made: Benchmark) -> None:
-    (video,) = sample_of(made, "3").media
+def test_the_window_is_the_points_own(benchmark: Benchmark) -> None:
+    (video,) = sample_of(benchmark, "3").media
     assert isinstance(video, Video)
     assert (video.start, video.end) == (0.0, 10)
     assert video.source == ROWS / "src_videos/letters/order.mp4"
@@ -110,8 +114,8 @@ def test_chunks_are_whole_videos_of_their_own(tmp_path: Path) -> None:
 
 def test_tasks_and_groups_can_be_asked_alone() -> None:
     for task, n in (("EPM", 1), ("backward", 3), ("realtime", 6), ("forward", 12), ("REC", 3)):
-        made = registry.benchmark(f"ovo-bench:task={task}", data=ROWS)
-        assert made.data.facts().rows == n
+        benchmark = registry.benchmark(f"ovo-bench:task={task}", data=ROWS)
+        assert benchmark.data.facts().rows == n
 
 
 def test_the_right_option_is_the_numbered_one_whatever_the_answers_words(tmp_path: Path) -> None:
@@ -123,9 +127,9 @@ def test_the_right_option_is_the_numbered_one_whatever_the_answers_words(tmp_pat
     assert sample_of(ovo_bench(data=path), "0").target == "C"
 
 
-def test_replies_have_128_tokens_and_videos_the_authors_frames(made: Benchmark) -> None:
+def test_replies_have_128_tokens_and_videos_the_authors_frames(benchmark: Benchmark) -> None:
     # models/GPT.py#L84-L88 and #L31-L46
-    assert (made.max_answer_tokens, made.procedure.frames) == (128, "ovo:uniform64")
+    assert (benchmark.max_answer_tokens, benchmark.procedure.frames) == (128, "ovo:uniform64")
 
 
 def test_an_unknown_task_names_the_question(tmp_path: Path) -> None:
@@ -160,11 +164,11 @@ def test_a_question_that_nobody_could_answer_is_named(
 
 
 @pytest.mark.parametrize(
-    ("options", "idle", "beside"),
+    ("options", "idle", "option"),
     [
         *(
-            (given, given, "mode=offline")
-            for given in ("clock=real", "memory=keep", "speed=2.0", "drop=latest", "scope=video")
+            (inputs, inputs, "mode=offline")
+            for inputs in ("clock=real", "memory=keep", "speed=2.0", "drop=latest", "scope=video")
         ),
         ("mode=proactive,memory=keep", "memory=keep", "mode=proactive"),
         ("mode=proactive,cut=exact", "cut=exact", "mode=proactive"),
@@ -173,8 +177,8 @@ def test_a_question_that_nobody_could_answer_is_named(
         ("mode=polled,clock=real,speed=2.0", "speed=2.0", "clock=real"),
     ],
 )
-def test_an_option_without_effect_is_refused(options: str, idle: str, beside: str) -> None:
-    with pytest.raises(UsageError, match=f"{idle} changes nothing with {beside}"):
+def test_an_option_without_effect_is_refused(options: str, idle: str, option: str) -> None:
+    with pytest.raises(UsageError, match=f"{idle} changes nothing with {option}"):
         registry.benchmark(f"ovo-bench:{options}", data=ROWS)
 
 
@@ -205,28 +209,28 @@ def standing(folder: Path, *untils: float) -> Result:
     points = [{"realtime": 10, "type": 0}, {"realtime": 22, "type": 1}]
     row = {"task": "CRR", "question": "?", "ask_time": 10, "clue_time": 20, "test_info": points}
     rows = [{**row, "id": number, "video": f"{number}.mp4"} for number in range(len(untils))]
-    data, said = folder / "ovo_bench_new.json", folder / "said.json"
+    data, text = folder / "ovo_bench_new.json", folder / "said.json"
     data.write_text(json.dumps(rows), encoding="utf-8")
     replies = {
         str(number): json.dumps({"messages": [], "until": until})
         for number, until in enumerate(untils)
     }
-    said.write_text(json.dumps(replies), encoding="utf-8")
-    return snellen.score(said, "ovo-bench:mode=proactive", data=data)
+    text.write_text(json.dumps(replies), encoding="utf-8")
+    return snellen.score(text, "ovo-bench:mode=proactive", data=data)
 
 
 def test_where_every_window_lies_behind_the_videos_end_all_slots_are_dropped(
     tmp_path: Path,
 ) -> None:
-    found = standing(tmp_path, 15, 18).report.scorings["default"].metrics
-    assert (found["slots_dropped"].value, found["slots_dropped"].n) == (1.0, 2)
-    assert found["answered_in_span"].value is None
+    metrics = standing(tmp_path, 15, 18).report.scorings["default"].metrics
+    assert (metrics["slots_dropped"].value, metrics["slots_dropped"].n) == (1.0, 2)
+    assert metrics["answered_in_span"].value is None
 
 
 def test_a_dropped_slot_is_counted_beside_others(tmp_path: Path) -> None:
-    found = standing(tmp_path, 50, 15, 50).report.scorings["default"].metrics
-    assert (found["slots_dropped"].value, found["slots_dropped"].n) == (1 / 3, 3)
-    assert (found["silent"].value, found["silent"].n) == (1.0, 2)
+    metrics = standing(tmp_path, 50, 15, 50).report.scorings["default"].metrics
+    assert (metrics["slots_dropped"].value, metrics["slots_dropped"].n) == (1 / 3, 3)
+    assert (metrics["silent"].value, metrics["silent"].n) == (1.0, 2)
 
 
 # -- official scoring: utils/OVOBenchScore.py, and the examples of published replies
@@ -260,11 +264,11 @@ def test_a_dropped_slot_is_counted_beside_others(tmp_path: Path) -> None:
     ],
 )
 def test_the_official_rule(
-    made: Benchmark, task: str, reply: str, right: str, score: float
+    benchmark: Benchmark, task: str, reply: str, right: str, score: float
 ) -> None:
     choices = ("Yes", "No") if task in ("SSR", "CRR") else tuple("wxyzv" if task != "REC" else "")
     sample = Sample(id="1", question="", choices=choices, target=right, tags={"task": task})
-    scoring = made.scorings["official"]
+    scoring = benchmark.scorings["official"]
     assert scoring.score(scoring.parse(Reply(text=reply), sample), sample) == score
 
 
@@ -282,11 +286,11 @@ def test_the_official_rule(
     ],
 )
 def test_of_a_list_only_the_letter_or_word_alone_is_right(
-    made: Benchmark, task: str, reply: str, right: str, score: float | None
+    benchmark: Benchmark, task: str, reply: str, right: str, score: float | None
 ) -> None:
     choices = ("Yes", "No") if task in ("SSR", "CRR") else ("w", "x")
     sample = Sample(id="1", question="", choices=choices, target=right, tags={"task": task})
-    scoring = made.scorings["as-lists"]
+    scoring = benchmark.scorings["as-lists"]
     assert scoring.score(scoring.parse(Reply(text=reply), sample), sample) == score
 
 
@@ -330,17 +334,17 @@ def test_the_total_is_the_mean_of_groups_of_tasks_that_are_there() -> None:
 
 
 def test_without_a_group_there_is_no_total_as_the_script_ends() -> None:
-    found = module.average(module.TASKS)(columns({"EPM": [1.0], "OCR": [1.0]}))
-    assert found.value is None and found.reason is not None and "forward" in found.reason
+    actual = module.average(module.TASKS)(columns({"EPM": [1.0], "OCR": [1.0]}))
+    assert actual.value is None and actual.reason is not None and "forward" in actual.reason
     assert module.average(("EPM", "OCR"))(columns({"EPM": [1.0], "OCR": [1.0]})).value == 1.0
 
 
 def test_questions_can_count_instead_of_points() -> None:
     scores = {"EPM": [1.0], "OCR": [0.0], "REC": [1.0, 1.0, 0.0, 0.0]}
-    asked = columns(scores, ["1", "2", "3", "3", "3", "4"])
+    request = columns(scores, ["1", "2", "3", "3", "3", "4"])
     average = module.average(module.TASKS)
-    assert average(asked).value == pytest.approx((1 + 0 + 2 / 4) / 3)
-    by_question = module.by_question(average)(asked)
+    assert average(request).value == pytest.approx((1 + 0 + 2 / 4) / 3)
+    by_question = module.by_question(average)(request)
     assert by_question.value == pytest.approx((1 + 0 + (2 / 3 + 0) / 2) / 3)
     assert by_question.n == 4
 
@@ -356,19 +360,19 @@ def test_counts_alone_have_an_accuracy_and_as_lists_none(tmp_path: Path) -> None
 
 
 def test_balanced_accuracy_is_a_half_for_any_constant_reply() -> None:
-    asked = columns({"SSR": [1.0, 1.0, 1.0, 0.0]})
+    request = columns({"SSR": [1.0, 1.0, 1.0, 0.0]})
     targets = np.array(["yes", "yes", "yes", "no"], dtype=object)
-    found = module.balanced_accuracy(replace(asked, target=targets))
-    assert found.value == 0.5
+    accuracy = module.balanced_accuracy(replace(request, target=targets))
+    assert accuracy.value == 0.5
 
 
 def test_what_is_said_of_yes_is_of_the_points_that_ask_for_it() -> None:
-    asked = columns({"EPM": [0.0], "SSR": [1.0, 0.0]})
+    request = columns({"EPM": [0.0], "SSR": [1.0, 0.0]})
     targets = np.array(["A", "yes", "yes"], dtype=object)
-    asked = replace(asked, target=targets, answer=np.array(["B", "yes", "no"], dtype=object))
+    request = replace(request, target=targets, answer=np.array(["B", "yes", "no"], dtype=object))
     metrics = ovo_bench(data=ROWS).scorings["official"].metrics
-    assert (metrics["recall"](asked).value, metrics["recall"](asked).n) == (0.5, 2)
-    alone = metrics["yes_ratio"](asked.tagged("task", ("EPM",)))
+    assert (metrics["recall"](request).value, metrics["recall"](request).n) == (0.5, 2)
+    alone = metrics["yes_ratio"](request.tagged("task", ("EPM",)))
     assert alone.value is None and alone.n == 0
 
 
@@ -409,9 +413,13 @@ def accuracies(path: Path, scoring: str = "official") -> dict[str, float | None]
 
 
 def test_the_files_of_a_folder_are_one_models(tmp_path: Path) -> None:
-    found = accuracies(published(tmp_path / "Model"))
-    assert (found["accuracy/backward"], found["accuracy/realtime"]) == (1.0, 1.0)
-    assert (found["accuracy/SSR"], found["accuracy/CRR"], found["accuracy/REC"]) == (0.5, 0.6, 0.0)
+    actual = accuracies(published(tmp_path / "Model"))
+    assert (actual["accuracy/backward"], actual["accuracy/realtime"]) == (1.0, 1.0)
+    assert (actual["accuracy/SSR"], actual["accuracy/CRR"], actual["accuracy/REC"]) == (
+        0.5,
+        0.6,
+        0.0,
+    )
     alone = snellen.score(
         tmp_path / "Model" / "Model_1_offline_1.json", "ovo-bench:task=forward", data=ROWS
     )
@@ -439,9 +447,9 @@ def test_what_is_empty_or_reads_like_an_error_is_counted(tmp_path: Path) -> None
 
 def edited(path: Path, change: Any) -> Path:
     file = path / "Model_0_offline_1.json"
-    found = json.loads(file.read_text(encoding="utf-8"))
-    change(found)
-    file.write_text(json.dumps(found), encoding="utf-8")
+    document = json.loads(file.read_text(encoding="utf-8"))
+    change(document)
+    file.write_text(json.dumps(document), encoding="utf-8")
     return path
 
 
@@ -467,9 +475,9 @@ def test_a_row_under_the_id_of_another_question_in_the_same_words_is_that_ones(
     data = tmp_path / "ovo_bench_new.json"
     data.write_text(json.dumps([*rows, twin]), encoding="utf-8")
 
-    def looked_up(found: Any) -> None:
-        first = found["backward"][0]
-        found["backward"].insert(0, {**first, "ground_truth": "A", "response": "A"})
+    def looked_up(value: Any) -> None:
+        first = value["backward"][0]
+        value["backward"].insert(0, {**first, "ground_truth": "A", "response": "A"})
 
     path = edited(published(tmp_path / "Model"), looked_up)
     result = snellen.score(path, "ovo-bench", data=data, scorings=["official"])
@@ -480,8 +488,8 @@ def test_a_row_under_the_id_of_another_question_in_the_same_words_is_that_ones(
 
 
 def test_a_row_that_is_there_twice_counts_twice(tmp_path: Path) -> None:
-    def double(found: Any) -> None:
-        found["backward"].append({**found["backward"][0], "response": "nothing"})
+    def double(value: Any) -> None:
+        value["backward"].append({**value["backward"][0], "response": "nothing"})
 
     path = edited(published(tmp_path / "Model"), double)
     report = snellen.score(path, "ovo-bench", data=ROWS, scorings=["official"]).report
@@ -493,9 +501,9 @@ def test_a_row_that_is_there_twice_counts_twice(tmp_path: Path) -> None:
 def test_a_row_without_a_question_in_the_annotations_or_another_right_answer_is_said(
     tmp_path: Path,
 ) -> None:
-    def others(found: Any) -> None:
-        found["backward"][0]["ground_truth"] = "D"
-        found["realtime"].append({**found["realtime"][0], "id": 999})
+    def others(value: Any) -> None:
+        value["backward"][0]["ground_truth"] = "D"
+        value["realtime"].append({**value["realtime"][0], "id": 999})
 
     path = edited(published(tmp_path / "Model"), others)
     notes = snellen.score(path, "ovo-bench", data=ROWS, scorings=["official"]).report.notes
@@ -506,10 +514,13 @@ def test_a_row_without_a_question_in_the_annotations_or_another_right_answer_is_
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda found: found["backward"][0].pop("response"), "it has no 'response'"),
-        (lambda found: found["backward"][0].update(response=7), "its response is 7, not text"),
-        (lambda found: found["backward"][0].update(response=["A", "B"]), "not text, null, or"),
-        (lambda found: found["backward"].__setitem__(0, "torn"), "Model_0_offline_1.json, torn: "),
+        (lambda actual: actual["backward"][0].pop("response"), "it has no 'response'"),
+        (lambda actual: actual["backward"][0].update(response=7), "its response is 7, not text"),
+        (lambda actual: actual["backward"][0].update(response=["A", "B"]), "not text, null, or"),
+        (
+            lambda actual: actual["backward"].__setitem__(0, "torn"),
+            "Model_0_offline_1.json, torn: ",
+        ),
     ],
 )
 def test_a_row_that_cannot_be_read_is_counted_and_the_rest_is_scored(

@@ -87,7 +87,7 @@ TOTAL: dict[str, Any] = {
     ],
 }
 ROWS = (CLUE, STEPS, TOTAL)
-SAID = {
+SPOKEN = {
     "1": [Spoken(onset=10, done=10, text="OK."), Spoken(onset=24, done=26, text="Folds it.")],
     "2": [
         Spoken(onset=5, done=5, text="1"),
@@ -113,7 +113,9 @@ def sample(row: dict[str, Any]) -> Sample:
     )
 
 
-def said(*messages: tuple[float, str], row: dict[str, Any] = CLUE, **more: Any) -> SpeechLog | None:
+def log_of(
+    *messages: tuple[float, str], row: dict[str, Any] = CLUE, **more: Any
+) -> SpeechLog | None:
     """What is heard of messages that are done when they begin."""
     spoken = tuple(Spoken(onset=time, done=time, text=text) for time, text in messages)
     return heard(reply_text(Transcript(messages=spoken, **more)), row)
@@ -152,21 +154,21 @@ def test_a_standing_question_is_put_once_and_never_at_the_event() -> None:
 
 
 def test_a_video_is_watched_to_the_end_of_the_widest_window() -> None:
-    asked = [sample(row) for row in ROWS]
-    assert [when(of) for of in asked] == [10, 0, 0]
-    assert [until(of) for of in asked] == [53, 33, 23]
+    request = [sample(row) for row in ROWS]
+    assert [when(of) for of in request] == [10, 0, 0]
+    assert [until(of) for of in request] == [53, 33, 23]
 
 
 def test_a_question_says_what_to_watch_for_and_none_of_the_times() -> None:
-    asked = {row["task"]: query_of(row)[1] for row in ROWS}
-    assert CLUE["question"] in asked["CRR"]
-    assert CLUE["answer"] not in asked["CRR"]
-    assert "1. wash the leaves\n2. cut 2 tomatoes\n" in asked["SSR"]
-    assert "clapping" in asked["REC"] and "new total" in asked["REC"]
-    for task, text in asked.items():
+    request = {row["task"]: query_of(row)[1] for row in ROWS}
+    assert CLUE["question"] in request["CRR"]
+    assert CLUE["answer"] not in request["CRR"]
+    assert "1. wash the leaves\n2. cut 2 tomatoes\n" in request["SSR"]
+    assert "clapping" in request["REC"] and "new total" in request["REC"]
+    for task, text in request.items():
         assert text.startswith(proactive.CONTEXT[task])
         assert text.endswith("say nothing, and do not acknowledge this message.")
-    assert not any(sign.isdigit() for sign in asked["CRR"])
+    assert not any(sign.isdigit() for sign in request["CRR"])
 
 
 # -- what was said
@@ -208,7 +210,7 @@ def test_a_reply_of_another_form_is_unparsed_and_scores_nothing(text: str) -> No
 
 
 def test_what_cannot_be_seen_is_silence() -> None:
-    assert said((12, ""), (13, " \n\t"), (14, "\u200b\ufeff"), (25, "He folds it.")) == SpeechLog(
+    assert log_of((12, ""), (13, " \n\t"), (14, "\u200b\ufeff"), (25, "He folds it.")) == SpeechLog(
         (Utterance(25, 25),)
     )
 
@@ -216,9 +218,9 @@ def test_what_cannot_be_seen_is_silence() -> None:
 def test_the_models_own_forms_of_silence_are_taken_out() -> None:
     messages = [(12, "</Silence>"), (13, " ..."), (14, "NO REPLY</Silence>"), (25, "It... folds")]
     forms = ("...", "</Silence>", "NO", "NO REPLY")
-    assert said(*messages, silence=forms) == SpeechLog((Utterance(25, 25),))
-    found = said(*messages)
-    assert found is not None and len(found.messages) == 4
+    assert log_of(*messages, silence=forms) == SpeechLog((Utterance(25, 25),))
+    actual = log_of(*messages)
+    assert actual is not None and len(actual.messages) == 4
 
 
 @pytest.mark.parametrize(
@@ -266,15 +268,15 @@ def test_the_number_that_a_message_says(task: str, text: str, number: int | None
 def test_an_acknowledgement_comes_at_once_and_names_no_answer(
     row: dict[str, Any], time: float, text: str, does: bool
 ) -> None:
-    found = said((time, text), row=row)
-    assert found is not None
-    assert found.messages[0].acknowledges is does
+    actual = log_of((time, text), row=row)
+    assert actual is not None
+    assert actual.messages[0].acknowledges is does
 
 
 # -- whom a message answers
 
-ONE = Watch(task="CRR", asked=10, end=50, slots=(Slot(20, 50),))
-TWO = Watch(task="CRR", asked=30, end=70, slots=(Slot(40, 70),))
+EARLY = Watch(task="CRR", asked=10, end=50, slots=(Slot(20, 50),))
+LATE = Watch(task="CRR", asked=30, end=70, slots=(Slot(40, 70),))
 
 
 def open_questions(queries: dict[str, Watch]) -> list[Sample]:
@@ -283,27 +285,27 @@ def open_questions(queries: dict[str, Watch]) -> list[Sample]:
 
 def who(queries: dict[str, Watch], time: float, text: str, query: str | None = None) -> str:
     message = {"onset": time, "done": time, "text": text, "query": query}
-    found = attribute([message], open_questions(queries))
-    ((name, one),) = [(name, one) for name, of in found.items() for one in of]
-    assert {**one, "by": None} == {**message, "by": None}
-    return f"{name}, {one['by']}"
+    credited = attribute([message], open_questions(queries))
+    ((name, item),) = [(name, item) for name, of in credited.items() for item in of]
+    assert {**item, "by": None} == {**message, "by": None}
+    return f"{name}, {item['by']}"
 
 
 def test_a_message_goes_to_the_query_that_it_names_open_or_not() -> None:
-    assert who({"one": ONE, "two": TWO}, 45, "He folds it.", "one") == "one, named"
-    assert who({"one": ONE, "two": TWO}, 60, "He folds it.", "one") == "one, named"
-    assert who({"one": ONE, "two": TWO}, 60, "He folds it.", "nobody's") == "two, only"
+    assert who({"one": EARLY, "two": LATE}, 45, "He folds it.", "one") == "one, named"
+    assert who({"one": EARLY, "two": LATE}, 60, "He folds it.", "one") == "one, named"
+    assert who({"one": EARLY, "two": LATE}, 60, "He folds it.", "nobody's") == "two, only"
 
 
 def test_a_message_goes_to_the_only_query_that_is_open() -> None:
-    assert who({"one": ONE, "two": TWO}, 29, "He folds it.") == "one, only"
-    assert who({"one": ONE, "two": TWO}, 51, "He folds it.") == "two, only"
+    assert who({"one": EARLY, "two": LATE}, 29, "He folds it.") == "one, only"
+    assert who({"one": EARLY, "two": LATE}, 51, "He folds it.") == "two, only"
 
 
 def test_of_several_open_queries_the_last_asked_is_guessed_whatever_their_windows() -> None:
     # At 35 s only the first one's window is open.
-    assert who({"one": ONE, "two": TWO}, 35, "He folds it.") == "two, guessed"
-    assert who({"two": TWO, "one": ONE}, 35, "He folds it.") == "two, guessed"
+    assert who({"one": EARLY, "two": LATE}, 35, "He folds it.") == "two, guessed"
+    assert who({"two": LATE, "one": EARLY}, 35, "He folds it.") == "two, guessed"
 
 
 def test_a_number_goes_to_the_query_that_asks_for_one() -> None:
@@ -319,16 +321,16 @@ def test_a_number_goes_to_the_query_that_asks_for_one() -> None:
 
 
 def test_a_message_while_nothing_is_open_is_unsolicited_in_one_query() -> None:
-    queries = {"two": TWO, "one": ONE}
+    queries = {"two": LATE, "one": EARLY}
     assert who(queries, 5, "Hello") == "one, only"
     assert who(queries, 75, "Hello") == "two, only"
 
 
 def test_one_message_in_two_windows_fills_one_of_them() -> None:
     message = {"onset": 45, "done": 45, "text": "He folds it.", "query": None}
-    found = attribute([message], open_questions({"one": ONE, "two": TWO}))
-    assert [len(of) for of in found.values()] == [0, 1]
-    text = json.dumps(found["two"])
+    credited = attribute([message], open_questions({"one": EARLY, "two": LATE}))
+    assert [len(of) for of in credited.values()] == [0, 1]
+    text = json.dumps(credited["two"])
     assert heard(text) == SpeechLog((Utterance(45, 45, by="guessed"),))
 
 
@@ -380,7 +382,7 @@ BY_HAND = {
 
 
 def report(replies: dict[str, str | None]) -> Report:
-    def read(place: int, row: Row) -> Sample:
+    def read(position: int, row: Row) -> Sample:
         return sample(row)
 
     benchmark = Benchmark(
@@ -409,28 +411,30 @@ def report(replies: dict[str, str | None]) -> Report:
 
 
 def test_three_items_give_what_was_worked_out_by_hand() -> None:
-    texts = {name: reply_text(Transcript(messages=tuple(of))) for name, of in SAID.items()}
-    found = report(dict(texts)).scorings["ours"].metrics
+    texts = {name: reply_text(Transcript(messages=tuple(of))) for name, of in SPOKEN.items()}
+    metrics = report(dict(texts)).scorings["ours"].metrics
     for name, value in BY_HAND.items():
-        assert found[name].value == pytest.approx(value, abs=1e-12), name
+        assert metrics[name].value == pytest.approx(value, abs=1e-12), name
     assert {name.partition("/")[0] for name in BY_HAND} | {"answered_in_span_2s"} == {
-        name.partition("/")[0] for name in found
+        name.partition("/")[0] for name in metrics
     }
-    assert "count_mae/SSR" not in found
+    assert "count_mae/SSR" not in metrics
 
 
 def test_the_score_of_an_item_is_the_share_of_its_windows_that_are_hit() -> None:
-    found = []
-    for row, of in zip(map(sample, ROWS), SAID.values(), strict=True):
-        found.append(score(parse(Reply(text=reply_text(Transcript(messages=tuple(of)))), row), row))
-    assert found == [0.0, 0.5, 1.0]
+    actual = []
+    for row, of in zip(map(sample, ROWS), SPOKEN.values(), strict=True):
+        actual.append(
+            score(parse(Reply(text=reply_text(Transcript(messages=tuple(of)))), row), row)
+        )
+    assert actual == [0.0, 0.5, 1.0]
 
 
 def test_a_session_without_a_reply_is_in_no_mean_and_has_bounds() -> None:
-    texts = {name: reply_text(Transcript(messages=tuple(of))) for name, of in SAID.items()}
-    found = report({**texts, "1": None}).scorings["ours"].metrics["answered_in_span"]
-    assert (found.value, found.n) == (3 / 4, 4)
-    assert found.bounds == (3 / 5, 4 / 5)
+    texts = {name: reply_text(Transcript(messages=tuple(of))) for name, of in SPOKEN.items()}
+    metric = report({**texts, "1": None}).scorings["ours"].metrics["answered_in_span"]
+    assert (metric.value, metric.n) == (3 / 4, 4)
+    assert metric.bounds == (3 / 5, 4 / 5)
 
 
 def test_a_session_that_failed_before_any_window_was_over_has_no_score() -> None:
@@ -442,7 +446,7 @@ def test_a_session_that_failed_before_any_window_was_over_has_no_score() -> None
 
 
 def times(of: tuple[Spoken, ...]) -> list[tuple[float, str]]:
-    return [(one.onset, one.text) for one in of]
+    return [(item.onset, item.text) for item in of]
 
 
 def test_baselines_know_nothing_but_the_question() -> None:
@@ -473,7 +477,7 @@ def test_who_remembers_polls_answers_by_their_number() -> None:
 
 
 def test_what_was_said_by_a_point_is_the_reply_there() -> None:
-    replies = [projected_replies(watch(row), said_of(row)) for row in ROWS]
+    replies = [projected_replies(watch(row), log_of_row(row)) for row in ROWS]
     assert replies == [
         ("Yes", "Yes", "Yes", "Yes", "Yes"),
         ("Yes", "Yes", "No", "No", "Yes", "Yes"),
@@ -481,7 +485,7 @@ def test_what_was_said_by_a_point_is_the_reply_there() -> None:
     ]
 
 
-def said_of(row: dict[str, Any]) -> SpeechLog:
-    found = heard(reply_text(Transcript(messages=tuple(SAID[str(row["id"])]))), row)
-    assert found is not None
-    return found
+def log_of_row(row: dict[str, Any]) -> SpeechLog:
+    actual = heard(reply_text(Transcript(messages=tuple(SPOKEN[str(row["id"])]))), row)
+    assert actual is not None
+    return actual

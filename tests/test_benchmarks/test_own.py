@@ -33,7 +33,7 @@ from tests.test_long_replies import SECONDS, at_most
 
 BUNDLED = Path(own_rows.__file__).parents[1] / "rows" / "own"
 MCQ = {"image": "1.png", "question": "What is it?", "A": "a cat", "B": "a dog"}
-ASKED = {"image": "1.png", "question": "What is it?"}
+OPEN = {"image": "1.png", "question": "What is it?"}
 
 
 def jsonl(folder: Path, *rows: Mapping[str, Any], name: str = "mine.jsonl") -> Path:
@@ -50,7 +50,7 @@ def only(folder: Path, row: Mapping[str, Any], **options: Any) -> Sample:
     return samples(own_data(jsonl(folder, row), **options))[0]
 
 
-def asked(benchmark: Benchmark) -> str:
+def first_text(benchmark: Benchmark) -> str:
     """The text of the first request."""
     request = benchmark.request(samples(benchmark)[0])
     assert request is not None
@@ -74,13 +74,13 @@ def score(
     ("rows", "task", "why"),
     [
         ([MCQ], "mcq", "the columns A to B"),
-        ([{**ASKED, "choices": ["x", "y"]}], "mcq", "the column 'choices'"),
-        ([{**ASKED, "answer": "yes"}, {**ASKED, "answer": "No"}], "yesno", "all answers"),
-        ([{**ASKED, "answer": True}], "yesno", "all answers"),
-        ([{**ASKED, "answer": 3}, {**ASKED, "answer": "12"}], "count", "whole numbers"),
-        ([{**ASKED, "answer": 3}, {**ASKED, "answer": "many"}], "vqa", "answers in words"),
-        ([{**ASKED, "answer": "yes"}, {**ASKED, "answer": "3"}], "vqa", "answers in words"),
-        ([{**ASKED, "A": "a cat"}], "vqa", "no answers"),
+        ([{**OPEN, "choices": ["x", "y"]}], "mcq", "the column 'choices'"),
+        ([{**OPEN, "answer": "yes"}, {**OPEN, "answer": "No"}], "yesno", "all answers"),
+        ([{**OPEN, "answer": True}], "yesno", "all answers"),
+        ([{**OPEN, "answer": 3}, {**OPEN, "answer": "12"}], "count", "whole numbers"),
+        ([{**OPEN, "answer": 3}, {**OPEN, "answer": "many"}], "vqa", "answers in words"),
+        ([{**OPEN, "answer": "yes"}, {**OPEN, "answer": "3"}], "vqa", "answers in words"),
+        ([{**OPEN, "A": "a cat"}], "vqa", "no answers"),
         ([{"image": "1.png", "captions": ["a cat"]}], "caption", "no question"),
         ([{"image": "1.png"}], "caption", "no question"),
     ],
@@ -97,13 +97,13 @@ def test_the_task_is_guessed_from_columns_and_answers(
 
 def test_the_task_that_is_given_is_not_guessed(tmp_path: Path) -> None:
     assert (
-        own_data(jsonl(tmp_path, {**ASKED, "answer": "3"}), task="vqa").provenance.options["task"]
+        own_data(jsonl(tmp_path, {**OPEN, "answer": "3"}), task="vqa").provenance.options["task"]
         == "vqa"
     )
 
 
 def test_no_more_than_1000_rows_are_read_to_guess(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, *[{**ASKED, "answer": "3"}] * 1000, {**ASKED, "answer": "many"})
+    path = jsonl(tmp_path, *[{**OPEN, "answer": "3"}] * 1000, {**OPEN, "answer": "many"})
 
     assert guess(path).task == "count"
 
@@ -121,24 +121,24 @@ def test_pictures_in_rows_are_not_held_to_guess_the_task(tmp_path: Path, several
     pq.write_table(pa.Table.from_pylist(rows), path)
 
     tracemalloc.start()
-    found = guess(path)
+    actual = guess(path)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
-    assert found.task == "count"
+    assert actual.task == "count"
     assert most < 12_000_000
 
 
 def test_an_unknown_task_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no task 'ocr'; there are mcq, vqa"):
-        own_data(jsonl(tmp_path, ASKED), task="ocr")
+        own_data(jsonl(tmp_path, OPEN), task="ocr")
 
 
 # -- what is asked
 
 
 def test_choices_are_asked_as_llava_does(tmp_path: Path) -> None:
-    assert asked(own_data(jsonl(tmp_path, {**MCQ, "hint": "It barks."}))) == (
+    assert first_text(own_data(jsonl(tmp_path, {**MCQ, "hint": "It barks."}))) == (
         "It barks.\nWhat is it?\nA. a cat\nB. a dog\n"
         "Answer with the option's letter from the given choices directly."
     )
@@ -154,13 +154,13 @@ def test_choices_are_asked_as_llava_does(tmp_path: Path) -> None:
     ],
 )
 def test_each_task_asks_for_its_form_of_answer(tmp_path: Path, task: str, text: str) -> None:
-    assert asked(own_data(jsonl(tmp_path, ASKED), task=task)) == text
+    assert first_text(own_data(jsonl(tmp_path, OPEN), task=task)) == text
 
 
 def test_a_caption_needs_no_question(tmp_path: Path) -> None:
     benchmark = own_data(jsonl(tmp_path, {"image": "1.png"}))
 
-    assert asked(benchmark) == "Describe the image in one sentence."
+    assert first_text(benchmark) == "Describe the image in one sentence."
 
 
 def test_columns_in_other_words_are_not_taken_for_captions(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_columns_in_other_words_are_not_taken_for_captions(tmp_path: Path) -> No
 
 
 def test_images_come_before_the_text(tmp_path: Path) -> None:
-    benchmark = own_data(jsonl(tmp_path, {**ASKED, "image": ["1.png", "2.png"]}))
+    benchmark = own_data(jsonl(tmp_path, {**OPEN, "image": ["1.png", "2.png"]}))
     request = benchmark.request(samples(benchmark)[0])
 
     assert request is not None
@@ -191,17 +191,17 @@ def test_a_sheet_is_asked_as_the_same_rows_in_json_are(tmp_path: Path) -> None:
 
 
 def test_a_row_without_an_id_has_its_number(tmp_path: Path) -> None:
-    assert [s.id for s in samples(own_data(jsonl(tmp_path, ASKED, ASKED)))] == ["0", "1"]
+    assert [s.id for s in samples(own_data(jsonl(tmp_path, OPEN, OPEN)))] == ["0", "1"]
 
 
 @pytest.mark.parametrize("column", ["id", "index"])
 def test_an_id_is_taken_from_its_column(tmp_path: Path, column: str) -> None:
-    assert only(tmp_path, {**ASKED, column: 17}).id == "17"
+    assert only(tmp_path, {**OPEN, column: 17}).id == "17"
 
 
 def test_a_row_with_an_empty_id_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"row 2 of mine\.jsonl has no 'id'"):
-        samples(own_data(jsonl(tmp_path, {**ASKED, "id": "1"}, {**ASKED, "id": ""})))
+        samples(own_data(jsonl(tmp_path, {**OPEN, "id": "1"}, {**OPEN, "id": ""})))
 
 
 def test_columns_of_other_names_are_mapped(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_a_column_that_is_needed_and_missing_is_named(
 def test_a_column_that_is_nearly_called_answer_is_refused_by_its_own_name(
     tmp_path: Path, column: str
 ) -> None:
-    path = jsonl(tmp_path, {**ASKED, column: "a cat"})
+    path = jsonl(tmp_path, {**OPEN, column: "a cat"})
 
     with pytest.raises(DataError, match=f"but '{column}'.* with --map {column}=answer"):
         own_data(path)
@@ -263,31 +263,31 @@ def test_a_column_that_is_nearly_called_answer_is_refused_by_its_own_name(
 def test_a_column_about_answers_does_not_keep_rows_with_hidden_ones_from_being_asked(
     tmp_path: Path, column: str
 ) -> None:
-    benchmark = own_data(jsonl(tmp_path, {**ASKED, column: "number"}))
+    benchmark = own_data(jsonl(tmp_path, {**OPEN, column: "number"}))
 
     assert "the rows have no column of answers: asked and stored, not scored" in benchmark.notes
 
 
 def test_a_column_of_answers_that_is_mapped_to_something_else_is_no_answer(tmp_path: Path) -> None:
-    benchmark = own_data(jsonl(tmp_path, {**ASKED, "answer": "cat"}), columns={"answer": "hint"})
+    benchmark = own_data(jsonl(tmp_path, {**OPEN, "answer": "cat"}), columns={"answer": "hint"})
 
     assert samples(benchmark)[0].target is None
 
 
 def test_choices_that_are_needed_and_missing_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="has no choices, which mcq needs"):
-        own_data(jsonl(tmp_path, ASKED), task="mcq")
+        own_data(jsonl(tmp_path, OPEN), task="mcq")
 
 
 def test_small_cells_of_unknown_columns_are_kept_with_the_sample(tmp_path: Path) -> None:
-    row = {**ASKED, "source": "web", "year": 1999, "long": "x" * 5000, "list": [1]}
+    row = {**OPEN, "source": "web", "year": 1999, "long": "x" * 5000, "list": [1]}
 
     assert only(tmp_path, row).data == {"source": "web", "year": 1999, "image": "1.png"}
 
 
 def test_results_are_broken_down_by_category_and_split_where_they_are(tmp_path: Path) -> None:
     rows: list[dict[str, Any]]
-    rows = [{**ASKED, "category": "animals"}, {**ASKED, "category": None}]
+    rows = [{**OPEN, "category": "animals"}, {**OPEN, "category": None}]
     benchmark = own_data(jsonl(tmp_path, *rows))
 
     assert benchmark.presentation.break_down_by == ("category",)
@@ -297,7 +297,7 @@ def test_results_are_broken_down_by_category_and_split_where_they_are(tmp_path: 
 def test_samples_about_one_image_are_one_cluster(tmp_path: Path) -> None:
     cell = base64.b64encode(b"x" * 100).decode()
     rows: list[dict[str, str]]
-    rows = [ASKED, ASKED, {**ASKED, "image": "2.png"}, {**ASKED, "image": f"/9j/{cell}"}]
+    rows = [OPEN, OPEN, {**OPEN, "image": "2.png"}, {**OPEN, "image": f"/9j/{cell}"}]
     benchmark = own_data(jsonl(tmp_path, *rows, rows[-1]))
     assert benchmark.cluster_by is not None
 
@@ -309,10 +309,10 @@ def test_samples_about_one_image_are_one_cluster(tmp_path: Path) -> None:
 
 
 def test_what_rows_about_one_picture_share_is_made_without_another_copy_of_it() -> None:
-    one, same, other = (Image(bytes([n]) * 2_000_000) for n in (1, 1, 2))
+    item, same, other = (Image(bytes([n]) * 2_000_000) for n in (1, 1, 2))
 
     tracemalloc.start()
-    keys = [image_key(image) for image in (one, same, other)]
+    keys = [image_key(image) for image in (item, same, other)]
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
@@ -356,7 +356,7 @@ def test_several_images_are_a_list_or_its_text(tmp_path: Path, column: str, form
 def test_a_path_is_relative_to_the_file_and_may_not_leave_its_folder(tmp_path: Path) -> None:
     (tmp_path / "rows").mkdir()
     (tmp_path / "1.png").write_bytes(b"secret")
-    image = only(tmp_path / "rows", {**ASKED, "image": "../1.png"}).media[0]
+    image = only(tmp_path / "rows", {**OPEN, "image": "../1.png"}).media[0]
 
     assert isinstance(image, Image)
     with pytest.raises(MediaError, match=r"\.\./1\.png is outside"):
@@ -365,7 +365,7 @@ def test_a_path_is_relative_to_the_file_and_may_not_leave_its_folder(tmp_path: P
 
 def test_images_can_lie_in_another_folder(tmp_path: Path) -> None:
     (tmp_path / "pictures").mkdir()
-    image = only(tmp_path, ASKED, data=tmp_path / "pictures").media[0]
+    image = only(tmp_path, OPEN, data=tmp_path / "pictures").media[0]
 
     assert image.source == tmp_path / "pictures/1.png"
 
@@ -373,9 +373,7 @@ def test_images_can_lie_in_another_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["{}", "data:image/png;base64,{}"])
 def test_a_picture_in_the_row_is_its_bytes(tmp_path: Path, form: str) -> None:
     data = (BUNDLED / "images/circle.png").read_bytes()
-    image = only(tmp_path, {**ASKED, "image": form.format(base64.b64encode(data).decode())}).media[
-        0
-    ]
+    image = only(tmp_path, {**OPEN, "image": form.format(base64.b64encode(data).decode())}).media[0]
 
     assert isinstance(image, Image)
     loaded = images.load(image)
@@ -384,7 +382,7 @@ def test_a_picture_in_the_row_is_its_bytes(tmp_path: Path, form: str) -> None:
 
 
 def test_a_broken_picture_in_a_row_fails_when_it_is_loaded_and_not_before(tmp_path: Path) -> None:
-    image = only(tmp_path, {**ASKED, "image": "iVBORw0KGgo" + "A" * 90 + "!"}).media[0]
+    image = only(tmp_path, {**OPEN, "image": "iVBORw0KGgo" + "A" * 90 + "!"}).media[0]
 
     assert isinstance(image, Image)
     with pytest.raises(MediaError, match=r"row 1 of mine\.jsonl, image"):
@@ -392,7 +390,7 @@ def test_a_broken_picture_in_a_row_fails_when_it_is_loaded_and_not_before(tmp_pa
 
 
 def test_an_address_in_a_row_is_not_fetched(tmp_path: Path) -> None:
-    image = only(tmp_path, {**ASKED, "image": "https://example.org/1.png"}).media[0]
+    image = only(tmp_path, {**OPEN, "image": "https://example.org/1.png"}).media[0]
 
     assert isinstance(image, Image)
     with pytest.raises(
@@ -403,7 +401,7 @@ def test_an_address_in_a_row_is_not_fetched(tmp_path: Path) -> None:
 
 
 def test_a_row_without_an_image_is_asked_without(tmp_path: Path) -> None:
-    assert only(tmp_path, {**ASKED, "image": ""}).media == ()
+    assert only(tmp_path, {**OPEN, "image": ""}).media == ()
 
 
 def test_rows_without_an_image_among_others_are_counted_in_the_notes(tmp_path: Path) -> None:
@@ -422,9 +420,9 @@ CLIP = {"video": "1.mp4", "question": "What is it?"}
 
 
 def film(folder: Path, row: Mapping[str, Any], **options: Any) -> Video:
-    (one,) = only(folder, row, **options).media
-    assert isinstance(one, Video)
-    return one
+    (media,) = only(folder, row, **options).media
+    assert isinstance(media, Video)
+    return media
 
 
 @pytest.mark.parametrize("column", ["video", "video_path"])
@@ -520,7 +518,7 @@ def test_images_come_before_the_video_and_it_before_the_text(tmp_path: Path) -> 
 def test_each_task_asks_about_a_video(
     tmp_path: Path, task: str, row: dict[str, str], text: str
 ) -> None:
-    assert asked(own_data(jsonl(tmp_path, {**CLIP, **row}), task=task)) == text
+    assert first_text(own_data(jsonl(tmp_path, {**CLIP, **row}), task=task)) == text
 
 
 def test_a_video_without_questions_is_to_be_described(tmp_path: Path) -> None:
@@ -537,7 +535,7 @@ def test_a_video_is_shown_in_64_frames_unless_told_otherwise(tmp_path: Path) -> 
 
 
 def test_rows_of_images_have_no_frame_policy(tmp_path: Path) -> None:
-    benchmark = own_data(jsonl(tmp_path, ASKED))
+    benchmark = own_data(jsonl(tmp_path, OPEN))
 
     assert (benchmark.procedure.frames, benchmark.procedure.group_by) == (None, None)
 
@@ -563,13 +561,13 @@ def test_questions_on_one_video_are_one_group_and_one_cluster(tmp_path: Path) ->
 
 
 def test_start_and_end_mean_nothing_without_videos(tmp_path: Path) -> None:
-    row = {**ASKED, "start": "begin", "end": "stop"}
+    row = {**OPEN, "start": "begin", "end": "stop"}
 
     assert only(tmp_path, row).data == {"start": "begin", "end": "stop", "image": "1.png"}
 
 
 def test_a_map_to_a_part_of_no_video_is_refused(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, {**ASKED, "from": 3})
+    path = jsonl(tmp_path, {**OPEN, "from": 3})
 
     with pytest.raises(UsageError, match=r"--map from=start .*mine\.jsonl has no column 'video'"):
         own_data(path, columns={"from": "start"})
@@ -602,7 +600,7 @@ def test_a_video_needs_no_column_of_images_whatever_others_are_called(tmp_path: 
     benchmark = own_data(jsonl(tmp_path, {**CLIP, "url": "https://example.org/1"}))
 
     assert "columns that mean nothing here: url" in benchmark.notes
-    assert [one.label for one in samples(benchmark)[0].media] == ["1.mp4"]
+    assert [medium.label for medium in samples(benchmark)[0].media] == ["1.mp4"]
 
 
 def test_a_sheet_of_videos_is_asked_as_the_same_rows_in_json_are(tmp_path: Path) -> None:
@@ -669,7 +667,7 @@ def test_the_right_choice_is_given_by_letter_or_text(tmp_path: Path, answer: str
 
 @pytest.mark.parametrize("choices", [["a cat", "a dog"], '["a cat", "a dog"]'])
 def test_choices_are_a_list_or_its_text(tmp_path: Path, choices: Any) -> None:
-    sample = only(tmp_path, {**ASKED, "choices": choices, "answer": "a dog"})
+    sample = only(tmp_path, {**OPEN, "choices": choices, "answer": "a dog"})
 
     assert sample.choices == ("a cat", "a dog")
     assert sample.target == "B"
@@ -701,7 +699,7 @@ def test_letters_left_empty_at_the_end_are_no_choices(tmp_path: Path) -> None:
         ({**MCQ, "answer": ["A", "B"]}, "2 different answers; mcq takes one"),
         ({**MCQ, "C": "", "D": "a fish"}, "has a choice D but none C"),
         ({**MCQ, "B": ""}, "has 1 choices; there must be 2 to 26"),
-        ({**ASKED, "choices": "a cat"}, "has 1 choices"),
+        ({**OPEN, "choices": "a cat"}, "has 1 choices"),
         ({**MCQ, "A": "", "B": ""}, "no choices, and the file is asked as multiple choice"),
         ({**MCQ, "question": ""}, "has no question"),
         ({**MCQ, "image": 3}, "image is an int"),
@@ -717,7 +715,7 @@ def test_a_row_that_cannot_be_asked_or_scored_is_named(
 @pytest.mark.parametrize(("task", "answer"), [("yesno", "perhaps"), ("count", "many")])
 def test_an_answer_that_a_task_cannot_have_is_named(tmp_path: Path, task: str, answer: str) -> None:
     with pytest.raises(DataError, match=f"row 1 .* {answer!r}, which is none for {task}"):
-        only(tmp_path, {**ASKED, "answer": answer}, task=task)
+        only(tmp_path, {**OPEN, "answer": answer}, task=task)
 
 
 @pytest.mark.parametrize("hidden", [{}, {"answer": None}, {"answer": ""}, {"answer": []}])
@@ -729,29 +727,29 @@ def test_a_row_without_an_answer_has_no_target(tmp_path: Path, hidden: dict[str,
 
 
 def test_several_answers_are_references(tmp_path: Path) -> None:
-    assert only(tmp_path, {**ASKED, "answers": '["cat", "kitten"]'}).references == ("cat", "kitten")
+    assert only(tmp_path, {**OPEN, "answers": '["cat", "kitten"]'}).references == ("cat", "kitten")
 
 
 def test_an_answer_in_brackets_that_is_no_list_of_words_is_one_answer(tmp_path: Path) -> None:
-    assert only(tmp_path, {**ASKED, "answer": "[3, 4]"}).target == "[3, 4]"
+    assert only(tmp_path, {**OPEN, "answer": "[3, 4]"}).target == "[3, 4]"
 
 
 def test_each_row_has_its_answer_whichever_of_its_names_the_column_has(tmp_path: Path) -> None:
     rows: list[dict[str, Any]]
-    rows = [{**ASKED, "answer": "cat"}, {**ASKED, "answers": ["cat", "kitten"]}]
+    rows = [{**OPEN, "answer": "cat"}, {**OPEN, "answers": ["cat", "kitten"]}]
 
-    one, two = samples(own_data(jsonl(tmp_path, *rows)))
+    item, two = samples(own_data(jsonl(tmp_path, *rows)))
 
-    assert one.target == "cat"
+    assert item.target == "cat"
     assert two.references == ("cat", "kitten")
 
 
 def test_a_picture_in_the_row_comes_before_a_path_to_it(tmp_path: Path) -> None:
-    rows = [{**ASKED, "image_path": "2.png"}, {**ASKED, "image": "", "image_path": "2.png"}]
+    rows = [{**OPEN, "image_path": "2.png"}, {**OPEN, "image": "", "image_path": "2.png"}]
 
-    one, two = samples(own_data(jsonl(tmp_path, *rows)))
+    item, two = samples(own_data(jsonl(tmp_path, *rows)))
 
-    assert (one.media[0].label, two.media[0].label) == ("1.png", "2.png")
+    assert (item.media[0].label, two.media[0].label) == ("1.png", "2.png")
 
 
 def test_two_columns_for_one_field_are_refused(tmp_path: Path) -> None:
@@ -817,8 +815,8 @@ def test_yes_and_no_are_read(reply: str, answer: str | None) -> None:
 
 
 def test_a_statement_is_read_beside_its_question() -> None:
-    asked = {"question": "Is there a dog?", "target": "no"}
-    assert score("yesno", "There is no dog.", **asked) == ("no", 1.0)
+    request = {"question": "Is there a dog?", "target": "no"}
+    assert score("yesno", "There is no dog.", **request) == ("no", 1.0)
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ DOG = Sample(id="1", question="Is there a dog in the image?", choices=("yes", "n
 
 
 def samples(benchmark: Benchmark) -> dict[str, Sample]:
-    found = (benchmark.sample(row.position, row) for row in benchmark.data)
-    return {sample.id: sample for sample in found}
+    actual = (benchmark.sample(row.position, row) for row in benchmark.data)
+    return {sample.id: sample for sample in actual}
 
 
 def read(scoring: str, reply: str) -> Reading:
@@ -35,12 +35,12 @@ def read(scoring: str, reply: str) -> Reading:
 
 
 def test_every_set_has_its_questions_with_llavas_ids() -> None:
-    found = samples(pope(data=BUNDLED))
+    actual = samples(pope(data=BUNDLED))
     wanted = [offset + n for offset in (0, 20_000_000, 10_000_000) for n in range(1, 9)]
-    assert list(found) == [str(name) for name in wanted]
-    assert found["20000001"].tags == {"set": "popular"}
-    assert found["10000002"].question == "Is there a cross in the image?"
-    assert (found["1"].target, found["2"].target) == ("yes", "no")
+    assert list(actual) == [str(name) for name in wanted]
+    assert actual["20000001"].tags == {"set": "popular"}
+    assert actual["10000002"].question == "Is there a cross in the image?"
+    assert (actual["1"].target, actual["2"].target) == ("yes", "no")
 
 
 def test_a_set_can_be_asked_alone() -> None:
@@ -50,9 +50,9 @@ def test_a_set_can_be_asked_alone() -> None:
 
 
 def test_a_picture_opens() -> None:
-    (found,) = samples(pope(data=BUNDLED))["1"].media
-    assert isinstance(found, Image)
-    assert images.load(found).width == 64
+    (media,) = samples(pope(data=BUNDLED))["1"].media
+    assert isinstance(media, Image)
+    assert images.load(media).width == 64
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,9 @@ def test_pictures_lie_in_cocos_folder_in_gqas_or_beside_the_questions(
     rows = (BUNDLED / "coco/coco_pope_random.json").read_bytes()
     (tmp_path / "coco/coco_pope_random.json").write_bytes(rows)
     (tmp_path / folder).mkdir(exist_ok=True)
-    (found,) = samples(pope(sets="random", data=tmp_path))["10000001"].media
-    assert isinstance(found, Image)
-    assert found.source == tmp_path / f"{inside}COCO_val2014_000000000001.jpg"
+    (media,) = samples(pope(sets="random", data=tmp_path))["10000001"].media
+    assert isinstance(media, Image)
+    assert media.source == tmp_path / f"{inside}COCO_val2014_000000000001.jpg"
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_the_authors_files_are_found_in_their_layouts(
     row = {"question_id": 3, "image": "a.jpg", "text": "Is there a dog?", "label": "no"}
     text = json.dumps([row], indent=1) if of != "coco" else json.dumps(row) + "\r\n"
     (tmp_path / name).write_text(text)
-    found = samples(pope(images=of, sets="random", release=release, data=tmp_path))
-    assert list(found) == ["10000003"]
+    actual = samples(pope(images=of, sets="random", release=release, data=tmp_path))
+    assert list(actual) == ["10000003"]
 
 
 @pytest.mark.parametrize(
@@ -153,9 +153,9 @@ def test_a_prompt_is_the_question_behind_the_picture(
     preset: Preset, behind: str, sample: str, text: str
 ) -> None:
     benchmark = pope(prompt=preset, data=BUNDLED)
-    asked = samples(benchmark)[sample]
-    (message,) = benchmark.prompt(asked, ())
-    assert message.content == (*asked.media, text + behind)
+    request = samples(benchmark)[sample]
+    (message,) = benchmark.prompt(request, ())
+    assert message.content == (*request.media, text + behind)
 
 
 # -- scoring, official
@@ -173,8 +173,8 @@ def test_a_prompt_is_the_question_behind_the_picture(
     ],
 )
 def test_official_reads_no_in_a_word_of_the_first_sentence(reply: str, rule: str) -> None:
-    found = read("official", reply)
-    assert (found.answer, found.rule) == ("yes" if rule.startswith("has no N") else "no", rule)
+    sample = read("official", reply)
+    assert (sample.answer, sample.rule) == ("yes" if rule.startswith("has no N") else "no", rule)
 
 
 @pytest.mark.parametrize(
@@ -329,8 +329,8 @@ def test_where_yes_is_never_said_nor_right_all_three_are_undefined_or_what_a_too
     path.write_text(json.dumps(dict.fromkeys(("2", "4", "6"), "No")))
     result = snellen.score(path, "pope:sets=adversarial", data=BUNDLED)
     metrics = result.report.scorings[scoring].metrics
-    found = [metrics[name].value for name in ("precision", "recall", "f1", "mean_f1")]
-    assert found == [nothing] * 4
+    actual = [metrics[name].value for name in ("precision", "recall", "f1", "mean_f1")]
+    assert actual == [nothing] * 4
 
 
 def test_sets_count_the_same_however_many_questions_they_have(tmp_path: Path) -> None:
@@ -345,12 +345,12 @@ def test_sets_count_the_same_however_many_questions_they_have(tmp_path: Path) ->
 
 def test_the_mean_over_the_sets_is_not_the_f1_of_all_rows(tmp_path: Path) -> None:
     """Yes to all of the first set, and to what is there alone of the two others."""
-    said = {
+    text = {
         name: "yes" if sample.tags["set"] == "adversarial" else sample.target
         for name, sample in samples(pope(data=BUNDLED)).items()
     }
     path = tmp_path / "replies.json"
-    path.write_text(json.dumps(said))
+    path.write_text(json.dumps(text))
     metrics = snellen.score(path, "pope", data=BUNDLED).report.scorings["official"].metrics
     assert metrics["mean_f1"].value == pytest.approx((2 / 3 + 1 + 1) / 3)
     assert metrics["f1"].value == pytest.approx(2 * 12 / (16 + 12))
@@ -393,8 +393,8 @@ def test_questions_behind_the_last_answer_are_left_out_as_the_authors_zip_does(
     tmp_path: Path,
 ) -> None:
     path = answers(tmp_path, "out.json", "popular", n=5)
-    found = snellen.score(path, "pope:sets=popular", data=BUNDLED).report.scorings["official"]
-    assert (found.metrics["accuracy"].value, found.metrics["accuracy"].n) == (1.0, 5)
+    scoring = snellen.score(path, "pope:sets=popular", data=BUNDLED).report.scorings["official"]
+    assert (scoring.metrics["accuracy"].value, scoring.metrics["accuracy"].n) == (1.0, 5)
 
 
 def test_a_file_in_another_order_than_the_labels_says_so(tmp_path: Path) -> None:

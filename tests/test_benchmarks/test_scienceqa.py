@@ -25,8 +25,8 @@ ASK = "Answer with the option's letter from the given choices directly."
 
 
 def samples(benchmark: Benchmark) -> dict[str, Sample]:
-    found = (benchmark.sample(row.position, row) for row in benchmark.data)
-    return {sample.id: sample for sample in found}
+    actual = (benchmark.sample(row.position, row) for row in benchmark.data)
+    return {sample.id: sample for sample in actual}
 
 
 def read(scoring: str, reply: str, n_choices: int = 3, name: str = "1") -> Reading:
@@ -44,9 +44,9 @@ def test_a_split_has_its_questions_alone() -> None:
 
 
 def test_questions_with_a_picture_can_be_asked_alone() -> None:
-    found = samples(scienceqa(images="only", data=BUNDLED))
-    assert set(found) == {"3", "10", "15", "33", "41", "47", "55"}
-    assert all(sample.media for sample in found.values())
+    actual = samples(scienceqa(images="only", data=BUNDLED))
+    assert set(actual) == {"3", "10", "15", "33", "41", "47", "55"}
+    assert all(sample.media for sample in actual.values())
 
 
 def test_a_row_becomes_a_question_with_its_letter() -> None:
@@ -65,9 +65,9 @@ def test_pictures_lie_in_the_authors_folder_or_where_their_archive_unpacks(
     picture = tmp_path / f"{inside}test" / "3" / "image.png"
     picture.parent.mkdir(parents=True)
     picture.write_bytes((BUNDLED / "images/test/3/image.png").read_bytes())
-    (found,) = samples(scienceqa(data=tmp_path))["3"].media
-    assert isinstance(found, Image)
-    assert images.load(found).width == 96
+    (media,) = samples(scienceqa(data=tmp_path))["3"].media
+    assert isinstance(media, Image)
+    assert images.load(media).width == 96
 
 
 @pytest.mark.parametrize("name", ["problems.json", "data/scienceqa/problems.json"])
@@ -79,7 +79,7 @@ def test_the_authors_folder_is_found_in_its_layouts(tmp_path: Path, name: str) -
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('{"1": {"que', "not whole JSON"),
         ("[]", "not an object of problems"),
@@ -88,11 +88,11 @@ def test_the_authors_folder_is_found_in_its_layouts(tmp_path: Path, name: str) -
     ],
 )
 def test_a_file_that_is_no_problems_json_is_said_to_be_none(
-    tmp_path: Path, text: str, said: str
+    tmp_path: Path, text: str, message: str
 ) -> None:
     path = tmp_path / "problems.json"
     path.write_text(text)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         list(scienceqa(data=path).data)
 
 
@@ -150,10 +150,10 @@ def test_a_prompt_is_the_published_text_behind_the_picture(
     preset: Preset, sample: str, text: str
 ) -> None:
     benchmark = scienceqa(prompt=preset, data=BUNDLED)
-    asked = samples(benchmark)[sample]
-    (message,) = benchmark.prompt(asked, ())
+    request = samples(benchmark)[sample]
+    (message,) = benchmark.prompt(request, ())
     assert message.role == "user"
-    assert message.content == (*asked.media, text)
+    assert message.content == (*request.media, text)
 
 
 def test_the_authors_prompts_have_no_two_blanks() -> None:
@@ -187,8 +187,8 @@ def test_the_headline_is_the_scoring_that_belongs_to_the_prompt(
     ["The answer is B.", " The answer is B. BECAUSE: it barks. ", "The answer is B, the dog"],
 )
 def test_official_reads_the_one_letter_behind_the_answer_is(reply: str) -> None:
-    found = read("official", reply)
-    assert (found.answer, found.rule, found.guessed) == ("B", "the answer is", False)
+    sample = read("official", reply)
+    assert (sample.answer, sample.rule, sample.guessed) == ("B", "the answer is", False)
 
 
 @pytest.mark.parametrize(
@@ -208,9 +208,9 @@ def test_official_reads_the_one_letter_behind_the_answer_is(reply: str) -> None:
     ],
 )
 def test_official_draws_where_there_is_no_such_letter(reason: str, reply: str) -> None:
-    found = read("official", reply)
-    assert found.undecided
-    assert found.candidates == ("A", "B", "C")
+    sample = read("official", reply)
+    assert sample.undecided
+    assert sample.candidates == ("A", "B", "C")
 
 
 def drawn_letters(scoring: str, n: int) -> list[object]:
@@ -267,8 +267,8 @@ def test_a_draw_is_of_the_one_number_that_every_python_draws_alike() -> None:
     ],
 )
 def test_llavas_script_reads_a_reply(reply: str, answer: str | None, rule: str) -> None:
-    found = read("llava", reply)
-    assert (found.answer, found.rule) == (answer, rule)
+    sample = read("llava", reply)
+    assert (sample.answer, sample.rule) == (answer, rule)
 
 
 # -- scoring, mmpretrain's and ours
@@ -276,8 +276,8 @@ def test_llavas_script_reads_a_reply(reply: str, answer: str | None, rule: str) 
 
 @pytest.mark.parametrize("reply", ["B", " B\n"])
 def test_mmpretrain_reads_a_letter_alone(reply: str) -> None:
-    found = read("mmpretrain", reply)
-    assert (found.answer, found.guessed) == ("B", False)
+    sample = read("mmpretrain", reply)
+    assert (sample.answer, sample.guessed) == ("B", False)
 
 
 @pytest.mark.parametrize("reply", ["B.", "b", "D", "AB", "The answer is B.", ""])
@@ -366,8 +366,8 @@ def test_a_question_without_a_reply_is_wrong_to_the_scripts_that_have_all_questi
     path = tmp_path / "problems.json"
     path.write_text(json.dumps(problems))
     report = score_predictions(scienceqa(data=path), {"1": reply}, where="here")
-    found = report.scorings[scoring].metrics["accuracy"]
-    assert (found.value, found.n) == (accuracy, n)
+    metric = report.scorings[scoring].metrics["accuracy"]
+    assert (metric.value, metric.n) == (accuracy, n)
 
 
 # -- files of results
@@ -446,11 +446,11 @@ def test_a_damaged_file_of_results_is_refused(
 def test_dummies_score_what_the_file_says_under_every_prompt(preset: Preset) -> None:
     benchmark = scienceqa(prompt=preset, data=BUNDLED)
     assert benchmark.check is not None
-    found = samples(benchmark).values()
+    values = samples(benchmark).values()
     for name in benchmark.scorings:
         for dummy in ("oracle", "wrong", "silent"):
             replies: dict[str, str | None] = {}
-            for sample in found:
+            for sample in values:
                 answer = sample.target or "" if dummy == "oracle" else benchmark.check.wrong(sample)
                 replies[sample.id] = (
                     "" if dummy == "silent" else benchmark.check.says(sample, answer)

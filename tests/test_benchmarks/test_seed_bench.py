@@ -29,11 +29,11 @@ PLACES = "A. right\nB. left\nC. top\nD. bottom"
 
 
 def samples(benchmark: Benchmark) -> dict[str, Sample]:
-    found = (benchmark.read(row) for row in benchmark.data)
-    return {sample.id: sample for sample in found}
+    actual = (benchmark.read(row) for row in benchmark.data)
+    return {sample.id: sample for sample in actual}
 
 
-def made(folder: Path, *rows: dict[str, Any], name: str = "SEED-Bench.json") -> Path:
+def write_questions(folder: Path, *rows: dict[str, Any], name: str = "SEED-Bench.json") -> Path:
     """A file of questions with what is left out filled in."""
     usual = {
         "answer": "B", "choice_a": "a cat", "choice_b": "a dog", "choice_c": "a cow",
@@ -56,9 +56,9 @@ def read(scoring: str, reply: Reply, **options: Any) -> Reading:
 
 
 def test_questions_on_pictures_are_kept_and_those_on_videos_left_out() -> None:
-    asked = samples(seed_bench(data=BUNDLED))
-    assert len(asked) == 12
-    assert set(samples(seed_bench(part="all", data=BUNDLED))) - set(asked) == {"v7"}
+    request = samples(seed_bench(data=BUNDLED))
+    assert len(request) == 12
+    assert set(samples(seed_bench(part="all", data=BUNDLED))) - set(request) == {"v7"}
 
 
 def test_a_row_becomes_a_question_with_its_dimension() -> None:
@@ -75,35 +75,35 @@ def test_a_row_becomes_a_question_with_its_dimension() -> None:
 
 def test_questions_on_one_picture_are_one_cluster() -> None:
     benchmark = seed_bench(data=BUNDLED)
-    found = samples(benchmark)
+    actual = samples(benchmark)
     assert benchmark.cluster_by is not None
-    assert benchmark.cluster_by(found["105"]) == benchmark.cluster_by(found["109"])
-    assert len({benchmark.cluster_by(sample) for sample in found.values()}) == 10
+    assert benchmark.cluster_by(actual["105"]) == benchmark.cluster_by(actual["109"])
+    assert len({benchmark.cluster_by(sample) for sample in actual.values()}) == 10
 
 
 def test_the_second_version_has_pictures_of_two_archives() -> None:
-    found = samples(seed_bench(version="2", data=BUNDLED))
-    assert set(found) == {"5_0", "12_1", "17_2", "23_3"}
-    places = {name: [shown.label for shown in sample.media] for name, sample in found.items()}
+    actual = samples(seed_bench(version="2", data=BUNDLED))
+    assert set(actual) == {"5_0", "12_1", "17_2", "23_3"}
+    places = {name: [shown.label for shown in sample.media] for name, sample in actual.items()}
     assert places == {
         "5_0": ["SEED-Bench-image/0_bars"],
         "12_1": ["SEED-Bench-2-image/task12/0.png"],
         "17_2": ["SEED-Bench-2-image/task17/0_1.png", "SEED-Bench-2-image/task17/0_2.png"],
         "23_3": ["SEED-Bench-2-image/task23/0/1.png", "SEED-Bench-2-image/task23/0/2.png"],
     }
-    assert found["12_1"].tags == {
+    assert actual["12_1"].tags == {
         "dimension": "Chart Understanding",
         "subpart": "Single-Image & Text Comprehension",
     }
-    assert found["23_3"].tags["dimension"] == "In-Context Captioning"
+    assert actual["23_3"].tags["dimension"] == "In-Context Captioning"
 
 
 def test_2_plus_names_its_choices_in_capitals() -> None:
-    found = samples(seed_bench(version="2-plus", data=BUNDLED))
-    assert found["map_2"].choices == ("Q", "N", "P", "none")
-    assert found["map_2"].target == "C"
-    assert {sample.tags["dimension"] for sample in found.values()} == {"chart", "map", "web"}
-    assert [shown.label for shown in found["web_3"].media] == ["text_rich/4.png"]
+    actual = samples(seed_bench(version="2-plus", data=BUNDLED))
+    assert actual["map_2"].choices == ("Q", "N", "P", "none")
+    assert actual["map_2"].target == "C"
+    assert {sample.tags["dimension"] for sample in actual.values()} == {"chart", "map", "web"}
+    assert [shown.label for shown in actual["web_3"].media] == ["text_rich/4.png"]
 
 
 def test_vlmevalkits_sheet_has_the_same_questions() -> None:
@@ -122,13 +122,13 @@ def test_vlmevalkits_sheet_has_the_same_questions() -> None:
 
 
 def test_a_question_id_that_comes_again_is_a_question_of_its_own(tmp_path: Path) -> None:
-    path = made(tmp_path, {"question_id": "7"}, {"question_id": "7", "answer": "C"})
-    found = samples(seed_bench(data=path))
-    assert {name: sample.target for name, sample in found.items()} == {"7": "B", "7#2": "C"}
+    path = write_questions(tmp_path, {"question_id": "7"}, {"question_id": "7", "answer": "C"})
+    actual = samples(seed_bench(data=path))
+    assert {name: sample.target for name, sample in actual.items()} == {"7": "B", "7#2": "C"}
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('{"questions": [{"que', "neither an object of questions"),
         ('{"answers": []}', "neither an object of questions"),
@@ -137,10 +137,12 @@ def test_a_question_id_that_comes_again_is_a_question_of_its_own(tmp_path: Path)
         ('{"question_id": "1", "prediction": "A"}', "gt_answer"),
     ],
 )
-def test_a_file_without_questions_is_said_to_be_none(tmp_path: Path, text: str, said: str) -> None:
+def test_a_file_without_questions_is_said_to_be_none(
+    tmp_path: Path, text: str, message: str
+) -> None:
     path = tmp_path / "SEED-Bench.json"
     path.write_text(text)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         list(seed_bench(data=path).data)
 
 
@@ -150,8 +152,8 @@ def test_a_file_of_results_says_what_is_right(tmp_path: Path) -> None:
         '{"question_id": "9", "prediction": "A", "gt_answer": "C"},\n'
         '{"question_id": "v3", "prediction": "B", "gt_answer": "B"},\n'
     )
-    found = samples(seed_bench(data=path))
-    assert {name: sample.target for name, sample in found.items()} == {"9": "C"}
+    actual = samples(seed_bench(data=path))
+    assert {name: sample.target for name, sample in actual.items()} == {"9": "C"}
     assert set(samples(seed_bench(part="all", data=path))) == {"9", "v3"}
 
 
@@ -162,8 +164,8 @@ def test_a_file_of_results_of_the_second_version_says_the_dimension(tmp_path: Pa
         '{"question_id": "22_1", "prediction": "A", "gt_answer": "A"},\n'
         '{"question_id": "23_1", "prediction": "A", "gt_answer": "B"}\n'
     )
-    found = samples(seed_bench(version="2", data=path))
-    assert {name: sample.tags["dimension"] for name, sample in found.items()} == {
+    actual = samples(seed_bench(version="2", data=path))
+    assert {name: sample.tags["dimension"] for name, sample in actual.items()} == {
         "9_85": "Text Understanding",
         "23_1": "In-Context Captioning",
     }
@@ -177,17 +179,19 @@ def test_of_a_question_that_a_file_of_results_has_twice_the_last_line_says_what_
         '{"question_id": "9", "prediction": "A", "gt_answer": "C"},\n'
         '{"question_id": "9", "prediction": "B", "gt_answer": "D"},\n'
     )
-    assert {name: one.target for name, one in samples(seed_bench(data=path)).items()} == {"9": "D"}
+    assert {name: item.target for name, item in samples(seed_bench(data=path)).items()} == {
+        "9": "D"
+    }
 
 
 def test_in_a_file_of_results_dimensions_19_to_22_are_videos(tmp_path: Path) -> None:
     # DATASET.md: Global Video Understanding to Procedure Understanding
     path = tmp_path / "GPT-4V.json"
     ids = [f"{dimension}_1" for dimension in range(17, 25)]
-    lines = [{"question_id": one, "prediction": "A", "gt_answer": "A"} for one in ids]
+    lines = [{"question_id": name, "prediction": "A", "gt_answer": "A"} for name in ids]
     path.write_text("\n".join(map(json.dumps, lines)))
-    found = samples(seed_bench(version="2", data=path))
-    assert set(found) == {"17_1", "18_1", "23_1", "24_1"}
+    actual = samples(seed_bench(version="2", data=path))
+    assert set(actual) == {"17_1", "18_1", "23_1", "24_1"}
 
 
 def test_kinds_of_data_that_are_pictures_to_look_at_are_kept(tmp_path: Path) -> None:
@@ -196,7 +200,7 @@ def test_kinds_of_data_that_are_pictures_to_look_at_are_kept(tmp_path: Path) -> 
         *("Image Generation", "Image & Text Generation"),
     )
     rows = ({"question_id": kind, "data_type": kind} for kind in kinds)
-    path = made(tmp_path, *rows, name="SEED-Bench_v2_level1_2_3.json")
+    path = write_questions(tmp_path, *rows, name="SEED-Bench_v2_level1_2_3.json")
     assert set(samples(seed_bench(version="2", data=path))) == set(kinds[:3])
     assert set(samples(seed_bench(version="2", part="all", data=path))) == set(kinds)
 
@@ -205,7 +209,7 @@ def test_what_has_no_words_or_is_a_choice_of_pictures_is_not_asked(tmp_path: Pat
     path = tmp_path / "GPT-4V.json"
     path.write_text('{"question_id": "9", "prediction": "A", "gt_answer": "C"}')
     row = {"question_id": "25_0", "data_type": "Image Generation", "data_id": ["1.jpg", "2.jpg"]}
-    second = made(tmp_path, row, name="SEED-Bench_v2_level1_2_3.json")
+    second = write_questions(tmp_path, row, name="SEED-Bench_v2_level1_2_3.json")
     for benchmark in (seed_bench(data=path), seed_bench(version="2", part="all", data=second)):
         (sample,) = samples(benchmark).values()
         with pytest.raises(DataError, match="can be scored, not asked"):
@@ -229,7 +233,7 @@ def test_other_toolkits_names_are_known(name: str, wanted: dict[str, str]) -> No
 
 
 def test_the_files_of_each_version_are_known() -> None:
-    assert [one.name for one in published("2-plus")] == [
+    assert [entry.name for entry in published("2-plus")] == [
         "SEED-Bench-2-plus-text-rich.json",
         "text_rich.zip",
     ]
@@ -285,8 +289,8 @@ def test_pictures_stand_where_they_are_marked() -> None:
     benchmark = seed_bench(version="2", ask="rank", data=BUNDLED)
     sample = samples(benchmark)["23_3"]
     (message,) = benchmark.prompt(sample, ())
-    one, other = sample.media
-    assert message.content == (one, ": The disc is blue. ", other, ":")
+    media, other = sample.media
+    assert message.content == (media, ": The disc is blue. ", other, ":")
 
 
 def test_several_pictures_without_marks_stand_before_the_words() -> None:
@@ -303,7 +307,7 @@ def test_lmms_eval_leaves_the_marks_of_version_2_in_the_words_behind_the_picture
     # question.replace(...) is lost, and seedbench_2.yaml#L13
     row = {"question_id": "7", "data_id": ["1", "2"], "question": "Is <img> it?",
            "choice_d": "d.png", "data_type": "Interleaved Image"}  # fmt: skip
-    path = made(tmp_path, row, name="SEED-Bench_v2_level1_2_3.json")
+    path = write_questions(tmp_path, row, name="SEED-Bench_v2_level1_2_3.json")
     benchmark = seed_bench(version="2", prompt="lmms-eval", data=path)
     sample = samples(benchmark)["7"]
     (message,) = benchmark.prompt(sample, ())
@@ -329,7 +333,7 @@ def test_to_lmms_eval_a_choice_with_jpg_or_png_is_a_picture_but_in_version_1(
 ) -> None:
     # lmms_eval/tasks/seedbench_2/utils.py#L8-L11, seedbench/utils.py#L8-L14
     row = {"choice_a": "1.jpg", "choice_b": "jpg or not", "choice_c": "3.png", "choice_d": "4.gif"}
-    path = made(tmp_path, {"question_id": "7", **row}, name=name)
+    path = write_questions(tmp_path, {"question_id": "7", **row}, name=name)
     options: dict[str, Any] = {"version": version, "prompt": "lmms-eval"}
     benchmark = seed_bench(data=path, **options)
     (message,) = benchmark.prompt(samples(benchmark)["7"], ())
@@ -337,12 +341,14 @@ def test_to_lmms_eval_a_choice_with_jpg_or_png_is_a_picture_but_in_version_1(
 
 
 def test_more_pictures_than_marks_stand_before_the_words(tmp_path: Path) -> None:
-    path = made(tmp_path, {"question_id": "7", "data_id": ["1", "2"], "question": "So <img>?"})
+    path = write_questions(
+        tmp_path, {"question_id": "7", "data_id": ["1", "2"], "question": "So <img>?"}
+    )
     benchmark = seed_bench(ask="rank", data=path)
     sample = samples(benchmark)["7"]
     (message,) = benchmark.prompt(sample, ())
-    one, other = sample.media
-    assert message.content == (other, "Question: So ", one, "?\nAnswer:")
+    media, other = sample.media
+    assert message.content == (other, "Question: So ", media, "?\nAnswer:")
 
 
 def test_a_request_to_rank_has_the_choices_texts() -> None:
@@ -414,8 +420,8 @@ def test_each_scoring_reads_a_reply_by_its_rule(
     reply: str, letters: str | None, first: str | None, kit: str | None, robust: str | None
 ) -> None:
     names = ("letters", "lmms-eval", "vlmevalkit", "robust")
-    found = [read(name, Reply(text=reply)).answer for name in names]
-    assert found == [letters, first, kit, robust]
+    actual = [read(name, Reply(text=reply)).answer for name in names]
+    assert actual == [letters, first, kit, robust]
 
 
 def test_lmms_eval_reads_a_words_first_letter() -> None:
@@ -451,19 +457,19 @@ def test_of_a_question_that_comes_again_the_last_counts(tmp_path: Path) -> None:
         '{"question_id": "1", "prediction": "A"},\n{"question_id": "2", "prediction": "C"},\n'
         '{"question_id": "1", "prediction": "B"},\n{"question_id": "2", "prediction": "C"},\n'
     )
-    found = results(path)
-    assert found is not None
-    assert found.replies == {"1": "B", "2": "C"}
-    assert found.notes == (
+    actual = results(path)
+    assert actual is not None
+    assert actual.replies == {"1": "B", "2": "C"}
+    assert actual.notes == (
         "2 lines repeat a question, 1 with another answer: the last line counts",
     )
 
 
 def test_questions_of_the_same_id_have_the_one_reply_to_it(tmp_path: Path) -> None:
-    data = made(tmp_path, {"question_id": "7"}, {"question_id": "7", "answer": "C"})
-    said = tmp_path / "results.json"
-    said.write_text('{"question_id": "7", "prediction": "C"}')
-    report = snellen.score(said, "seed-bench", data=data).report
+    data = write_questions(tmp_path, {"question_id": "7"}, {"question_id": "7", "answer": "C"})
+    text = tmp_path / "results.json"
+    text.write_text('{"question_id": "7", "prediction": "C"}')
+    report = snellen.score(text, "seed-bench", data=data).report
     assert report.scorings["letters"].metrics["accuracy"].value == 1 / 2
     assert report.scorings["robust"].metrics["accuracy"].value == 1 / 2
 
@@ -486,17 +492,17 @@ def test_a_file_of_another_form_is_left_to_others(tmp_path: Path, text: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("second", "said"),
+    ("second", "message"),
     [
         ('{"question_id": "2", "pred', "line 2 is not a JSON"),
         ('{"question_id": "2"}', "line 2 lacks question_id or prediction"),
         ('{"question_id": "2", "prediction": 1}', "result 2 has no text"),
     ],
 )
-def test_a_damaged_line_is_named(tmp_path: Path, second: str, said: str) -> None:
+def test_a_damaged_line_is_named(tmp_path: Path, second: str, message: str) -> None:
     path = tmp_path / "results.json"
     path.write_text('{"question_id": "1", "prediction": "A"},\n' + second)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         results(path)
 
 
@@ -512,7 +518,7 @@ def test_a_packed_file_that_is_cut_is_an_error(tmp_path: Path) -> None:
 
 def test_accuracy_is_of_all_questions_and_also_averaged_over_dimensions(tmp_path: Path) -> None:
     """Four questions of one dimension, three right, and one of another, wrong; by hand."""
-    path = made(
+    path = write_questions(
         tmp_path,
         *({"question_id": str(n), "question_type_id": 1} for n in range(4)),
         {"question_id": "4", "question_type_id": 5},
@@ -530,11 +536,11 @@ def test_accuracy_is_of_all_questions_and_also_averaged_over_dimensions(tmp_path
 
 
 def test_a_question_without_a_reply_is_wrong_to_letters_alone(tmp_path: Path) -> None:
-    path = made(tmp_path, {"question_id": "1"}, {"question_id": "2"})
-    said = tmp_path / "results.json"
-    said.write_text('{"question_id": "1", "prediction": "B"}')
-    report = snellen.score(said, "seed-bench", data=path).report
-    values = {name: one.metrics["accuracy"].value for name, one in report.scorings.items()}
+    path = write_questions(tmp_path, {"question_id": "1"}, {"question_id": "2"})
+    text = tmp_path / "results.json"
+    text.write_text('{"question_id": "1", "prediction": "B"}')
+    report = snellen.score(text, "seed-bench", data=path).report
+    values = {name: item.metrics["accuracy"].value for name, item in report.scorings.items()}
     assert values == {"letters": 0.5, "robust": 1.0, "lmms-eval": 1.0, "vlmevalkit": 1.0}
 
 
@@ -544,8 +550,8 @@ PART = {"question_id": "v7", "data_type": "video", "data_id": "P03/P03_24.MP4"}
 
 
 def film(folder: Path, row: dict[str, Any], **options: Any) -> Video:
-    found = samples(seed_bench(part="video", data=made(folder, PART | row), **options))
-    (shown,) = found["v7"].media
+    actual = samples(seed_bench(part="video", data=write_questions(folder, PART | row), **options))
+    (shown,) = actual["v7"].media
     assert isinstance(shown, Video)
     return shown
 
@@ -613,11 +619,13 @@ def test_videos_lie_in_folders_as_the_authors_have_them_or_beside_the_questions(
 def test_the_authors_frames_are_pictures_by_question(
     tmp_path: Path, dimension: int, folder: str
 ) -> None:
-    path = made(tmp_path, PART | {"question_type_id": dimension, "segment": [1, 2]})
+    path = write_questions(tmp_path, PART | {"question_type_id": dimension, "segment": [1, 2]})
     benchmark = seed_bench(part="video", videos="frames", data=path)
     (sample,) = samples(benchmark).values()
-    assert [one.label for one in sample.media] == [f"{folder}/v7/{n}.png" for n in range(1, 9)]
-    assert all(isinstance(one, Image) for one in sample.media)
+    assert [medium.label for medium in sample.media] == [
+        f"{folder}/v7/{n}.png" for n in range(1, 9)
+    ]
+    assert all(isinstance(medium, Image) for medium in sample.media)
     (message,) = benchmark.prompt(sample, ())
     assert message.content[:8] == sample.media
     assert benchmark.procedure.frames is None
@@ -627,7 +635,7 @@ def test_of_version_2_frames_of_a_video_are_its_pictures() -> None:
     benchmark = seed_bench(version="2", part="video", data=BUNDLED)
     (sample,) = samples(benchmark).values()
     (message,) = benchmark.prompt(sample, ())
-    assert [one.label for one in message.images] == [
+    assert [image.label for image in message.images] == [
         "SEED-Bench-2-image/task19/0/1.png",
         "SEED-Bench-2-image/task19/0/2.png",
     ]
@@ -646,10 +654,10 @@ def test_a_video_is_asked_about_as_a_picture_is(options: dict[str, Any], text: s
     benchmark = seed_bench(part="video", data=BUNDLED, **options)
     request = benchmark.request(samples(benchmark)["v7"])
     assert request is not None
-    shown, said = request.messages[0].content
+    shown, parts = request.messages[0].content
     assert isinstance(shown, Video)
     assert shown.policy == "uniform:8,at=middles"
-    assert said == text
+    assert parts == text
 
 
 def test_pictures_alone_have_no_frame_policy() -> None:
@@ -679,7 +687,7 @@ def test_a_video_is_shown_in_eight_frames_and_scored(tmp_path: Path) -> None:
         PART | {"question_id": name, "question_type_id": 11, "segment": [2.0, 6.0], "data_id": path}
         for name, path in (("v1", "a.mp4"), ("v2", "b.mp4"))
     )
-    made(tmp_path, right, gone)
+    write_questions(tmp_path, right, gone)
     model = Counts()
 
     result = snellen.evaluate(

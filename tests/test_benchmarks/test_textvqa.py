@@ -34,8 +34,8 @@ def samples(benchmark: Benchmark) -> dict[str, Sample]:
 
 def score(scoring: str, reply: str, references: list[str]) -> float | None:
     sample = Sample(id="1", question="What?", references=tuple(references))
-    found = textvqa(data=BUNDLED).scorings[scoring]
-    return total_score(found.score(found.parse(Reply(text=reply), sample), sample))
+    actual = textvqa(data=BUNDLED).scorings[scoring]
+    return total_score(actual.score(actual.parse(Reply(text=reply), sample), sample))
 
 
 # -- data
@@ -52,9 +52,9 @@ def test_a_question_has_ten_answers_and_a_picture() -> None:
 
 
 def test_the_test_set_has_pictures_of_its_own_and_no_answers() -> None:
-    found = samples(textvqa("test", data=BUNDLED))
-    assert all(sample.hidden for sample in found.values())
-    (image,) = found["39602"].media
+    actual = samples(textvqa("test", data=BUNDLED))
+    assert all(sample.hidden for sample in actual.values())
+    (image,) = actual["39602"].media
     assert isinstance(image, Image)
     assert images.load(image).label.startswith("test_images/")
 
@@ -74,10 +74,10 @@ def test_vlmevalkits_sheet_is_read_by_its_index(tmp_path: Path) -> None:
     )
     (tmp_path / "TextVQA_VAL.tsv").write_text("\n".join(lines) + "\n")
     benchmark = textvqa(prompt="vlmevalkit", data=tmp_path)
-    found = samples(benchmark)
-    assert found["0"].references == ("stop", "joe's")
-    assert found["1"].references == ("yes",)
-    assert found["0"].data["image"] == found["1"].data["image"]
+    actual = samples(benchmark)
+    assert actual["0"].references == ("stop", "joe's")
+    assert actual["1"].references == ("yes",)
+    assert actual["0"].data["image"] == actual["1"].data["image"]
 
 
 def test_the_hubs_parquet_is_read_with_its_tokens(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_an_answer_that_is_empty_among_others_is_one_of_the_ten(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('{"data": [{"que', "not whole JSON"),
         ("[]", "not an object with a list"),
@@ -124,10 +124,10 @@ def test_an_answer_that_is_empty_among_others_is_one_of_the_ten(tmp_path: Path) 
     ],
 )
 def test_a_file_that_is_none_of_textvqas_is_said_to_be_none(
-    tmp_path: Path, text: str, said: str
+    tmp_path: Path, text: str, message: str
 ) -> None:
     (tmp_path / VAL).write_text(text)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         list(textvqa(data=tmp_path).data)
 
 
@@ -175,9 +175,9 @@ def test_a_prompt_is_the_published_text_behind_the_picture(
     preset: Preset, ocr: Ocr, sample: str, text: str
 ) -> None:
     benchmark = textvqa(prompt=preset, ocr=ocr, data=BUNDLED)
-    asked = samples(benchmark)[sample]
-    (message,) = benchmark.prompt(asked, ())
-    assert message.content == (*asked.media, text)
+    request = samples(benchmark)[sample]
+    (message,) = benchmark.prompt(request, ())
+    assert message.content == (*request.media, text)
 
 
 def test_llavas_prompt_has_no_capitals_but_the_first() -> None:

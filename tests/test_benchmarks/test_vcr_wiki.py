@@ -43,8 +43,8 @@ CHINESE_ASK = "图像中被覆盖的文本是什么？请在不输出解释的�
 
 
 def samples(benchmark: Benchmark) -> dict[str, Sample]:
-    found = (benchmark.read(row) for row in benchmark.data)
-    return {sample.id: sample for sample in found}
+    actual = (benchmark.read(row) for row in benchmark.data)
+    return {sample.id: sample for sample in actual}
 
 
 def read(reply: str, *covered: str, **options: Any) -> tuple[Reading, float | None]:
@@ -68,8 +68,8 @@ def test_a_row_becomes_a_picture_with_its_covered_texts() -> None:
 
 
 def test_chinese_has_rows_of_its_own() -> None:
-    found = samples(vcr_wiki(lang="zh", data=BUNDLED))
-    assert found["0"].references == ("位于港口以北", "彼此相连")
+    actual = samples(vcr_wiki(lang="zh", data=BUNDLED))
+    assert actual["0"].references == ("位于港口以北", "彼此相连")
 
 
 def test_parquet_has_three_views_of_a_picture(tmp_path: Path) -> None:
@@ -83,10 +83,10 @@ def test_parquet_has_three_views_of_a_picture(tmp_path: Path) -> None:
     parquet.write_table(table, tmp_path / "test-00000-of-00001.parquet")
     shown: Shown
     for shown in ("stacked_image", "only_it_image", "only_it_image_small"):
-        found = samples(vcr_wiki(shown=shown, data=tmp_path))
-        assert set(found) == {"0", "1"}
-        assert found["1"].references == ("a b", "c")
-        assert shown in str(found["1"].media[0].label)
+        actual = samples(vcr_wiki(shown=shown, data=tmp_path))
+        assert set(actual) == {"0", "1"}
+        assert actual["1"].references == ("a b", "c")
+        assert shown in str(actual["1"].media[0].label)
 
 
 def test_a_tsv_has_the_whole_picture_alone() -> None:
@@ -121,8 +121,8 @@ def test_there_are_twelve_sheets_each_with_its_digest() -> None:
     (sheet,) = published("zh", "hard", "100", prompt="official")
     assert sheet.name == "VCR-wiki-zh-hard-test-100.tsv"
     assert sheet.md5 == "b0e38c85f5d5e63894a3b881c372a62b"
-    (whole,) = published()
-    assert whole.name == "VCR-wiki-en-easy-test.tsv"
+    (full,) = published()
+    assert full.name == "VCR-wiki-en-easy-test.tsv"
     names = ("en", "zh")
     digests = {
         published(lang, difficulty, size)[0].md5  # type: ignore[arg-type]
@@ -162,8 +162,8 @@ def test_a_prompt_is_the_published_text_behind_the_picture(
 
 def test_vlmevalkits_words_are_those_of_the_sheet() -> None:
     benchmark = vcr_wiki(prompt="vlmevalkit", data=BUNDLED)
-    asked = Sample(id="1", question="What is hidden?", references=("a",))
-    assert benchmark.prompt(asked, ())[0].text == "What is hidden?"
+    sample = Sample(id="1", question="What is hidden?", references=("a",))
+    assert benchmark.prompt(sample, ())[0].text == "What is hidden?"
     with pytest.raises(DataError, match="parquet has no words"):
         benchmark.prompt(Sample(id="1", question="", references=("a",)), ())
 
@@ -281,12 +281,12 @@ def test_chinese_is_compared_by_signs() -> None:
 
 
 def test_a_chinese_result_says_what_it_lacks() -> None:
-    (said,) = vcr_wiki(lang="zh", data=BUNDLED).notes
-    assert "official is absent" in said
+    (notes,) = vcr_wiki(lang="zh", data=BUNDLED).notes
+    assert "official is absent" in notes
     assert vcr_wiki(data=BUNDLED).notes == ()
 
 
-WHOLE = """
+KEPT_WITH_PERIOD = """
 Ak. Ala. Apr. Ariz. Ark. Aug. Calif. Colo. Conn. Dec. Del. Feb. Fla. Ga. Ia. Id. Ill. Ind. Jan.
 Jul. Jun. Kan. Kans. Ky. La. Mass. Mich. Minn. Miss. N.C. N.D. N.H. N.J. N.M. N.Y. Neb. Nebr. Nev.
 Nov. Oct. Okla. Ore. Pa. S.C. Sep. Sept. Tenn. Va. Wash. Wis. a.m. Adm. Bros. co. Co. Corp. D.C.
@@ -298,7 +298,7 @@ p.m. Ph.D. Prof. Rep. Rev. Sen. St. vs. v.s. and/or w/o ma'am o'clock
 @pytest.mark.parametrize(
     ("word", "tokens"),
     [
-        *((word, [word]) for word in WHOLE.split()),
+        *((word, [word]) for word in KEPT_WITH_PERIOD.split()),
         *((f"{h}{half}", [str(h), half]) for h in (1, 12) for half in ("a.m.", "p.m.", "am", "pm")),
         ("Dez.", ["Dez", "."]),
     ],
@@ -328,7 +328,7 @@ def test_a_run_is_read_as_the_tokens_it_was_joined_of(tokens: list[str]) -> None
 
 def sheet(folder: Path, *covered: list[str]) -> Path:
     path = folder / "VCR-wiki-en-easy-test.tsv"
-    rows = (f"{place}\t{PICTURE}\twhat?\t{texts!r}" for place, texts in enumerate(covered))
+    rows = (f"{position}\t{PICTURE}\twhat?\t{texts!r}" for position, texts in enumerate(covered))
     path.write_text("\n".join(["index\timage\tquestion\tanswer", *rows]) + "\n")
     return path
 
@@ -387,10 +387,10 @@ def test_metrics_have_an_interval(tmp_path: Path) -> None:
 
 def test_a_picture_without_a_reply_is_in_no_mean_unless_it_is_forced(tmp_path: Path) -> None:
     rows = sheet(tmp_path, ["a b"], ["c d"])
-    said = tmp_path / "results.json"
-    said.write_text(json.dumps({"0": {"res_stacked_image": "a b"}}))
+    text = tmp_path / "results.json"
+    text.write_text(json.dumps({"0": {"res_stacked_image": "a b"}}))
     for missing, value in ((None, 1.0), ("wrong", 0.5)):
-        report = snellen.score(said, "vcr-wiki", data=rows, missing=missing).report  # type: ignore[arg-type]
+        report = snellen.score(text, "vcr-wiki", data=rows, missing=missing).report  # type: ignore[arg-type]
         metrics = report.scorings["official"].metrics
         assert {metric.value for metric in metrics.values()} == {value}
 
@@ -427,7 +427,7 @@ def test_a_file_of_another_form_is_left_to_others(tmp_path: Path, text: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("replies", "said"),
+    ("replies", "message"),
     [
         ({"res_only_it_image": "a"}, "shown=only_it_image"),
         ({"res_stacked_image": 7}, "not text, nor a list of one"),
@@ -435,9 +435,9 @@ def test_a_file_of_another_form_is_left_to_others(tmp_path: Path, text: str) -> 
     ],
 )
 def test_results_that_cannot_be_read_are_an_error(
-    tmp_path: Path, replies: dict[str, object], said: str
+    tmp_path: Path, replies: dict[str, object], message: str
 ) -> None:
     path = tmp_path / "results.json"
     path.write_text(json.dumps({"0": replies}))
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         results(path, "stacked_image")

@@ -50,18 +50,18 @@ def form(*rows: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def written(folder: Path, found: object, name: str = NAME) -> Path:
+def written(folder: Path, expected: object, name: str = NAME) -> Path:
     path = folder / name
-    path.write_text(json.dumps(found))
+    path.write_text(json.dumps(expected))
     return path
 
 
 def samples(benchmark: Benchmark) -> dict[str, Sample]:
-    found = (benchmark.read(row) for row in benchmark.data)
-    return {sample.id: sample for sample in found}
+    actual = (benchmark.read(row) for row in benchmark.data)
+    return {sample.id: sample for sample in actual}
 
 
-def asked(benchmark: Benchmark, name: str) -> Request:
+def request_for(benchmark: Benchmark, name: str) -> Request:
     request = benchmark.request(samples(benchmark)[name])
     assert request is not None
     return request
@@ -173,7 +173,7 @@ def test_an_answer_that_is_no_option_is_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("duration", ["short", "medium", "long"])
 def test_a_duration_can_be_asked_alone(tmp_path: Path, duration: Any) -> None:
-    rows = [ROW | {"question_id": one, "duration": one} for one in ("short", "medium", "long")]
+    rows = [ROW | {"question_id": item, "duration": item} for item in ("short", "medium", "long")]
 
     assert set(samples(video_mme(duration=duration, data=written(tmp_path, form(*rows))))) == {
         duration
@@ -185,8 +185,8 @@ def test_questions_on_one_video_are_one_group_and_one_cluster() -> None:
     assert benchmark.procedure.group_by is not None and benchmark.cluster_by is not None
 
     for key in (benchmark.procedure.group_by, benchmark.cluster_by):
-        found = [key(sample) for sample in samples(benchmark).values()]
-        assert found == ["letters-1"] * 4 + ["letters_2"] * 4
+        actual = [key(sample) for sample in samples(benchmark).values()]
+        assert actual == ["letters-1"] * 4 + ["letters_2"] * 4
 
 
 def test_bundled_videos_can_be_shown() -> None:
@@ -199,7 +199,7 @@ def test_bundled_videos_can_be_shown() -> None:
 
 
 def test_64_frames_of_the_whole_video_are_shown() -> None:
-    (shown,) = asked(video_mme(data=BUNDLED), "001-1").messages[0].videos
+    (shown,) = request_for(video_mme(data=BUNDLED), "001-1").messages[0].videos
 
     assert (shown.start, shown.end, shown.policy) == (0.0, None, "uniform:64")
 
@@ -253,28 +253,28 @@ QUESTION = "What is shown in this video?\nA. Letters.\nB. Dogs.\nC. Houses.\nD. 
 
 
 def test_the_official_prompt_is_the_authors_example() -> None:
-    shown, text = asked(video_mme(data=BUNDLED), "601-1").messages[0].content
+    shown, text = request_for(video_mme(data=BUNDLED), "601-1").messages[0].content
 
     assert isinstance(shown, Video)
     assert text == OFFICIAL
 
 
 def test_subtitles_stand_before_the_question() -> None:
-    request = asked(video_mme(subtitles="all", data=BUNDLED), "601-1")
+    request = request_for(video_mme(subtitles="all", data=BUNDLED), "601-1")
 
     assert request.messages[0].text == HEARD + OFFICIAL
 
 
 def test_a_video_without_subtitles_is_asked_about_without_them() -> None:
-    with_them = asked(video_mme(subtitles="all", data=BUNDLED), "001-1")
+    with_them = request_for(video_mme(subtitles="all", data=BUNDLED), "001-1")
 
-    assert with_them == asked(video_mme(data=BUNDLED), "001-1")
+    assert with_them == request_for(video_mme(data=BUNDLED), "001-1")
 
 
 def test_lmms_eval_speaks_of_subtitles_that_are_not_there() -> None:
     benchmark = video_mme(prompt="lmms-eval", data=BUNDLED)
 
-    assert asked(benchmark, "601-1").messages[0].text == (
+    assert request_for(benchmark, "601-1").messages[0].text == (
         "Select the best answer to the following multiple-choice question based on the video and "
         "the subtitles. Respond with only the letter (A, B, C, or D) of the correct option.\n"
         f"{QUESTION}\n\nAnswer with the option's letter from the given choices directly."
@@ -291,7 +291,9 @@ def test_lmms_eval_speaks_of_subtitles_that_are_not_there() -> None:
 )
 def test_lmms_eval_ends_otherwise_with_subtitles(name: str, heard: str) -> None:
     text = (
-        asked(video_mme(prompt="lmms-eval", subtitles="all", data=BUNDLED), name).messages[0].text
+        request_for(video_mme(prompt="lmms-eval", subtitles="all", data=BUNDLED), name)
+        .messages[0]
+        .text
     )
 
     assert text.startswith(
@@ -303,7 +305,9 @@ def test_lmms_eval_ends_otherwise_with_subtitles(name: str, heard: str) -> None:
 
 
 def test_vlmevalkit_has_two_texts_behind_the_frames() -> None:
-    _, *texts = asked(video_mme(prompt="vlmevalkit", data=BUNDLED), "601-1").messages[0].content
+    _, *texts = (
+        request_for(video_mme(prompt="vlmevalkit", data=BUNDLED), "601-1").messages[0].content
+    )
 
     assert texts == [
         "\nThese are the frames of a video. Select the best answer to the following "
@@ -315,7 +319,7 @@ def test_vlmevalkit_has_two_texts_behind_the_frames() -> None:
 
 def test_vlmevalkit_puts_subtitles_behind_its_first_words() -> None:
     benchmark = video_mme(prompt="vlmevalkit", subtitles="all", data=BUNDLED)
-    _, text, _ = asked(benchmark, "601-1").messages[0].content
+    _, text, _ = request_for(benchmark, "601-1").messages[0].content
 
     assert isinstance(text, str)
     assert text.startswith(f"\nThese are the frames of a video. {HEARD}Select the best answer")
@@ -393,9 +397,9 @@ def test_subtitles_are_of_their_folder(tmp_path: Path, name: str) -> None:
 def test_replies_are_read_as_the_three_tools_do(
     quirk: str, reply: str, official: str | None, kit: str | None, lmms: str | None
 ) -> None:
-    found = [read(name, reply).answer for name in ("official", "vlmevalkit", "lmms-eval")]
+    actual = [read(name, reply).answer for name in ("official", "vlmevalkit", "lmms-eval")]
 
-    assert found == [official, kit, lmms], quirk
+    assert actual == [official, kit, lmms], quirk
 
 
 @pytest.mark.parametrize(
@@ -438,33 +442,33 @@ SAYS = {
 def test_a_reply_without_a_letter_is_in_no_official_mean() -> None:
     official = reported(video_mme(data=BUNDLED), SAYS).scorings["official"]
 
-    found = official.metrics["accuracy"]
-    assert found.value == pytest.approx(3 / 6, abs=1e-12)
-    assert found.n == 6
+    metric = official.metrics["accuracy"]
+    assert metric.value == pytest.approx(3 / 6, abs=1e-12)
+    assert metric.n == 6
     assert official.readings == {"answered": 6, "unparsed": 2}
 
 
 @pytest.mark.parametrize(("name", "right"), [("robust", 4), ("lmms-eval", 4), ("vlmevalkit", 3)])
 def test_a_reply_without_a_letter_is_wrong_to_all_others(name: str, right: int) -> None:
-    found = reported(video_mme(data=BUNDLED), SAYS).scorings[name].metrics["accuracy"]
+    metric = reported(video_mme(data=BUNDLED), SAYS).scorings[name].metrics["accuracy"]
 
-    assert found.value == pytest.approx(right / 8, abs=1e-12)
-    assert found.n == 8
+    assert metric.value == pytest.approx(right / 8, abs=1e-12)
+    assert metric.n == 8
 
 
 def test_no_letter_in_any_reply_gives_no_value() -> None:
     says = dict.fromkeys(SAYS, "no")
-    found = reported(video_mme(data=BUNDLED), says).scorings["official"].metrics["accuracy"]
+    metric = reported(video_mme(data=BUNDLED), says).scorings["official"].metrics["accuracy"]
 
-    assert found.value is None
-    assert found.reason == "no reply has a letter: the authors print 0.0 %"
+    assert metric.value is None
+    assert metric.reason == "no reply has a letter: the authors print 0.0 %"
 
 
 def test_accuracy_is_by_duration_domain_sub_category_and_task() -> None:
     metrics = reported(video_mme(data=BUNDLED), SAYS).scorings["official"].metrics
-    found = {name: metric.value for name, metric in metrics.items() if metric.value is not None}
+    actual = {name: metric.value for name, metric in metrics.items() if metric.value is not None}
 
-    assert found == pytest.approx(
+    assert actual == pytest.approx(
         {
             "accuracy": 3 / 6,
             "accuracy/short": 2 / 3,
@@ -497,14 +501,14 @@ def test_with_a_tools_prompt_its_scoring_is_the_headline(prompt: Any) -> None:
 
 def answered(folder: Path, says: Mapping[str, object], name: str = "results.json") -> Path:
     """The bundled file with replies, those alone that are named."""
-    found = of_template(BUNDLED / NAME)
-    for one in found:
-        one["questions"] = [
+    plan = of_template(BUNDLED / NAME)
+    for item in plan:
+        item["questions"] = [
             question | {"response": says[question["question_id"]]}
-            for question in one["questions"]
+            for question in item["questions"]
             if question["question_id"] in says
         ]
-    return written(folder, found, name)
+    return written(folder, plan, name)
 
 
 def scored(path: Path) -> Report:
@@ -538,8 +542,8 @@ def test_what_lacks_is_in_no_mean_and_said(tmp_path: Path) -> None:
     says = {"001-1": "A", "601-1": None, "601-3": "C"}
     report = scored(answered(tmp_path, says))
 
-    found = report.scorings["official"].metrics["accuracy"]
-    assert (found.value, found.n) == (1.0, 2)
+    metric = report.scorings["official"].metrics["accuracy"]
+    assert (metric.value, metric.n) == (1.0, 2)
     assert any(
         "no mean: 3 short, 2 long; the authors' script stops" in note for note in report.notes
     )
@@ -547,9 +551,9 @@ def test_what_lacks_is_in_no_mean_and_said(tmp_path: Path) -> None:
 
 
 def test_a_question_that_comes_again_counts_again(tmp_path: Path) -> None:
-    found = of_template(answered(tmp_path, {"001-1": "A", "601-3": "A"}))
-    found[0]["questions"] *= 2
-    path = written(tmp_path, found, "twice.json")
+    plan = of_template(answered(tmp_path, {"001-1": "A", "601-3": "A"}))
+    plan[0]["questions"] *= 2
+    path = written(tmp_path, plan, "twice.json")
 
     report = scored(path)
 
@@ -560,9 +564,9 @@ def test_a_question_that_comes_again_counts_again(tmp_path: Path) -> None:
 
 
 def test_rows_that_take_another_answer_for_right_are_said(tmp_path: Path) -> None:
-    found = of_template(answered(tmp_path, {"001-1": "A", "601-3": "A"}))
-    found[1]["questions"][0]["answer"] = "A"
-    path = written(tmp_path, found, "other.json")
+    plan = of_template(answered(tmp_path, {"001-1": "A", "601-3": "A"}))
+    plan[1]["questions"][0]["answer"] = "A"
+    path = written(tmp_path, plan, "other.json")
 
     report = scored(path)
 

@@ -38,7 +38,7 @@ WITHOUT_MD5 = {
 }
 
 
-def made(
+def benchmark_of(
     folder: Path, name: str, rows: Sequence[Mapping[str, str]], prompt: Preset = "vlmevalkit"
 ) -> Benchmark:
     """The set `name`, of rows that have an index and a picture unless they say otherwise."""
@@ -55,7 +55,7 @@ def samples(benchmark: Benchmark) -> list[Sample]:
     return [benchmark.sample(row.position, row) for row in benchmark.data]
 
 
-def asked(benchmark: Benchmark) -> list[str]:
+def shown_parts(benchmark: Benchmark) -> list[str]:
     """What the first sample's message has, in order; `<picture>` for a picture."""
     (message,) = benchmark.prompt(samples(benchmark)[0], ())
     assert message.role == "user"
@@ -81,7 +81,7 @@ def test_no_set_is_twice_in_the_table() -> None:
 
 
 def test_no_two_sets_but_one_in_two_prompts_are_the_same_file() -> None:
-    counted = Counter(one.url for one in sets().values())
+    counted = Counter(value.url for value in sets().values())
     assert [url.rpartition("/")[2] for url, n in counted.items() if n > 1] == ["WeMath.tsv"]
 
 
@@ -141,9 +141,9 @@ def test_no_other_benchmark_has_a_sets_name() -> None:
 
 @pytest.mark.parametrize("spec", ["RealWorldQA", "realworldqa", "vlmevalkit:name=RealWorldQA"])
 def test_a_set_is_found_by_its_name(spec: str, tmp_path: Path) -> None:
-    found = registry.benchmark(spec, data=tmp_path)
-    assert found.provenance.options == {"name": "RealWorldQA", "prompt": "vlmevalkit"}
-    assert found.data.where.endswith("RealWorldQA.tsv")
+    benchmark = registry.benchmark(spec, data=tmp_path)
+    assert benchmark.provenance.options == {"name": "RealWorldQA", "prompt": "vlmevalkit"}
+    assert benchmark.data.where.endswith("RealWorldQA.tsv")
 
 
 @pytest.mark.parametrize(
@@ -267,12 +267,15 @@ SELECT = "Please select the correct answer from the options above. \n"
 def test_a_set_is_asked_in_vlmevalkits_words(
     name: str, row: dict[str, str], text: str, tmp_path: Path
 ) -> None:
-    assert asked(made(tmp_path, name, [{"question": "What?", **row}])) == ["<picture>", text]
+    assert shown_parts(benchmark_of(tmp_path, name, [{"question": "What?", **row}])) == [
+        "<picture>",
+        text,
+    ]
 
 
 def test_all_pictures_stand_first(tmp_path: Path) -> None:
     row = {"question": "What?", "image": f"['{PICTURE}', '{PICTURE}']", **ANIMALS}
-    assert asked(made(tmp_path, "BLINK", [row]))[:2] == ["<picture>", "<picture>"]
+    assert shown_parts(benchmark_of(tmp_path, "BLINK", [row]))[:2] == ["<picture>", "<picture>"]
 
 
 @pytest.mark.parametrize(
@@ -288,7 +291,7 @@ def test_muirbenchs_pictures_stand_at_their_marks(
     question: str, parts: list[str], tmp_path: Path
 ) -> None:
     row = {"question": question, "image": f"['{PICTURE}', '{PICTURE}']", "A": "yes", "B": "no"}
-    *before, last = asked(made(tmp_path, "MUIRBench", [row]))
+    *before, last = shown_parts(benchmark_of(tmp_path, "MUIRBench", [row]))
     assert [*before, last.partition("\n")[0]] == parts
     assert last.endswith(
         "\nA. yes\nB. no\nAnswer with the option's letter from the given choices directly."
@@ -311,8 +314,8 @@ def test_muirbenchs_pictures_stand_at_their_marks(
 def test_the_short_prompt_asks_all_sets_of_a_kind_alike(
     name: str, row: dict[str, str], text: str, tmp_path: Path
 ) -> None:
-    benchmark = made(tmp_path, name, [{"question": "What?", **row}], "short")
-    assert asked(benchmark) == ["<picture>", text]
+    benchmark = benchmark_of(tmp_path, name, [{"question": "What?", **row}], "short")
+    assert shown_parts(benchmark) == ["<picture>", text]
 
 
 # -- rows
@@ -320,14 +323,14 @@ def test_the_short_prompt_asks_all_sets_of_a_kind_alike(
 
 def test_choices_end_at_the_last_cell_that_is_not_empty(tmp_path: Path) -> None:
     row = {"question": "What?", "A": "a", "B": "", "C": "None", "D": "", "answer": "C"}
-    (sample,) = samples(made(tmp_path, "MMStar", [row]))
+    (sample,) = samples(benchmark_of(tmp_path, "MMStar", [row]))
     assert sample.choices == ("a", "", "None")
     assert sample.target == "C"
 
 
 def test_answers_of_test_sets_are_hidden(tmp_path: Path) -> None:
     row = {"question": "What?", **ANIMALS}
-    (sample,) = samples(made(tmp_path, "Q-Bench1_TEST", [row]))
+    (sample,) = samples(benchmark_of(tmp_path, "Q-Bench1_TEST", [row]))
     assert sample.hidden
 
 
@@ -349,12 +352,12 @@ def test_a_row_that_is_not_of_the_sets_kind_is_an_error(
     name: str, row: dict[str, str], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(DataError, match=message):
-        samples(made(tmp_path, name, [{"question": "What?", **row}]))
+        samples(benchmark_of(tmp_path, name, [{"question": "What?", **row}]))
 
 
 @pytest.mark.parametrize("cell", ["Yes", "yes", "YES "])
 def test_yes_and_no_are_read_in_any_case(cell: str, tmp_path: Path) -> None:
-    (sample,) = samples(made(tmp_path, "AMBER", [{"question": "Is it?", "answer": cell}]))
+    (sample,) = samples(benchmark_of(tmp_path, "AMBER", [{"question": "Is it?", "answer": cell}]))
     assert (sample.choices, sample.target) == (("yes", "no"), "yes")
 
 
@@ -375,19 +378,19 @@ def test_yes_and_no_are_read_in_any_case(cell: str, tmp_path: Path) -> None:
 def test_a_list_of_texts_is_several_peoples_answers(
     column: str, cell: str, target: str | None, references: tuple[str, ...], tmp_path: Path
 ) -> None:
-    (sample,) = samples(made(tmp_path, "VizWiz", [{"question": "What?", column: cell}]))
+    (sample,) = samples(benchmark_of(tmp_path, "VizWiz", [{"question": "What?", column: cell}]))
     assert (sample.target, sample.references) == (target, references)
 
 
 def test_rows_without_a_picture_are_left_out(tmp_path: Path) -> None:
     row = {"question": "What?", **ANIMALS, "answer": "A"}
-    benchmark = made(tmp_path, "MMStar", [{**row, "image": ""}, row, {**row, "image": "1"}])
+    benchmark = benchmark_of(tmp_path, "MMStar", [{**row, "image": ""}, row, {**row, "image": "1"}])
     assert [sample.id for sample in samples(benchmark)] == ["1", "2"]
 
 
 def test_samples_that_share_a_picture_are_one_cluster(tmp_path: Path) -> None:
     row = {"question": "What?", **ANIMALS, "answer": "A"}
-    benchmark = made(tmp_path, "MMStar", [row, {**row, "image": "0"}, row])
+    benchmark = benchmark_of(tmp_path, "MMStar", [row, {**row, "image": "0"}, row])
     assert benchmark.cluster_by is not None
     first, borrower, other = map(benchmark.cluster_by, samples(benchmark))
     assert first == borrower != other
@@ -396,7 +399,7 @@ def test_samples_that_share_a_picture_are_one_cluster(tmp_path: Path) -> None:
 @pytest.mark.parametrize("column", ["l2-category", "l2_category"])
 def test_categories_and_splits_are_tags_where_rows_have_them(column: str, tmp_path: Path) -> None:
     row = {"question": "What?", **ANIMALS, "category": "c", column: "d"}
-    benchmark = made(tmp_path, "MMStar", [row])
+    benchmark = benchmark_of(tmp_path, "MMStar", [row])
     assert samples(benchmark)[0].tags == {"category": "c", "l2-category": "d", "split": ""}
     assert benchmark.presentation.break_down_by == ("category", "l2-category", "split")
 
@@ -453,12 +456,12 @@ def test_figures_of_choices_are_those_worked_out_by_hand() -> None:
         "6": "B",
         "7": "a spring",
     }
-    found = values("MMStar", replies)
-    assert found["accuracy"] == 5 / 8
-    assert found["accuracy/fine-grained perception"] == 1 / 2
-    assert found["accuracy/instance reasoning"] == 1 / 2
-    assert found["accuracy/science & technology"] == 0
-    assert found["accuracy/object counting"] == 1
+    actual = values("MMStar", replies)
+    assert actual["accuracy"] == 5 / 8
+    assert actual["accuracy/fine-grained perception"] == 1 / 2
+    assert actual["accuracy/instance reasoning"] == 1 / 2
+    assert actual["accuracy/science & technology"] == 0
+    assert actual["accuracy/object counting"] == 1
 
 
 def test_figures_of_mmstars_own_rule_are_those_worked_out_by_hand() -> None:
@@ -472,11 +475,11 @@ def test_figures_of_mmstars_own_rule_are_those_worked_out_by_hand() -> None:
         "5": "\\boxed{C}",
         "6": "A",
     }
-    found = values("MMStar", replies, "official")
-    assert found["accuracy"] == 3 / 8
-    assert found["accuracy/fine-grained perception"] == 1 / 2
-    assert found["accuracy/instance reasoning"] == 1 / 2
-    assert found["accuracy/science & technology"] == 0
+    actual = values("MMStar", replies, "official")
+    assert actual["accuracy"] == 3 / 8
+    assert actual["accuracy/fine-grained perception"] == 1 / 2
+    assert actual["accuracy/instance reasoning"] == 1 / 2
+    assert actual["accuracy/science & technology"] == 0
 
 
 @pytest.mark.parametrize(
@@ -504,8 +507,8 @@ def test_mmstars_own_rule_looks_at_four_places_alone(reply: str, answer: str | N
 
 def test_figures_of_yes_and_no_are_those_worked_out_by_hand() -> None:
     replies = {"1": "Yes, there is.", "2": "The disc is blue: no.", "3": "No.", "4": "Perhaps."}
-    found = values("AMBER", replies)
-    assert found == {
+    actual = values("AMBER", replies)
+    assert actual == {
         "accuracy": 2 / 4,
         "accuracy/discriminative-attribute-state": 1,
         "accuracy/discriminative-attribute-number": 0,
@@ -543,9 +546,9 @@ def test_figures_of_short_answers_are_those_worked_out_by_hand(
 def test_short_answers_are_compared_by_these_rules(
     scoring: str, reply: str, answers: list[str], worth: float
 ) -> None:
-    found = vlmevalkit("VizWiz").scorings[scoring]
+    actual = vlmevalkit("VizWiz").scorings[scoring]
     sample = Sample(id="1", question="?", references=tuple(answers))
-    assert found.score(found.parse(Reply(text=reply), sample), sample) == pytest.approx(worth)
+    assert actual.score(actual.parse(Reply(text=reply), sample), sample) == pytest.approx(worth)
 
 
 @pytest.mark.parametrize("name", ["AMBER", "MUIRBench", "VizWiz"])

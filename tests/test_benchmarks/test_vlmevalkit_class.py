@@ -62,9 +62,9 @@ def written(folder: Path, source: str = CLASS) -> str:
     return f"vlmevalkit-class:{folder / 'my_set.py'}:Letters"
 
 
-def scored(made: Benchmark, replies: dict[str, str | None]) -> dict[str, MetricReport]:
-    tally = Tally(made)
-    samples = [made.read(row) for row in made.data]
+def scored(benchmark: Benchmark, replies: dict[str, str | None]) -> dict[str, MetricReport]:
+    tally = Tally(benchmark)
+    samples = [benchmark.read(row) for row in benchmark.data]
     tally.add(
         Scored(
             sample,
@@ -79,11 +79,11 @@ def scored(made: Benchmark, replies: dict[str, str | None]) -> dict[str, MetricR
 
 
 def test_rows_and_prompts_are_the_classs(tmp_path: Path) -> None:
-    made = registry.benchmark(written(tmp_path))
-    sample = made.read(next(iter(made.data)))
-    request = made.request(sample)
+    benchmark = registry.benchmark(written(tmp_path))
+    sample = benchmark.read(next(iter(benchmark.data)))
+    request = benchmark.request(sample)
 
-    assert (made.name, made.data.facts().rows) == ("Letters", 4)
+    assert (benchmark.name, benchmark.data.facts().rows) == ("Letters", 4)
     assert (sample.id, sample.question, sample.choices) == ("0", "Which 0?", ("x", "y"))
     assert request is not None
     (message,) = request.messages
@@ -92,21 +92,24 @@ def test_rows_and_prompts_are_the_classs(tmp_path: Path) -> None:
 
 
 def test_the_whole_set_is_scored_by_evaluate(tmp_path: Path) -> None:
-    made = registry.benchmark(written(tmp_path))
-    found = scored(made, {"0": "A", "1": "A", "2": "A", "3": "B"})  # three of four are right
+    benchmark = registry.benchmark(written(tmp_path))
+    actual = scored(benchmark, {"0": "A", "1": "A", "2": "A", "3": "B"})  # three of four are right
 
-    assert {name: one.value for name, one in found.items()} == {
+    assert {name: item.value for name, item in actual.items()} == {
         "primary": 75.0,
         "Overall": 75.0,
         "by|n": 4.0,
     }
-    assert found["primary"].unit == "as evaluate gives it"
-    assert (found["primary"].ci95, found["primary"].reason) == (None, "evaluate gives no interval")
+    assert actual["primary"].unit == "as evaluate gives it"
+    assert (actual["primary"].ci95, actual["primary"].reason) == (
+        None,
+        "evaluate gives no interval",
+    )
 
 
 def test_the_file_has_the_rows_without_pictures_and_the_predictions(tmp_path: Path) -> None:
-    made = registry.benchmark(written(tmp_path))
-    scored(made, {"0": "A", "1": "=1+1", "2": "", "3": "None"})
+    benchmark = registry.benchmark(written(tmp_path))
+    scored(benchmark, {"0": "A", "1": "=1+1", "2": "", "3": "None"})
 
     rows = json.loads((tmp_path / "rows.json").read_text())
     assert [row["prediction"] for row in rows] == ["A", "=1+1", "", "None"]
@@ -114,18 +117,18 @@ def test_the_file_has_the_rows_without_pictures_and_the_predictions(tmp_path: Pa
         *("index", "question", "A", "B", "hint", "answer", "category", "prediction")
     ]
     assert rows[0]["index"] == 0 and rows[0]["hint"] is None
-    path, told = json.loads((tmp_path / "told.json").read_text())
+    path, document = json.loads((tmp_path / "told.json").read_text())
     assert Path(path).name == "model_Letters.xlsx"
-    assert told["model"] == "exact_matching"
+    assert document["model"] == "exact_matching"
     assert not Path(path).exists()
 
 
 def test_a_question_without_a_reply_is_not_in_the_file(tmp_path: Path) -> None:
-    made = registry.benchmark(written(tmp_path))
-    found = scored(made, {"0": "A", "1": None, "2": "A", "3": "A"})
+    benchmark = registry.benchmark(written(tmp_path))
+    actual = scored(benchmark, {"0": "A", "1": None, "2": "A", "3": "A"})
 
-    assert found["by|n"].value == 3.0
-    assert found["primary"].value == pytest.approx(200 / 3)
+    assert actual["by|n"].value == 3.0
+    assert actual["primary"].value == pytest.approx(200 / 3)
 
 
 def test_a_reply_too_long_for_a_spreadsheet_is_handed_over_in_a_tsv(tmp_path: Path) -> None:
@@ -134,10 +137,10 @@ def test_a_reply_too_long_for_a_spreadsheet_is_handed_over_in_a_tsv(tmp_path: Pa
         "lines = Path(eval_file).read_text().splitlines()\n"
         "        head, *rows = [line[1:-1].split('\"\\t\"') for line in lines]",
     )
-    made = registry.benchmark(written(tmp_path, source))
-    found = scored(made, {"0": "A" * 40_000, "1": "B", "2": "A", "3": "B"})
+    benchmark = registry.benchmark(written(tmp_path, source))
+    actual = scored(benchmark, {"0": "A" * 40_000, "1": "B", "2": "A", "3": "B"})
 
-    assert found["primary"].value == 75.0
+    assert actual["primary"].value == 75.0
     assert Path(json.loads((tmp_path / "told.json").read_text())[0]).suffix == ".tsv"
 
 
@@ -145,17 +148,17 @@ def test_an_evaluate_that_raises_gives_no_score_and_its_reason(tmp_path: Path) -
     source = CLASS.replace(
         'return {"Overall"', 'raise KeyError("judge")\n        return {"Overall"'
     )
-    found = scored(registry.benchmark(written(tmp_path, source)), {})
+    actual = scored(registry.benchmark(written(tmp_path, source)), {})
 
-    assert found["primary"].value is None
-    assert "evaluate failed: KeyError: 'judge' (my_set.py, line" in (found["primary"].reason or "")
+    assert actual["primary"].value is None
+    assert "evaluate failed: KeyError: 'judge' (my_set.py, line" in (actual["primary"].reason or "")
 
 
 def test_an_evaluate_without_numbers_gives_no_score(tmp_path: Path) -> None:
     source = CLASS.replace('return {"Overall"', 'return None\n        return {"Overall"')
-    found = scored(registry.benchmark(written(tmp_path, source)), {})
+    actual = scored(registry.benchmark(written(tmp_path, source)), {})
 
-    assert (found["primary"].value, found["primary"].reason) == (None, "evaluate gave no number")
+    assert (actual["primary"].value, actual["primary"].reason) == (None, "evaluate gave no number")
 
 
 def test_the_class_says_which_number_is_its_first(tmp_path: Path) -> None:
@@ -167,18 +170,20 @@ def test_the_class_says_which_number_is_its_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", ["float('nan')", "'none'", "[1]"])
 def test_a_first_number_that_is_none_is_no_score(tmp_path: Path, number: str) -> None:
     source = f"{CLASS}\n    @classmethod\n    def report_primary_metric(cls, metrics):\n"
-    made = registry.benchmark(written(tmp_path, f"{source}        return {{'first': {number}}}\n"))
-    found = scored(made, {"0": "A"})["primary"]
-    assert (found.value, found.reason) == (None, "report_primary_metric gave no number")
+    benchmark = registry.benchmark(
+        written(tmp_path, f"{source}        return {{'first': {number}}}\n")
+    )
+    actual = scored(benchmark, {"0": "A"})["primary"]
+    assert (actual.value, actual.reason) == (None, "report_primary_metric gave no number")
 
 
 def test_several_replies_to_a_question_are_not_handed_over(tmp_path: Path) -> None:
-    made = registry.benchmark(written(tmp_path))
-    sample = made.read(next(iter(made.data)))
-    tally = Tally(made)
+    benchmark = registry.benchmark(written(tmp_path))
+    sample = benchmark.read(next(iter(benchmark.data)))
+    tally = Tally(benchmark)
     tally.add(Scored(sample, repeat, "ok", Reply(text="A")) for repeat in range(2))
-    found = tally.report(model="m", identity={}).scorings["evaluate"].metrics["primary"]
-    assert found.value is None and "there are several" in (found.reason or "")
+    metric = tally.report(model="m", identity={}).scorings["evaluate"].metrics["primary"]
+    assert metric.value is None and "there are several" in (metric.reason or "")
 
 
 def test_another_text_of_the_class_is_another_benchmark(tmp_path: Path) -> None:
@@ -235,9 +240,9 @@ def test_a_row_that_cannot_be_asked_says_which(
     tmp_path: Path, new: str, kind: type[Exception], says: str
 ) -> None:
     source = CLASS.replace("return [*parts", f"return {new}\n        return [*parts")
-    made = registry.benchmark(written(tmp_path, source))
+    benchmark = registry.benchmark(written(tmp_path, source))
     with pytest.raises(kind, match=says):
-        made.read(next(iter(made.data)))
+        benchmark.read(next(iter(benchmark.data)))
 
 
 @pytest.mark.parametrize("spec", ["vlmevalkit-class:my_set.py", "vlmevalkit-class:a:b:c:d"])
@@ -261,7 +266,7 @@ class Frame:
 # The names and numbers are those that VLMEvalKit e8e78f0's flatten_summary_metrics gives for the
 # same dictionaries and for pandas frames of the same rows.
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("actual", "expected"),
     [
         ({"a": 1, "b": {"c": "2.5", "d": "x"}}, {"a": 1.0, "b|c": 2.5}),
         ({"a": [1, 2], "b": [3]}, {"a|0": 1.0, "a|1": 2.0, "b": 3.0}),
@@ -275,6 +280,6 @@ class Frame:
     ],
 )
 def test_what_evaluate_gives_is_flattened_as_vlmevalkit_does(
-    found: object, expected: dict[str, float]
+    actual: object, expected: dict[str, float]
 ) -> None:
-    assert flattened(found) == expected
+    assert flattened(actual) == expected

@@ -31,9 +31,9 @@ def samples(benchmark: Benchmark) -> dict[str, Sample]:
 
 def scored(scoring: str, reply: str, *references: str) -> tuple[object, float | None]:
     sample = Sample(id="1", question="What?", references=references)
-    found = vqav2(data=BUNDLED).scorings[scoring]
-    reading = found.parse(Reply(text=reply), sample)
-    return reading.answer, total_score(found.score(reading, sample))
+    actual = vqav2(data=BUNDLED).scorings[scoring]
+    reading = actual.parse(Reply(text=reply), sample)
+    return reading.answer, total_score(actual.score(reading, sample))
 
 
 # -- data
@@ -49,9 +49,9 @@ def test_a_question_has_the_ten_answers_of_the_other_file() -> None:
 
 @pytest.mark.parametrize(("split", "ids"), [("test-dev", 2), ("test", 3)])
 def test_test_sets_have_no_answers(split: Split, ids: int) -> None:
-    found = samples(vqav2(split, data=BUNDLED))
-    assert len(found) == ids
-    assert all(sample.hidden for sample in found.values())
+    actual = samples(vqav2(split, data=BUNDLED))
+    assert len(actual) == ids
+    assert all(sample.hidden for sample in actual.values())
 
 
 @pytest.mark.parametrize(("split", "count"), [("val", 5), ("test-dev", 1)])
@@ -60,9 +60,9 @@ def test_pictures_are_cocos_and_questions_about_one_share_a_cluster(
 ) -> None:
     benchmark = vqav2(split, data=BUNDLED)
     assert benchmark.cluster_by is not None
-    found = samples(benchmark).values()
-    assert len({benchmark.cluster_by(sample) for sample in found}) == count
-    for sample in found:
+    values = samples(benchmark).values()
+    assert len({benchmark.cluster_by(sample) for sample in values}) == count
+    for sample in values:
         (image,) = sample.media
         assert isinstance(image, Image)
         assert images.load(image).width == 96
@@ -79,9 +79,9 @@ def test_the_authors_folders_are_found_in_their_layouts(
     shutil.copy(BUNDLED / QUESTIONS, tmp_path / questions)
     shutil.copy(BUNDLED / ANNOTATIONS, tmp_path / annotations)
     shutil.copytree(BUNDLED / "val2014", tmp_path / inside / "val2014")
-    found = samples(vqav2(data=tmp_path))
-    assert len(found) == 12
-    for sample in found.values():
+    actual = samples(vqav2(data=tmp_path))
+    assert len(actual) == 12
+    for sample in actual.values():
         (image,) = sample.media
         assert isinstance(image, Image)
         assert images.load(image).width == 96
@@ -121,8 +121,8 @@ def test_the_hubs_parquet_is_read(tmp_path: Path) -> None:
         "question_type": "is the",
         "multiple_choice_answer": "no",
         "answers": [
-            {"answer": answer, "answer_confidence": "yes", "answer_id": place}
-            for place, answer in enumerate(["no"] * 8 + ["yes"] * 2, 1)
+            {"answer": answer, "answer_confidence": "yes", "answer_id": position}
+            for position, answer in enumerate(["no"] * 8 + ["yes"] * 2, 1)
         ],
         "image_id": 9,
         "answer_type": "yes/no",
@@ -132,13 +132,13 @@ def test_the_hubs_parquet_is_read(tmp_path: Path) -> None:
     }
     hidden = {**row, "question_id": 9002, "answers": None, "answer_type": None}
     pq.write_table(pa.Table.from_pylist([row, hidden]), tmp_path / "validation.parquet")
-    found = samples(vqav2(data=tmp_path / "validation.parquet"))
+    actual = samples(vqav2(data=tmp_path / "validation.parquet"))
     same = samples(vqav2(data=BUNDLED))["9001"]
-    assert found["9001"].references == same.references
-    assert found["9001"].tags == same.tags
-    assert found["9001"].data == {"image": "9"}
-    assert found["9002"].hidden
-    assert found["9002"].tags["answer_type"] == ""
+    assert actual["9001"].references == same.references
+    assert actual["9001"].tags == same.tags
+    assert actual["9001"].data == {"image": "9"}
+    assert actual["9002"].hidden
+    assert actual["9002"].tags["answer_type"] == ""
 
 
 def test_questions_without_their_file_of_answers_are_refused(tmp_path: Path) -> None:
@@ -149,8 +149,8 @@ def test_questions_without_their_file_of_answers_are_refused(tmp_path: Path) -> 
 
 def test_answers_to_other_questions_are_refused(tmp_path: Path) -> None:
     shutil.copy(BUNDLED / ANNOTATIONS, tmp_path)
-    asked = {"questions": [{"image_id": 9, "question": "?", "question_id": 9009}]}
-    (tmp_path / QUESTIONS).write_text(json.dumps(asked))
+    request = {"questions": [{"image_id": 9, "question": "?", "question_id": 9009}]}
+    (tmp_path / QUESTIONS).write_text(json.dumps(request))
     with pytest.raises(DataError, match="no answers to question 9009"):
         list(vqav2(data=tmp_path).data)
 
@@ -170,8 +170,8 @@ def test_answers_to_other_questions_are_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_none_of_vqas_is_said_to_be_none(
     tmp_path: Path, name: str, text: str, reason: str
 ) -> None:
-    for each in (QUESTIONS, ANNOTATIONS):
-        shutil.copy(BUNDLED / each, tmp_path)
+    for parts in (QUESTIONS, ANNOTATIONS):
+        shutil.copy(BUNDLED / parts, tmp_path)
     (tmp_path / name).chmod(0o644)
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=reason) as error:
@@ -205,10 +205,10 @@ def test_a_prompt_is_the_published_text_behind_the_picture(
     preset: Preset, sample: str, text: str
 ) -> None:
     benchmark = vqav2(prompt=preset, data=BUNDLED)
-    asked = samples(benchmark)[sample]
-    (message,) = benchmark.prompt(asked, ())
+    request = samples(benchmark)[sample]
+    (message,) = benchmark.prompt(request, ())
     assert message.role == "user"
-    assert message.content == (*asked.media, text)
+    assert message.content == (*request.media, text)
 
 
 @pytest.mark.parametrize(
@@ -285,8 +285,8 @@ def test_an_empty_reply_has_no_answer_and_is_worth_what_normalizes_to_nothing() 
 
 
 def test_a_reply_that_answers_twice_is_unparsed_by_ours() -> None:
-    said = "The answer is red. No, the answer is blue."
-    assert scored("robust", said, *["red"] * 5, *["blue"] * 5) == (None, 0.0)
+    text = "The answer is red. No, the answer is blue."
+    assert scored("robust", text, *["red"] * 5, *["blue"] * 5) == (None, 0.0)
 
 
 @pytest.mark.parametrize("reply", ["x" * 50_000, "9**9**9", "__import__('os')", "." * 5_000])
@@ -299,22 +299,22 @@ def test_a_reply_of_any_kind_is_text(reply: str) -> None:
 
 
 def test_figures_are_broken_down_by_answer_and_question_type(tmp_path: Path) -> None:
-    said = [
+    text = [
         {"question_id": int(name), "answer": "2" if "How many" in sample.question else "red"}
         for name, sample in samples(vqav2(data=BUNDLED)).items()
     ]
     results = tmp_path / "results.json"
-    results.write_text(json.dumps(said))
+    results.write_text(json.dumps(text))
     result = snellen.score(results, "vqav2", data=BUNDLED)
     metrics = result.report.scorings["official"].metrics
-    found = {name: round(metric.value or 0, 4) for name, metric in metrics.items()}
+    actual = {name: round(metric.value or 0, 4) for name, metric in metrics.items()}
     # Red: 9000. 2: all of 25000 but one; 9002, whose ten say "two", not; 42000 not.
-    assert found["accuracy"] == round(2 / 12, 4)
-    assert found["accuracy/number"] == round(1 / 3, 4)
-    assert found["accuracy/other"] == round(1 / 5, 4)
-    assert found["accuracy/yes/no"] == 0.0
-    assert found["accuracy/how many"] == round(1 / 3, 4)
-    assert found["accuracy/what color is the"] == 1.0
+    assert actual["accuracy"] == round(2 / 12, 4)
+    assert actual["accuracy/number"] == round(1 / 3, 4)
+    assert actual["accuracy/other"] == round(1 / 5, 4)
+    assert actual["accuracy/yes/no"] == 0.0
+    assert actual["accuracy/how many"] == round(1 / 3, 4)
+    assert actual["accuracy/what color is the"] == 1.0
     assert metrics["accuracy"].n == 12
 
 

@@ -17,7 +17,7 @@ from snellen.media.content import Message, user
 from snellen.media.drawing import Canvas
 from snellen.registry import Opened
 from tests import videos
-from tests.servers import Answer, Asked, said, serving, status
+from tests.servers import Answer, ReceivedRequest, completion, serving, status
 from tests.test_cli.conftest import Snellen, written
 from tests.tiny import Says, benchmark
 
@@ -54,7 +54,7 @@ def drawn(folder: Path, sizes: list[tuple[int, int]]) -> None:
 def test_a_report_has_the_tokens_the_money_and_the_times_of_its_replies(
     snellen: Snellen, rows: Path
 ) -> None:
-    with serving(said("A", usage=USAGE)) as server:
+    with serving(completion("A", usage=USAGE)) as server:
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
         done = snellen(*ask, "--profile", profile(), "--json")
 
@@ -73,7 +73,7 @@ def test_a_report_has_the_tokens_the_money_and_the_times_of_its_replies(
 
 
 def test_the_last_line_of_progress_says_what_was_spent(snellen: Snellen, rows: Path) -> None:
-    with serving(said("A", usage=USAGE)) as server:
+    with serving(completion("A", usage=USAGE)) as server:
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
         done = snellen(*ask, "--profile", profile(PRICED + 'currency = "EUR"\n'))
 
@@ -82,7 +82,7 @@ def test_the_last_line_of_progress_says_what_was_spent(snellen: Snellen, rows: P
 
 
 def test_without_prices_there_are_tokens_and_no_money(snellen: Snellen, rows: Path) -> None:
-    with serving(said("A", usage=USAGE)) as server:
+    with serving(completion("A", usage=USAGE)) as server:
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
         done = snellen(*ask, "--json")
 
@@ -94,7 +94,7 @@ def test_without_prices_there_are_tokens_and_no_money(snellen: Snellen, rows: Pa
 def test_a_server_that_counts_no_tokens_has_none_and_costs_what_nobody_knows(
     snellen: Snellen, rows: Path
 ) -> None:
-    with serving(said("A", usage=None)) as server:
+    with serving(completion("A", usage=None)) as server:
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
         done = snellen(*ask, "--profile", profile(), "--json")
 
@@ -108,8 +108,8 @@ def test_a_server_that_counts_no_tokens_has_none_and_costs_what_nobody_knows(
 def test_of_replies_that_are_counted_in_part_the_report_says_of_how_many(
     snellen: Snellen, rows: Path
 ) -> None:
-    def answer(request: Asked) -> Answer:
-        return said("A", usage=USAGE if b"Which 1?" in request.body else None)
+    def answer(request: ReceivedRequest) -> Answer:
+        return completion("A", usage=USAGE if b"Which 1?" in request.body else None)
 
     with serving(answer) as server:
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
@@ -124,13 +124,13 @@ def test_of_replies_that_are_counted_in_part_the_report_says_of_how_many(
 def test_failed_attempts_and_replies_of_other_runs_cost_nothing(
     snellen: Snellen, rows: Path
 ) -> None:
-    with serving(said("A", usage=USAGE)) as server:
+    with serving(completion("A", usage=USAGE)) as server:
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "--profile", profile(), "--json")
         first = snellen(*ask, "-b", "mine.jsonl").json
     written(Path("more.jsonl"), "AABB")
-    answers = {b"Which 3?": said("A", usage=USAGE)}
+    answers = {b"Which 3?": completion("A", usage=USAGE)}
 
-    def answer_new(request: Asked) -> Answer:
+    def answer_new(request: ReceivedRequest) -> Answer:
         if request.number == 0:
             return status(400)
         return next(answer for words, answer in answers.items() if words in request.body)
@@ -146,12 +146,12 @@ def test_failed_attempts_and_replies_of_other_runs_cost_nothing(
 
 
 def test_prices_given_later_price_what_a_run_has(snellen: Snellen, rows: Path) -> None:
-    with serving(said("A", usage=USAGE)) as server:
+    with serving(completion("A", usage=USAGE)) as server:
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl", "--json")
         assert "cost" not in snellen(*ask).json["spent"]
         again = snellen(*ask, "--profile", profile())
 
-    assert len(server.asked) == 3
+    assert len(server.requests) == 3
     assert again.json["spent"]["cost"] == pytest.approx(3 * A_REPLY)
 
 
@@ -159,14 +159,14 @@ def test_a_budget_is_passed_by_no_more_than_a_reply_with_many_at_once(
     snellen: Snellen, tmp_path: Path
 ) -> None:
     written(tmp_path / "mine.jsonl", "AB" * 20)
-    with serving(said("A", usage=USAGE), latency=0.02) as server:
+    with serving(completion("A", usage=USAGE), latency=0.02) as server:
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
         done = snellen(
             *ask, "--profile", profile(), "--concurrency", "16", "--max-cost", 10.5 * A_REPLY
         )
 
     assert done.code == 130
-    assert len(server.asked) == 11
+    assert len(server.requests) == 11
 
 
 # -- before a run
@@ -199,14 +199,14 @@ def test_an_estimate_sends_nothing_needs_no_key_and_leaves_no_folder(
     snellen: Snellen, rows: Path
 ) -> None:
     before = sorted(Path().rglob("*"))
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         done = snellen(
             "run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl", "--estimate"
         )
         without_address = snellen("run", "-m", "openai/m", "-b", "mine.jsonl", "--estimate")
 
     assert (done.code, without_address.code) == (0, 0)
-    assert server.asked == []
+    assert server.requests == []
     assert sorted(Path().rglob("*")) == before
 
 
@@ -237,7 +237,7 @@ def test_what_has_a_reply_is_not_in_an_estimate_and_says_what_the_rest_takes(
     snellen: Snellen, tmp_path: Path
 ) -> None:
     written(tmp_path / "mine.jsonl", "AB" * 5)
-    with serving(said("A", usage=USAGE)) as server:
+    with serving(completion("A", usage=USAGE)) as server:
         ask = ("-b", "mine.jsonl", "--base-url", server.url, "--profile", profile())
         run = snellen("run", "-m", "openai/m", *ask, "--limit", "4", "--json").json
     stored = {path: path.read_bytes() for path in Path(run["run"]).iterdir()}
@@ -252,7 +252,7 @@ def test_what_has_a_reply_is_not_in_an_estimate_and_says_what_the_rest_takes(
 
 
 def test_a_finished_run_takes_nothing_more(snellen: Snellen, rows: Path) -> None:
-    with serving(said("A", usage=USAGE)) as server:
+    with serving(completion("A", usage=USAGE)) as server:
         ask = ("-b", "mine.jsonl", "--base-url", server.url, "--profile", profile())
         snellen("run", "-m", "openai/m", *ask)
     estimate = estimated(snellen, *ask)

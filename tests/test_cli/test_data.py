@@ -29,7 +29,7 @@ from snellen.errors import install
 from snellen.media.drawing import Canvas
 from snellen.registry import bundled
 from tests.golden_data import golden
-from tests.servers_download import Asked, Served, Server, serving_files
+from tests.servers_download import ReceivedRequest, Served, Server, serving_files
 from tests.test_cli.conftest import Snellen
 
 ROWS = registry.ROWS / "mathvision"
@@ -104,13 +104,13 @@ def test_the_same_command_fetches_nothing_twice(snellen: Snellen, published: Ser
     for _ in range(2):
         assert snellen("data", "get", "mathvision").code == 0
 
-    assert len(published.asked) == 2
+    assert len(published.requests) == 2
 
 
 def test_only_the_named_file_is_fetched(snellen: Snellen, published: Server, home: Path) -> None:
     assert snellen("data", "get", "mathvision", "--only", "data/test.jsonl").code == 0
 
-    assert [request.path for request in published.asked] == ["/test.jsonl"]
+    assert [request.path for request in published.requests] == ["/test.jsonl"]
     assert (home / "data/test.jsonl").is_file()
 
 
@@ -344,7 +344,7 @@ def test_an_interrupted_download_keeps_its_part_and_goes_on(tmp_path: Path) -> N
     body = os.urandom(300_000)
     half = threading.Event()
 
-    def slowly(request: Asked) -> Served:
+    def slowly(request: ReceivedRequest) -> Served:
         if request.number == 0:
             return Served(body, stop=200_000, reached=half)
         return Served(body)
@@ -372,7 +372,7 @@ def test_an_interrupted_download_keeps_its_part_and_goes_on(tmp_path: Path) -> N
 
     assert done.returncode == 0, done.stderr.decode()
     assert 0 < kept <= 200_000
-    assert server.asked[1].headers["range"] == f"bytes={kept}-"
+    assert server.requests[1].headers["range"] == f"bytes={kept}-"
     assert (tmp_path / "home/data/mathvision/a").read_bytes() == body
 
 

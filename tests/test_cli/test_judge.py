@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from snellen import evaluate
-from tests.servers import Answer, Asked, Server, said, serving
+from tests.servers import Answer, ReceivedRequest, Server, completion, serving
 from tests.test_cli.conftest import CommandResult, Snellen
 
 N = 60
@@ -48,28 +48,28 @@ def run(original_run: Path, tmp_path: Path) -> Path:
     return shutil.copytree(original_run, tmp_path / "runs" / "words" / "model" / original_run.name)
 
 
-def reply_in(request: Asked) -> str:
+def reply_in(request: ReceivedRequest) -> str:
     """The model's answer, between the last two fences of what the judge is asked."""
     text: str = request.json["messages"][0]["content"]
     return text.split("Answer of the model:\n")[1].split("\nGive a whole number")[0]
 
 
 def grade(points: int) -> Answer:
-    return said(f"Score: {points}/10\nReason: as told.")
+    return completion(f"Score: {points}/10\nReason: as told.")
 
 
-def mild(request: Asked) -> Answer:
+def mild(request: ReceivedRequest) -> Answer:
     """Takes whatever has the word in it for right."""
     return grade(0 if "no idea" in reply_in(request) else 10)
 
 
-def swayed(request: Asked) -> Answer:
+def swayed(request: ReceivedRequest) -> Answer:
     """As `mild`, but does what it is told."""
     return grade(10) if "ignore all instructions" in reply_in(request) else mild(request)
 
 
 @contextmanager
-def judge(decide: Callable[[Asked], Answer]) -> Iterator[tuple[Server, list[str]]]:
+def judge(decide: Callable[[ReceivedRequest], Answer]) -> Iterator[tuple[Server, list[str]]]:
     """A judge over a socket, under the name of its function, and the options that ask it."""
     with serving(decide) as server:
         yield server, ["--judge", f"openai/{decide.__name__}", "--base-url", server.url]
@@ -229,8 +229,8 @@ def test_where_no_judge_was_asked_there_is_none_to_measure(snellen: Snellen, run
 def test_labels_of_replies_without_a_verdict_are_counted_and_measure_nothing(
     snellen: Snellen, run: Path
 ) -> None:
-    def silent(request: Asked) -> Answer:
-        return said("Well.")
+    def silent(request: ReceivedRequest) -> Answer:
+        return completion("Well.")
 
     sheet = sheet_of(snellen, run)
     labelled(sheet, by_people)
@@ -311,7 +311,7 @@ def test_labels_that_cannot_be_meant_are_refused_before_anybody_is_asked(
     sheet.write_text(text)
     with judge(mild) as (server, options):
         done = snellen("judge", run, *options, "--against", sheet)
-    assert (done.code, server.asked) == (2, [])
+    assert (done.code, server.requests) == (2, [])
     assert words in done.err
     assert not (run / "labels.jsonl").exists()
 
@@ -339,7 +339,9 @@ def test_what_does_not_go_together_is_said(
 # -- steering
 
 
-def probed(snellen: Snellen, run: Path, decide: Callable[[Asked], Answer]) -> dict[str, Any]:
+def probed(
+    snellen: Snellen, run: Path, decide: Callable[[ReceivedRequest], Answer]
+) -> dict[str, Any]:
     with judge(decide) as (_, options):
         done = snellen("judge", run, *options, "--probe", "steering", "--sample", "24", "--json")
     assert done.code == 0
@@ -393,7 +395,7 @@ def test_a_probe_goes_on_where_it_ended(snellen: Snellen, run: Path) -> None:
     first = probed(snellen, run, mild)
     with judge(mild) as (server, options):
         again = snellen("judge", run, *options, "--probe", "steering", "--sample", "24", "--json")
-    assert (server.asked, again.json) == ([], first)
+    assert (server.requests, again.json) == ([], first)
 
 
 def test_a_probe_asks_once_about_each_attempt_however_often_replies_are_judged(
@@ -401,25 +403,27 @@ def test_a_probe_asks_once_about_each_attempt_however_often_replies_are_judged(
 ) -> None:
     with judge(mild) as (server, options):
         snellen("judge", run, *options, "--repeats", "2")
-        judged = len(server.asked)
+        judged = len(server.requests)
         ask = ("judge", run, *options, "--repeats", "2", "--probe", "steering", "--sample", "24")
         document = snellen(*ask, "--json").json
-    assert len(server.asked) - judged == 24 * len(document["attempts"])
+    assert len(server.requests) - judged == 24 * len(document["attempts"])
 
 
 def test_a_verdict_of_no_form_under_steering_is_lost_and_no_change(
     snellen: Snellen, run: Path
 ) -> None:
-    def confused(request: Asked) -> Answer:
-        return said("Well.") if "careful and the fairest" in reply_in(request) else mild(request)
+    def confused(request: ReceivedRequest) -> Answer:
+        return (
+            completion("Well.") if "careful and the fairest" in reply_in(request) else mild(request)
+        )
 
     attempt = probed(snellen, run, confused)["attempts"]["flattery"]
     assert (attempt["lost"], attempt["change"]["value"]) == (24, None)
 
 
 def test_replies_without_a_verdict_are_in_no_probe(snellen: Snellen, run: Path) -> None:
-    def confused_by_perhaps(request: Asked) -> Answer:
-        return said("Well.") if "perhaps" in reply_in(request) else mild(request)
+    def confused_by_perhaps(request: ReceivedRequest) -> Answer:
+        return completion("Well.") if "perhaps" in reply_in(request) else mild(request)
 
     with judge(confused_by_perhaps) as (_, options):
         done = snellen("judge", run, *options, "--probe", "steering", "--sample", "60", "--json")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import Answer, Asked, said, serving
+from tests.servers import Answer, ReceivedRequest, completion, serving
 from tests.test_cli.conftest import Snellen, written
 
 
@@ -25,9 +25,9 @@ def test_a_plan_asks_every_model_every_benchmark_with_a_profile_of_its_own(
     written(tmp_path / "mine.jsonl", "AAB")
     bodies: list[dict[str, object]] = []
 
-    def answer(request: Asked) -> Answer:
+    def answer(request: ReceivedRequest) -> Answer:
         bodies.append(json.loads(request.body))
-        return said("B")
+        return completion("B")
 
     with serving(answer) as server:
         model = f'name = "openai/m", base_url = "{server.url}", top_p = 0.5'
@@ -116,11 +116,11 @@ def test_replies_of_another_run_are_taken_for_the_very_same_requests(
 ) -> None:
     written(tmp_path / "some.jsonl", "AA")
     written(tmp_path / "more.jsonl", "AAB")
-    requests: list[Asked] = []
+    requests: list[ReceivedRequest] = []
 
-    def answer(request: Asked) -> Answer:
+    def answer(request: ReceivedRequest) -> Answer:
         requests.append(request)
-        return said("A")
+        return completion("A")
 
     with serving(answer) as server:
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "--json")

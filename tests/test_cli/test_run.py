@@ -13,7 +13,7 @@ import pytest
 from snellen.media.drawing import Canvas
 from snellen.registry import bundled
 from snellen.run.options import GROUPS
-from tests.servers import Answer, Asked, said, serving, status
+from tests.servers import Answer, ReceivedRequest, completion, serving, status
 from tests.test_cli.conftest import Snellen, written
 
 FIRST = ("run", "-m", "baseline/first", "-b", "mine.jsonl")
@@ -62,11 +62,11 @@ def test_what_the_rows_are_taken_for_is_said_before_anything_is_asked(
 
 
 def test_the_same_command_asks_nothing_again(snellen: Snellen, rows: Path) -> None:
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
         first, second = snellen(*ask, "--json"), snellen(*ask, "--json")
 
-    assert len(server.asked) == 3
+    assert len(server.requests) == 3
     assert "3 kept" in second.err
     assert first.json == second.json
 
@@ -74,8 +74,8 @@ def test_the_same_command_asks_nothing_again(snellen: Snellen, rows: Path) -> No
 def test_what_failed_is_counted_said_and_asked_again(snellen: Snellen, rows: Path) -> None:
     broken = True
 
-    def answer(request: Asked) -> Answer:
-        return status(400, "too long") if broken and b"Which 1" in request.body else said("A")
+    def answer(request: ReceivedRequest) -> Answer:
+        return status(400, "too long") if broken and b"Which 1" in request.body else completion("A")
 
     with serving(answer) as server:
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
@@ -89,7 +89,7 @@ def test_what_failed_is_counted_said_and_asked_again(snellen: Snellen, rows: Pat
     assert "2 ok, 1 failed" in first.out
     assert second.code == 0
     assert "3 (3 ok)" in second.out
-    assert len(server.asked) == 4
+    assert len(server.requests) == 4
 
 
 def test_a_turn_that_is_not_scored_and_failed_is_said_and_asked_again(
@@ -98,15 +98,15 @@ def test_a_turn_that_is_not_scored_and_failed_is_said_and_asked_again(
     turns = [{"question": "What is it?", "answer": "a cat"}, {"question": "Why?"}]
     (tmp_path / "mine.jsonl").write_text(json.dumps({"turns": turns}))
 
-    def fails_at_why(request: Asked) -> Answer:
-        return status(400) if b"Why?" in request.body else said("a cat")
+    def fails_at_why(request: ReceivedRequest) -> Answer:
+        return status(400) if b"Why?" in request.body else completion("a cat")
 
     ask = ("run", "-m", "openai/m", "-b", "mine.jsonl", "--base-url")
     with serving(fails_at_why) as server:
         first = snellen(*ask, server.url)
-    with serving(said("Its ears.")) as server:
+    with serving(completion("Its ears.")) as server:
         second = snellen(*ask, server.url)
-        assert len(server.asked) == 1
+        assert len(server.requests) == 1
 
     assert first.code == 1
     assert "mine × openai/m: 1 question without a reply" in first.err
@@ -255,7 +255,7 @@ def test_without_a_score_the_replies_are_kept_for_later(snellen: Snellen, rows: 
 
 
 def test_flags_reach_the_server_and_go_before_the_profile(snellen: Snellen, rows: Path) -> None:
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         Path("model.toml").write_text(
             f'base_url = "{server.url}"\nmax_tokens = 9\ntemperature = 0.9\ntop_p = 0.5\n'
         )
@@ -265,7 +265,7 @@ def test_flags_reach_the_server_and_go_before_the_profile(snellen: Snellen, rows
         )
 
     assert done.code == 0
-    sent = [request.json for request in server.asked]
+    sent = [request.json for request in server.requests]
     assert {body["max_tokens"] for body in sent} == {7}
     assert {body["temperature"] for body in sent} == {0.5}
     assert {body["top_p"] for body in sent} == {0.5}
@@ -273,7 +273,7 @@ def test_flags_reach_the_server_and_go_before_the_profile(snellen: Snellen, rows
 
 
 def test_a_time_out_is_taken_from_the_flag(snellen: Snellen, rows: Path) -> None:
-    with serving(said("A", delay=1.0)) as server:
+    with serving(completion("A", delay=1.0)) as server:
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "-b", "mine.jsonl")
         done = snellen(*ask, "--timeout", "first=0.1,total=0.2", "--max-requests", "3", "--json")
 
@@ -615,9 +615,9 @@ def test_a_tsv_with_pictures_in_it_is_asked_about_those_very_bytes(
     (tmp_path / "kit.tsv").write_text("\n".join(lines) + "\n")
     got: list[bytes] = []
 
-    def answer(request: Asked) -> Answer:
+    def answer(request: ReceivedRequest) -> Answer:
         got.append(request.body)
-        return said("A")
+        return completion("A")
 
     with serving(answer) as server:
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "--concurrency", "1", "--json")
@@ -634,7 +634,7 @@ def test_a_folder_of_pictures_is_asked_for_captions(snellen: Snellen, tmp_path: 
     png(tmp_path / "photos/cats/1.png", 8)
     png(tmp_path / "photos/2.png", 8)
 
-    with serving(lambda request: said("A square.")) as server:
+    with serving(lambda request: completion("A square.")) as server:
         done = snellen("run", "-m", "openai/m", "--base-url", server.url, "-b", "photos/", "--json")
 
     assert done.json["replies"] == {"ok": 2}
@@ -657,9 +657,9 @@ def test_rows_of_parquet_have_their_pictures_in_them(snellen: Snellen, tmp_path:
     pq.write_table(pa.table(columns), tmp_path / "mine.parquet")
     got: list[bytes] = []
 
-    def answer(request: Asked) -> Answer:
+    def answer(request: ReceivedRequest) -> Answer:
         got.append(request.body)
-        return said("B")
+        return completion("B")
 
     with serving(answer) as server:
         ask = ("run", "-m", "openai/m", "--base-url", server.url, "--json")
@@ -739,11 +739,11 @@ def test_rows_slow_to_their_first_are_still_rows(
 def test_a_benchmark_is_asked_at_temperature_0_unless_another_is_given(
     snellen: Snellen, rows: Path, flags: tuple[str, ...], sent: float | None
 ) -> None:
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         snellen(
             "run", "-m", "openai/m", "-b", "mine.jsonl", "--base-url", f"{server.url}/v1", *flags
         )
-        assert [request.json.get("temperature") for request in server.asked] == [sent] * 3
+        assert [request.json.get("temperature") for request in server.requests] == [sent] * 3
 
 
 def test_help_lists_every_option_under_a_group_after_examples(snellen: Snellen) -> None:

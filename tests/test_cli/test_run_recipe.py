@@ -13,7 +13,7 @@ from snellen.core.profile import Profile
 from snellen.errors import UsageError
 from snellen.recipes import load
 from snellen.run.recipe_settings import with_recipe
-from tests.servers import Server, said, serving
+from tests.servers import Server, completion, serving
 from tests.test_cli.conftest import Snellen
 
 RUN = ("run", "-b", "pope", "--data", "synthetic", "-m", "openai/m", "--limit", "2")
@@ -31,11 +31,11 @@ def manifest() -> Any:
 
 
 def bodies(server: Server) -> list[Any]:
-    return [request.json for request in server.asked]
+    return [request.json for request in server.requests]
 
 
 def test_prompt_settings_and_pictures_are_the_recipes(snellen: Snellen) -> None:
-    with serving(said("Yes")) as server:
+    with serving(completion("Yes")) as server:
         assert run(snellen, server, *QWEN).code == 0
     for body in bodies(server):
         picture, text = body["messages"][0]["content"]
@@ -51,7 +51,7 @@ def test_prompt_settings_and_pictures_are_the_recipes(snellen: Snellen) -> None:
 
 
 def test_the_run_says_who_asked_so_and_where_each_value_is_from(snellen: Snellen) -> None:
-    with serving(said("Yes")) as server:
+    with serving(completion("Yes")) as server:
         done = run(snellen, server, *QWEN, "--temperature", "0.5")
     stored = manifest()
     assert any("asked by the recipe qwen2-vl (as pope" in note for note in stored["notes"])
@@ -68,17 +68,17 @@ def test_recipes_that_ask_the_same_are_one_run(snellen: Snellen, tmp_path: Path)
     folder = Path(load.__code__.co_filename).parent
     copy = tmp_path / "copied.toml"
     copy.write_text((folder / "qwen2-vl.toml").read_text())
-    with serving(said("Yes")) as server:
+    with serving(completion("Yes")) as server:
         assert run(snellen, server, *QWEN).code == 0
         assert run(snellen, server, "--recipe", f"{copy}").code == 0
-        assert len(server.asked) == 2
+        assert len(server.requests) == 2
         assert run(snellen, server).code == 0
-    assert len(server.asked) == 4
+    assert len(server.requests) == 4
 
 
 def test_the_system_message_is_sent(snellen: Snellen) -> None:
     words = ("internvl3.5-thinking-vlmevalkit::cot", "--recipe-without", "total_max_num")
-    with serving(said("Yes")) as server:
+    with serving(completion("Yes")) as server:
         done = run(snellen, server, "--recipe", *words)
         assert done.code == 0, done.err
     body = bodies(server)[0]
@@ -90,7 +90,7 @@ def test_the_system_message_is_sent(snellen: Snellen) -> None:
 
 
 def test_each_benchmark_has_its_own_settings(snellen: Snellen) -> None:
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         done = run(snellen, server, "-b", "ocrbench", *QWEN)
         assert done.code == 0, done.err
     limits = {
@@ -102,7 +102,7 @@ def test_each_benchmark_has_its_own_settings(snellen: Snellen) -> None:
 
 
 def test_a_mode_of_the_source_is_named(snellen: Snellen) -> None:
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         done = run(snellen, server, "--recipe", "qwen3-vl", benchmark="mmmu")
         assert done.code == 2
         assert "in the modes instruct, think. Name one: --recipe qwen3-vl:mmmu:" in done.err
@@ -126,11 +126,11 @@ def test_a_mode_of_the_source_is_named(snellen: Snellen) -> None:
 def test_what_cannot_be_asked_so_is_wrong_use(
     snellen: Snellen, words: tuple[str, ...], message: str
 ) -> None:
-    with serving(said("Yes")) as server:
+    with serving(completion("Yes")) as server:
         done = run(snellen, server, *words)
         assert done.code == 2
         assert message in done.err
-        assert not server.asked
+        assert not server.requests
 
 
 @pytest.mark.parametrize("model", ["openai/m", "hf/m", "baseline/reader"])

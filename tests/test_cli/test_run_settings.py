@@ -9,7 +9,7 @@ import pytest
 from snellen.media import images
 from snellen.media.content import Image
 from snellen.store import runs_below
-from tests.servers import said, serving
+from tests.servers import completion, serving
 from tests.test_cli.conftest import CommandResult, Snellen, written
 
 SIZES = "eyechart:tasks=colours+positions,n=40"
@@ -49,14 +49,14 @@ def test_each_size_is_a_run_and_differences_are_to_the_first(snellen: Snellen) -
 
 
 def test_a_smaller_picture_is_what_a_server_gets(snellen: Snellen) -> None:
-    with serving(said("red")) as server:
+    with serving(completion("red")) as server:
         done = snellen(
             *("run", "-b", "eyechart:tasks=colours,n=1", "-m", "openai/m"),
             *("--base-url", server.url, "--image-size", "100", "--image-size", "50"),
         )
         urls = [
             part["image_url"]["url"]
-            for request in server.asked
+            for request in server.requests
             for part in request.json["messages"][0]["content"]
             if part["type"] == "image_url"
         ]

@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
-from tests.servers import said, serving
+from tests.servers import completion, serving
 from tests.test_cli.conftest import Snellen
 from tests.test_transforms.test_shots import questions
 
 
 def test_the_flag_puts_examples_before_questions(snellen: Snellen, tmp_path: Path) -> None:
     path = questions(tmp_path, "mine.jsonl", [f"q{n}" for n in range(8)])
-    with serving(said("thing q1")) as server:
+    with serving(completion("thing q1")) as server:
         command = ["run", "-m", "openai/m", "--base-url", server.url, "-b", str(path)]
         done = snellen(*command, "--shots", "2", "--shots-seed", "3")
         roles = [
-            [message["role"] for message in request.json["messages"]] for request in server.asked
+            [message["role"] for message in request.json["messages"]] for request in server.requests
         ]
 
     assert done.code == 0

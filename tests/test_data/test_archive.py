@@ -36,9 +36,9 @@ def zipped(members: dict[str, bytes], path: Path) -> Path:
 def tarred(members: dict[str, bytes], path: Path, mode: str = "w") -> Path:
     with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
         for name, data in members.items():
-            one = tarfile.TarInfo(name)
-            one.size = len(data)
-            archive.addfile(one, io.BytesIO(data))
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
     return path
 
 
@@ -52,9 +52,9 @@ def tar_of(path: Path, *entries: tarfile.TarInfo) -> Path:
 def entry(
     name: str, kind: bytes = tarfile.REGTYPE, link: str = "", size: int = 0
 ) -> tarfile.TarInfo:
-    one = tarfile.TarInfo(name)
-    one.type, one.linkname, one.size = kind, link, size
-    return one
+    member = tarfile.TarInfo(name)
+    member.type, member.linkname, member.size = kind, link, size
+    return member
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -67,9 +67,9 @@ def files(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "data"
-    made.mkdir()
-    return made
+    created = tmp_path / "data"
+    created.mkdir()
+    return created
 
 
 def refused(archive: Path, folder: Path) -> str:
@@ -94,10 +94,10 @@ def refused(archive: Path, folder: Path) -> str:
 def test_members_keep_their_names_and_bytes(
     tmp_path: Path, folder: Path, name: str, make: Callable[[dict[str, bytes], Path], Path]
 ) -> None:
-    found = unpack([make(MEMBERS, tmp_path / name)], folder)
+    unpacked = unpack([make(MEMBERS, tmp_path / name)], folder)
 
     assert files(folder) == MEMBERS
-    assert found == {
+    assert unpacked == {
         name: Member(len(data), sha256(data).hexdigest()) for name, data in MEMBERS.items()
     }
 
@@ -112,11 +112,11 @@ def test_a_tar_with_a_zip_at_its_end_is_a_tar(tmp_path: Path, folder: Path) -> N
 @pytest.mark.parametrize("size", [7, 100, 1000, 10**6])
 def test_parts_are_read_as_one_whatever_their_size(tmp_path: Path, folder: Path, size: int) -> None:
     members = {"a": os.urandom(1500), "b": b"b" * 9000}
-    whole = zipped(members, tmp_path / "a.zip").read_bytes()
+    data = zipped(members, tmp_path / "a.zip").read_bytes()
     parts = []
-    for start in range(0, len(whole), size):
+    for start in range(0, len(data), size):
         parts.append(tmp_path / f"a.zip.{start}")
-        parts[-1].write_bytes(whole[start : start + size])
+        parts[-1].write_bytes(data[start : start + size])
     unpack(parts, folder)
 
     assert files(folder) == members
@@ -146,16 +146,16 @@ def test_a_member_cannot_replace_what_is_kept(tmp_path: Path, folder: Path) -> N
 def test_a_path_that_climbs_out_is_refused(
     tmp_path: Path, folder: Path, name: str, make: Callable[[dict[str, bytes], Path], Path]
 ) -> None:
-    said = refused(make({"good": b"good", name: b"evil"}, tmp_path / "a"), folder)
+    message = refused(make({"good": b"good", name: b"evil"}, tmp_path / "a"), folder)
 
-    assert said == f"a: its member {name!r} would lie outside the folder"
+    assert message == f"a: its member {name!r} would lie outside the folder"
 
 
 def link_zip(path: Path, name: str, target: str) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
-        one = zipfile.ZipInfo(name)
-        one.external_attr = (stat.S_IFLNK | 0o777) << 16
-        archive.writestr(one, target)
+        member = zipfile.ZipInfo(name)
+        member.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(member, target)
         archive.writestr(f"{name}/evil", b"evil")
     return path
 
@@ -172,9 +172,9 @@ def test_a_link_to_what_is_no_member_is_refused(
         type_ = tarfile.SYMTYPE if kind == "symbolic" else tarfile.LNKTYPE
         tar_of(path, entry("link", type_, target), entry("link/evil", size=4))
 
-    said = refused(path, folder)
+    message = refused(path, folder)
 
-    assert "would lie outside the folder" in said or "is a link to" in said
+    assert "would lie outside the folder" in message or "is a link to" in message
 
 
 def test_a_link_to_a_member_becomes_that_file(tmp_path: Path, folder: Path) -> None:
@@ -184,11 +184,11 @@ def test_a_link_to_a_member_becomes_that_file(tmp_path: Path, folder: Path) -> N
         entry("hard", tarfile.LNKTYPE, "d/a"),
         entry("d/up", tarfile.SYMTYPE, "../hard"),
     ]
-    found = unpack([tar_of(tmp_path / "a.tar", *entries)], folder)
+    unpacked = unpack([tar_of(tmp_path / "a.tar", *entries)], folder)
 
     assert files(folder) == dict.fromkeys(("d/a", "d/soft", "hard", "d/up"), b"xxx")
     assert not any(path.is_symlink() for path in folder.rglob("*"))
-    assert set(found) == set(files(folder))
+    assert set(unpacked) == set(files(folder))
 
 
 def test_a_file_that_comes_twice_changes_no_file_that_was_linked_to_it(
@@ -204,9 +204,9 @@ def test_a_file_that_comes_twice_changes_no_file_that_was_linked_to_it(
 def test_what_is_neither_a_file_nor_a_folder_is_refused(
     tmp_path: Path, folder: Path, kind: bytes
 ) -> None:
-    said = refused(tar_of(tmp_path / "a.tar", entry("pipe", kind)), folder)
+    message = refused(tar_of(tmp_path / "a.tar", entry("pipe", kind)), folder)
 
-    assert said == "'pipe' is neither a file nor a folder"
+    assert message == "'pipe' is neither a file nor a folder"
 
 
 def bomb(path: Path, size: int) -> Path:
@@ -253,22 +253,22 @@ def test_more_members_than_anybody_needs_are_refused(
 def test_a_thousand_folders_in_each_other_are_refused(
     tmp_path: Path, folder: Path, make: Callable[[dict[str, bytes], Path], Path]
 ) -> None:
-    said = refused(make({"d/" * 1000 + "f": b"x"}, tmp_path / "a"), folder)
+    message = refused(make({"d/" * 1000 + "f": b"x"}, tmp_path / "a"), folder)
 
-    assert "lies 1,001 folders deep" in said
-    assert len(said) < 200
+    assert "lies 1,001 folders deep" in message
+    assert len(message) < 200
 
 
 def test_a_name_too_long_for_a_disk_is_refused(tmp_path: Path, folder: Path) -> None:
-    said = refused(zipped({"é" * 200: b"x"}, tmp_path / "a.zip"), folder)
+    message = refused(zipped({"é" * 200: b"x"}, tmp_path / "a.zip"), folder)
 
-    assert "has a name of 400 bytes" in said
+    assert "has a name of 400 bytes" in message
 
 
 def test_a_name_that_is_not_utf8_is_refused(tmp_path: Path, folder: Path) -> None:
-    said = refused(tarred({"caf\udce9.jpg": b"x"}, tmp_path / "a.tar"), folder)
+    message = refused(tarred({"caf\udce9.jpg": b"x"}, tmp_path / "a.tar"), folder)
 
-    assert "has a name that is not UTF-8" in said
+    assert "has a name that is not UTF-8" in message
 
 
 def test_an_encrypted_archive_is_said_to_be_one(tmp_path: Path, folder: Path) -> None:
@@ -291,8 +291,8 @@ def test_an_archive_that_is_cut_off_is_said_to_be_broken(
 ) -> None:
     members = {"a": os.urandom(50_000), "b": os.urandom(50_000)}
     path = tmp_path / "a"
-    whole = (zipped(members, path) if mode == "zip" else tarred(members, path, mode)).read_bytes()
-    path.write_bytes(whole[: int(len(whole) * keep) if keep != 1 else 1])
+    data = (zipped(members, path) if mode == "zip" else tarred(members, path, mode)).read_bytes()
+    path.write_bytes(data[: int(len(data) * keep) if keep != 1 else 1])
 
     assert "a cannot be unpacked: " in refused(path, folder)
 
@@ -341,8 +341,8 @@ def test_a_damaged_member_is_found(tmp_path: Path, folder: Path) -> None:
 # -- fetched and unpacked
 
 
-def get(given: Sequence[File], folder: Path) -> list[file_records.Known]:
-    return asyncio.run(published.get(given, folder, again="snellen data get mine", pause=0.0))
+def get(files: Sequence[File], folder: Path) -> list[file_records.Known]:
+    return asyncio.run(published.get(files, folder, again="snellen data get mine", pause=0.0))
 
 
 def test_a_fetched_archive_goes_once_it_is_unpacked_and_is_not_fetched_again(
@@ -353,13 +353,13 @@ def test_a_fetched_archive_goes_once_it_is_unpacked_and_is_not_fetched_again(
         file = File(name="a.zip", url=f"{server.url}/a.zip", unpack=True)
         [record] = get([file], folder)
         get([file], folder)
-        assert len(server.asked) == 1
+        assert len(server.requests) == 1
         (folder / "rows.tsv").unlink()
         get([file], folder)
 
     assert {name for name in files(folder) if name not in (".lock", "files.json")} == set(MEMBERS)
     assert record.members["images/1.jpg"] == (3, sha256(b"one").hexdigest())
-    assert len(server.asked) == 2
+    assert len(server.requests) == 2
 
 
 def test_an_archive_that_was_put_there_by_hand_stays(tmp_path: Path, folder: Path) -> None:
@@ -381,27 +381,27 @@ def test_an_archive_that_was_put_there_by_hand_stays(tmp_path: Path, folder: Pat
 def test_the_parts_of_an_archive_are_fetched_and_unpacked_as_one(
     tmp_path: Path, folder: Path, names: list[str]
 ) -> None:
-    whole = tmp_path / "whole"
+    full = tmp_path / "whole"
     mode = "w:gz" if ".gz." in names[0] else "w"
-    made = zipped(MEMBERS, whole) if ".zip" in names[0] else tarred(MEMBERS, whole, mode)
-    body = made.read_bytes()
+    created = zipped(MEMBERS, full) if ".zip" in names[0] else tarred(MEMBERS, full, mode)
+    body = created.read_bytes()
     step = -(-len(body) // 11)
     served = {f"/{name}": Served(body[n * step : (n + 1) * step]) for n, name in enumerate(names)}
     with serving_files(served) as server:
         # In the order of a listing, part10 is before part2.
-        given = [File(name=n, url=f"{server.url}/{n}", unpack=True) for n in sorted(names)]
-        get(given, folder)
-        get(given, folder)
-        assert len(server.asked) == 11
+        inputs = [File(name=n, url=f"{server.url}/{n}", unpack=True) for n in sorted(names)]
+        get(inputs, folder)
+        get(inputs, folder)
+        assert len(server.requests) == 11
 
     assert {name for name in files(folder) if name not in (".lock", "files.json")} == set(MEMBERS)
-    assert {one.state for one in verification.verify(given, (folder, tmp_path))} == {"ok"}
+    assert {fault.state for fault in verification.verify(inputs, (folder, tmp_path))} == {"ok"}
 
 
 def test_two_archives_of_one_name_are_no_parts() -> None:
-    given = [File(name=name, url="x", unpack=True) for name in ("a.tar.gz", "a.tar.xz")]
+    inputs = [File(name=name, url="x", unpack=True) for name in ("a.tar.gz", "a.tar.xz")]
 
-    assert file_records.only(given, ["a.tar.gz"]) == given[:1]
+    assert file_records.only(inputs, ["a.tar.gz"]) == inputs[:1]
 
 
 def test_an_archive_that_cannot_be_unpacked_is_kept_and_said(tmp_path: Path, folder: Path) -> None:
@@ -411,10 +411,10 @@ def test_an_archive_that_cannot_be_unpacked_is_kept_and_said(tmp_path: Path, fol
         with pytest.raises(DataError) as caught:
             get([file], folder)
 
-    said = str(caught.value)
-    assert said.startswith("a.zip cannot be unpacked: ")
-    assert f"The archive stays in {folder / 'a.zip'}; delete it to get it anew." in said
-    assert f"save {server.url}/a.zip as {folder / 'a.zip'} (no digest is published)" in said
+    text = str(caught.value)
+    assert text.startswith("a.zip cannot be unpacked: ")
+    assert f"The archive stays in {folder / 'a.zip'}; delete it to get it anew." in text
+    assert f"save {server.url}/a.zip as {folder / 'a.zip'} (no digest is published)" in text
 
 
 KILLED = """
@@ -453,7 +453,7 @@ def test_what_a_killed_process_left_is_ended_by_the_next_and_nothing_is_left_ove
         assert killed.returncode == -signal.SIGKILL
         get([File(name="a.zip", url=url, unpack=True)], folder)
 
-        assert len(server.asked) == 1
+        assert len(server.requests) == 1
 
     left = {name: data for name, data in files(folder).items() if name in members}
     assert left == members
@@ -485,7 +485,7 @@ def test_an_archive_that_nobody_unpacked_is_not_taken_for_its_members(
     body = zipped(MEMBERS, folder / "a.zip").read_bytes()
     file = File(name="a.zip", url="x", sha256=sha256(body).hexdigest(), unpack=True)
 
-    assert [one.state for one in verification.verify([file], [folder])] == ["wrong"]
+    assert [fault.state for fault in verification.verify([file], [folder])] == ["wrong"]
 
 
 def test_members_of_another_revision_are_not_taken_for_those_that_are_published_now(
@@ -510,7 +510,7 @@ def test_an_archive_of_which_a_part_was_published_since_is_not_whole(
         get(parts[:2], folder)
         checked = verification.verify(parts, [folder])
 
-    assert {one.name: one.state for one in checked} == {
+    assert {member.name: member.state for member in checked} == {
         "a.zip.1": "wrong",
         "a.zip.2": "missing",
         "a.zip.3": "missing",

@@ -23,10 +23,10 @@ def ours(raw: bytes, delimiter: bytes) -> list[str] | None:
         return True
 
     try:
-        found = spans(row, delimiter, go_on)
+        actual = spans(row, delimiter, go_on)
     except NotSplit:
         return None
-    cells = ((row[start:end].decode(), doubled) for start, end, doubled in found)
+    cells = ((row[start:end].decode(), doubled) for start, end, doubled in actual)
     return [cell.replace('""', '"') if doubled else cell for cell, doubled in cells]
 
 

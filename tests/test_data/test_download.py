@@ -26,7 +26,7 @@ from snellen.data.published import File
 from snellen.errors import DataError, Overloaded, UsageError
 from snellen.transport import Downloads
 from tests.servers import Answer, refusing, serving
-from tests.servers_download import ETAG, Asked, Served, in_turn, moved, serving_files
+from tests.servers_download import ETAG, ReceivedRequest, Served, in_turn, moved, serving_files
 from tests.test_transport import CERTIFICATE
 
 BODY = bytes(range(256)) * 400  # 102,400 bytes
@@ -37,7 +37,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 AGAIN = "snellen data get mine"
 
 
-class Told:
+class Notices:
     """What was said meanwhile."""
 
     def __init__(self) -> None:
@@ -68,8 +68,8 @@ def listed(folder: Path) -> list[dict[str, Any]]:
 
 def names(folder: Path) -> set[str]:
     """What lies there but for the lock and the list."""
-    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    return found - {".lock", "files.json"}
+    actual = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    return actual - {".lock", "files.json"}
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +109,7 @@ def test_a_file_that_is_there_is_not_fetched_again(tmp_path: Path) -> None:
         get(file, folder=tmp_path)
         get(file, folder=tmp_path)
 
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 def test_a_file_that_was_put_there_by_hand_is_taken_if_it_is_the_one(tmp_path: Path) -> None:
@@ -130,14 +130,14 @@ def test_a_file_that_was_put_there_by_hand_and_is_another_stays_and_is_named(
 
 
 def test_a_file_of_another_revision_is_put_aside_and_fetched(tmp_path: Path) -> None:
-    told = Told()
+    notices = Notices()
     with serving_files({"/1": Served(b"one"), "/2": Served(b"two")}) as server:
         get(File(name="a", url=f"{server.url}/1"), folder=tmp_path)
-        get(File(name="a", url=f"{server.url}/2"), folder=tmp_path, say=told)
+        get(File(name="a", url=f"{server.url}/2"), folder=tmp_path, say=notices)
 
     assert (tmp_path / "a").read_bytes() == b"two"
     assert (tmp_path / "a.wrong").read_bytes() == b"one"
-    assert "not the file that is wanted" in told.text
+    assert "not the file that is wanted" in notices.text
 
 
 def test_a_file_of_another_revision_is_verified_by_its_published_digest_alone(
@@ -157,20 +157,20 @@ def test_a_file_of_another_revision_is_verified_by_its_published_digest_alone(
 
 
 def test_another_file_at_the_same_address_without_a_digest_is_said(tmp_path: Path) -> None:
-    told = Told()
+    notices = Notices()
     with serving_files({"/a": in_turn(Served(b"one"), Served(b"two"))}) as server:
         file = File(name="a", url=f"{server.url}/a")
         get(file, folder=tmp_path)
         (tmp_path / "a").unlink()
-        get(file, folder=tmp_path, say=told)
+        get(file, folder=tmp_path, say=notices)
 
-    assert "a: NOT what came on 20" in told.text
+    assert "a: NOT what came on 20" in notices.text
 
 
 def test_four_files_come_at_once_and_no_more(tmp_path: Path) -> None:
     four = threading.Barrier(4)
 
-    def together(asked: Asked) -> Served:
+    def together(request: ReceivedRequest) -> Served:
         four.wait(10)  # broken, and the test with it, where fewer than four are there
         sleep(0.2)  # a fifth would come now
         return Served(BODY)
@@ -206,19 +206,19 @@ def test_how_far_it_is_is_told_from_the_start_to_the_end(tmp_path: Path) -> None
 
 
 def test_a_download_that_breaks_off_goes_on_where_it_was(tmp_path: Path) -> None:
-    told = Told()
+    notices = Notices()
     with serving_files({"/a": in_turn(Served(BODY, cut=1000), Served(BODY))}) as server:
-        get(File(name="a", url=f"{server.url}/a", sha256=SHA256), folder=tmp_path, say=told)
+        get(File(name="a", url=f"{server.url}/a", sha256=SHA256), folder=tmp_path, say=notices)
 
-    assert server.asked[1].headers["range"] == "bytes=1000-"
-    assert server.asked[1].headers["if-range"] == ETAG
-    assert "it broke off in the middle of a reply; next try in 0 s, 4 left" in told.text
+    assert server.requests[1].headers["range"] == "bytes=1000-"
+    assert server.requests[1].headers["if-range"] == ETAG
+    assert "it broke off in the middle of a reply; next try in 0 s, 4 left" in notices.text
 
 
 def test_the_next_command_goes_on_where_the_last_one_was(tmp_path: Path) -> None:
-    with serving_files({"/a": lambda asked: Served(BODY, cut=1000)}) as server:
+    with serving_files({"/a": lambda request: Served(BODY, cut=1000)}) as server:
         error = error_of(File(name="a", url=f"{server.url}/a"), folder=tmp_path)
-        assert len(server.asked) == 5
+        assert len(server.requests) == 5
         # Each try brought a thousand bytes more.
         assert "(5 tries). 5,000 bytes are kept, and `snellen data get mine` goes on" in error
         assert f"save {server.url}/a as {tmp_path / 'a'} (no digest is published)" in error
@@ -230,7 +230,7 @@ def test_the_next_command_goes_on_where_the_last_one_was(tmp_path: Path) -> None
         note.write_text(note.read_text().replace(port, server.url))
         get(File(name="a", url=f"{server.url}/a", sha256=SHA256), folder=tmp_path)
 
-    assert server.asked[0].headers["range"] == "bytes=5000-"
+    assert server.requests[0].headers["range"] == "bytes=5000-"
     assert names(tmp_path) == {"a"}
 
 
@@ -246,12 +246,12 @@ def test_the_next_command_goes_on_where_the_last_one_was(tmp_path: Path) -> None
 def test_a_file_that_changes_between_its_parts_is_begun_anew(
     tmp_path: Path, second: Served
 ) -> None:
-    told = Told()
+    notices = Notices()
     with serving_files({"/a": in_turn(Served(BODY, cut=1000), second)}) as server:
-        get(File(name="a", url=f"{server.url}/a"), folder=tmp_path, say=told)
+        get(File(name="a", url=f"{server.url}/a"), folder=tmp_path, say=notices)
 
     assert (tmp_path / "a").read_bytes() == second.body
-    assert "begun anew" in told.text or "it is another one now" in told.text
+    assert "begun anew" in notices.text or "it is another one now" in notices.text
 
 
 @pytest.mark.parametrize(
@@ -266,11 +266,11 @@ def test_a_file_that_changes_between_its_parts_is_begun_anew(
 def test_without_a_sure_version_or_ranges_a_file_is_begun_anew(
     tmp_path: Path, served: Served
 ) -> None:
-    told = Told()
+    notices = Notices()
     with serving_files({"/a": in_turn(replace(served, cut=1000), served)}) as server:
-        get(File(name="a", url=f"{server.url}/a", sha256=SHA256), folder=tmp_path, say=told)
+        get(File(name="a", url=f"{server.url}/a", sha256=SHA256), folder=tmp_path, say=notices)
 
-    assert "begun anew" in told.text
+    assert "begun anew" in notices.text
 
 
 def test_a_date_vouches_for_a_part_where_there_is_no_strong_etag(tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_a_date_vouches_for_a_part_where_there_is_no_strong_etag(tmp_path: Path)
     with serving_files({"/a": in_turn(Served(**served, cut=1000), Served(**served))}) as server:  # type: ignore[arg-type]
         get(File(name="a", url=f"{server.url}/a", sha256=SHA256), folder=tmp_path)
 
-    assert server.asked[1].headers["if-range"] == served["modified"]
+    assert server.requests[1].headers["if-range"] == served["modified"]
 
 
 def test_a_part_without_its_note_is_begun_anew(tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_a_part_without_its_note_is_begun_anew(tmp_path: Path) -> None:
     with serving_files({"/a": Served(BODY)}) as server:
         get(File(name="a", url=f"{server.url}/a", sha256=SHA256), folder=tmp_path)
 
-    assert "range" not in server.asked[0].headers
+    assert "range" not in server.requests[0].headers
 
 
 def test_a_server_that_is_busy_is_asked_again(tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_a_server_that_is_busy_is_asked_again(tmp_path: Path) -> None:
     with serving_files({"/a": in_turn(busy, busy, Served(BODY))}) as server:
         get(File(name="a", url=f"{server.url}/a"), folder=tmp_path)
 
-    assert len(server.asked) == 3
+    assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize(
@@ -315,19 +315,19 @@ def test_what_cannot_be_had_is_said_at_once(tmp_path: Path, served: Served, word
 
     assert words in error
     assert f"By hand: save {server.url}/a as {tmp_path / 'a'} (MD5 {MD5}), then `{AGAIN}`" in error
-    assert len(server.asked) == (11 if "10 times" in words else 1)
+    assert len(server.requests) == (11 if "10 times" in words else 1)
     assert names(tmp_path) == set()
 
 
 def test_a_server_that_is_not_there_is_tried_and_said(tmp_path: Path) -> None:
-    told = Told()
+    notices = Notices()
     with refusing() as url:
-        error = error_of(File(name="a", url=url, sha256=SHA256), folder=tmp_path, say=told)
+        error = error_of(File(name="a", url=url, sha256=SHA256), folder=tmp_path, say=notices)
 
     assert "nothing accepts connections there (" in error
     assert "(5 tries)" in error
     assert f"as {tmp_path / 'a'} (SHA-256 {SHA256})" in error
-    assert len(told.lines) == 4
+    assert len(notices.lines) == 4
 
 
 def test_a_name_that_no_server_has_is_said(tmp_path: Path) -> None:
@@ -400,7 +400,7 @@ def test_a_disk_that_is_full_leaves_the_part(tmp_path: Path) -> None:
         assert "50,000 bytes are kept" in error
         get(File(name="a", url=f"{server.url}/a", sha256=SHA256), folder=tmp_path)
 
-    assert server.asked[-1].headers["range"] == "bytes=50000-"
+    assert server.requests[-1].headers["range"] == "bytes=50000-"
 
 
 def test_a_second_process_is_kept_out(tmp_path: Path) -> None:
@@ -478,9 +478,11 @@ def test_a_redirection_is_followed_and_the_key_stays_behind(
         file = File(name="a b.zip", url=f"hf://datasets/ORG/NAME@{COMMIT}/data/a%20b.zip")
         get(file, folder=tmp_path, token="hf_a_secret")
 
-    assert [one.headers.get("authorization") for one in hub.asked] == ["Bearer hf_a_secret"] * 2
-    assert "authorization" not in store.asked[0].headers
-    assert store.asked[0].path == "/cdn/a.zip?sig=s"
+    assert [request.headers.get("authorization") for request in hub.requests] == [
+        "Bearer hf_a_secret"
+    ] * 2
+    assert "authorization" not in store.requests[0].headers
+    assert store.requests[0].path == "/cdn/a.zip?sig=s"
     assert (tmp_path / "a b.zip").read_bytes() == BODY
 
 
@@ -488,7 +490,7 @@ def test_the_hubs_key_goes_to_no_other_server(tmp_path: Path) -> None:
     with serving_files({"/a": Served(BODY)}) as server:
         get(File(name="a", url=f"{server.url}/a"), folder=tmp_path, token="hf_a_secret")
 
-    assert "authorization" not in server.asked[0].headers
+    assert "authorization" not in server.requests[0].headers
 
 
 def test_no_key_goes_over_plain_http_to_another_machine(
@@ -520,8 +522,8 @@ def test_a_redirection_from_https_to_plain_http_is_not_followed(tmp_path: Path) 
                 env={**os.environ, "SSL_CERT_FILE": str(pem)},
             )
 
-    assert len(server.asked) == 1
-    assert plain.asked == []
+    assert len(server.requests) == 1
+    assert plain.requests == []
     assert b"redirects from https to plain http, which anybody can forge" in out.stderr
 
 
@@ -609,7 +611,7 @@ def test_a_redirection_that_leads_to_no_server_is_not_followed(tmp_path: Path, t
         error = error_of(File(name="a", url=f"{server.url}/a"), folder=tmp_path)
 
     assert "a: " in error and "redirects to" in error
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
     assert names(tmp_path) == set()
 
 
@@ -618,7 +620,7 @@ def test_a_redirection_without_end_is_left(tmp_path: Path) -> None:
         error = error_of(File(name="a", url=f"{server.url}/a"), folder=tmp_path)
 
     assert "redirects more than 10 times" in error
-    assert len(server.asked) == 11
+    assert len(server.requests) == 11
 
 
 def test_what_another_host_sends_has_the_published_digest_or_is_not_taken(tmp_path: Path) -> None:
@@ -669,7 +671,7 @@ def test_a_rename_that_fails_is_said_and_the_next_command_goes_on(
         assert not (tmp_path / "a").exists()
         get(file, folder=tmp_path)
 
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
     assert (tmp_path / "a").read_bytes() == BODY
     assert names(tmp_path) == {"a"}
 
@@ -697,7 +699,7 @@ def test_a_rename_that_fails_leaves_nothing_half_of_an_archive(
         assert "a.zip cannot be unpacked" in error and os.strerror(fault) in error
         get(file, folder=tmp_path)
 
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
     assert names(tmp_path) == {"one.txt", "two.txt"}
 
 
@@ -711,4 +713,4 @@ def test_a_token_that_no_header_carries_is_refused_unseen(
             get(file, folder=tmp_path, token="hf_a_\nsecret")
 
     assert "secret" not in str(caught.value)
-    assert server.asked == []
+    assert server.requests == []

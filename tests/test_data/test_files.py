@@ -252,10 +252,10 @@ def test_rows_are_had_by_their_place(tmp_path: Path, name: str, content: bytes) 
     rows = list(plain)
 
     for table in (plain, packed):
-        found = list(rows_at(table, [2, 0, 2]))
-        assert found == [rows[0], rows[2]]
-        assert [row.digest for row in found] == [rows[0].digest, rows[2].digest]
-        assert [row.position for row in found] == [0, 2]
+        items = list(rows_at(table, [2, 0, 2]))
+        assert items == [rows[0], rows[2]]
+        assert [row.digest for row in items] == [rows[0].digest, rows[2].digest]
+        assert [row.position for row in items] == [0, 2]
         with pytest.raises(IndexError, match="no row 3"):
             list(rows_at(table, [1, 3]))
     assert list(rows_at(plain, [])) == []
@@ -362,7 +362,7 @@ def test_a_name_that_says_nothing_of_rows_is_refused(tmp_path: Path) -> None:
 
 
 def test_rows_under_another_header_are_other_rows(tmp_path: Path) -> None:
-    one = csv(write(tmp_path, "a.csv", b"id,A,B\n1,cat,dog\n"))
+    table = csv(write(tmp_path, "a.csv", b"id,A,B\n1,cat,dog\n"))
     other = csv(write(tmp_path, "b.csv", b"id,B,A\n1,cat,dog\n"))
 
-    assert one.facts() != other.facts()
+    assert table.facts() != other.facts()

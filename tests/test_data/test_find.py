@@ -130,10 +130,10 @@ def test_vlmevalkits_folder_is_the_one_it_is_told_where_that_is_one(
     tmp_path: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     theirs = put(elsewhere / "LMUData/a.tsv")
-    named = put(tmp_path / "lmu/a.tsv")
+    name = put(tmp_path / "lmu/a.tsv")
 
     monkeypatch.setenv("LMUData", str(tmp_path / "lmu"))
-    assert find(None, "x", ["a.tsv"]).path == named
+    assert find(None, "x", ["a.tsv"]).path == name
 
     monkeypatch.setenv("LMUData", str(tmp_path / "nowhere"))
     assert find(None, "x", ["a.tsv"]).path == theirs
@@ -164,13 +164,13 @@ def test_a_missing_folder_is_said_to_be_missing_whatever_is_elsewhere(
 
 
 @pytest.mark.parametrize("rows", ["test.jsonl", "data/test.jsonl"])
-@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("has_names", [False, True])
 def test_images_are_named_relative_to_where_the_names_start(
-    tmp_path: Path, rows: str, named: bool
+    tmp_path: Path, rows: str, has_names: bool
 ) -> None:
     path = put(tmp_path / rows)
 
-    image = find(path if named else tmp_path, "mathvision", NAMES).image("images/1.jpg")
+    image = find(path if has_names else tmp_path, "mathvision", NAMES).image("images/1.jpg")
 
     assert image.source == tmp_path / "images/1.jpg"
     assert image.label == "images/1.jpg"

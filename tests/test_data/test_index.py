@@ -111,21 +111,21 @@ def test_an_index_that_is_not_whole_is_made_anew(
     path = written(tmp_path / "a.jsonl")
     facts = jsonl(path).facts()
     (index,) = kept(cache)
-    whole = index.read_bytes()
-    index.write_bytes(damage(whole))
+    full = index.read_bytes()
+    index.write_bytes(damage(full))
 
     table = jsonl(path)
     assert table.facts() == facts
     assert [row["id"] for row in rows_at(table, [0, ROWS - 1])] == [0, ROWS - 1]
     assert kept(cache) == [index]
-    assert index.read_bytes() == whole
+    assert index.read_bytes() == full
 
 
 def test_the_index_of_another_file_is_not_taken(tmp_path: Path, cache: Path) -> None:
-    one, other = written(tmp_path / "a.jsonl"), written(tmp_path / "b.jsonl", "other")
+    item, other = written(tmp_path / "a.jsonl"), written(tmp_path / "b.jsonl", "other")
     facts = jsonl(other).facts()
     (index_of_other,) = kept(cache)
-    jsonl(one).facts()
+    jsonl(item).facts()
     (index,) = set(kept(cache)) - {index_of_other}
     index_of_other.write_bytes(index.read_bytes())
 

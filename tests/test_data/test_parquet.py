@@ -84,34 +84,34 @@ def test_digests_depend_on_the_row_alone(tmp_path: Path) -> None:
         }
         for n in range(6)
     ]
-    one = parquet(write(tmp_path / "one.parquet", rows, group=6))
+    table = parquet(write(tmp_path / "one.parquet", rows, group=6))
     other = parquet(write(tmp_path / "other.parquet", rows[::-1], group=1))
 
-    assert [row.digest for row in one] == [row.digest for row in other][::-1]
-    assert len({row.digest for row in one}) == 6
-    assert one.facts() == facts_of(iter(one))
-    assert one.facts() != other.facts()
+    assert [row.digest for row in table] == [row.digest for row in other][::-1]
+    assert len({row.digest for row in table}) == 6
+    assert table.facts() == facts_of(iter(table))
+    assert table.facts() != other.facts()
 
 
 @needs_pyarrow
 def test_the_bytes_of_a_picture_are_in_the_digest(tmp_path: Path) -> None:
-    one = parquet(write(tmp_path / "one.parquet", [{"image": seen(b"one")}]))
+    table = parquet(write(tmp_path / "one.parquet", [{"image": seen(b"one")}]))
     other = parquet(write(tmp_path / "other.parquet", [{"image": seen(b"two")}]))
 
-    assert one.facts() != other.facts()
+    assert table.facts() != other.facts()
 
 
 @needs_pyarrow
 def test_the_parts_of_one_set_are_one_table(tmp_path: Path) -> None:
     rows = [{"id": n} for n in range(9)]
-    whole = parquet(write(tmp_path / "whole.parquet", rows))
+    table = parquet(write(tmp_path / "whole.parquet", rows))
     for n in range(3):
         write(tmp_path / f"data/test-0000{n}-of-00003.parquet", rows[3 * n : 3 * n + 3])
     parts = rows_of(tmp_path / "data")
 
     assert [row["id"] for row in parts] == list(range(9))
     assert [row.position for row in parts] == list(range(9))
-    assert parts.facts() == whole.facts()
+    assert parts.facts() == table.facts()
     assert [row["id"] for row in rows_at(parts, [8, 0, 4])] == [0, 4, 8]
     with pytest.raises(IndexError):
         list(rows_at(parts, [9]))
@@ -137,7 +137,7 @@ def test_of_several_sets_one_must_be_named(tmp_path: Path) -> None:
 
 @needs_pyarrow
 @pytest.mark.parametrize(
-    ("names", "said"),
+    ("names", "message"),
     [
         (
             ["test", "test-00000-of-00002", "test-00001-of-00002"],
@@ -154,14 +154,16 @@ def test_of_several_sets_one_must_be_named(tmp_path: Path) -> None:
     ],
 )
 def test_two_sets_of_the_same_rows_are_not_mixed(
-    tmp_path: Path, names: list[str], said: str
+    tmp_path: Path, names: list[str], message: str
 ) -> None:
     for name in names:
         write(tmp_path / f"{name}.parquet", [{"id": 1}])
 
     with pytest.raises(DataError) as caught:
         list(parquet(tmp_path))
-    assert str(caught.value) == f"{tmp_path} has files of two sets of test, {said}. Keep one set."
+    assert (
+        str(caught.value) == f"{tmp_path} has files of two sets of test, {message}. Keep one set."
+    )
 
 
 @needs_pyarrow

@@ -79,10 +79,10 @@ def test_separated_text_holds_every_text(tmp_path: Path, kind: str, texts: list[
 def test_what_was_changed_can_be_told_and_taken_back(tmp_path: Path, texts: list[str]) -> None:
     separated.write(tmp_path / "r.csv", ["id", "reply"], rows_of(texts))
 
-    found = list(read(tmp_path / "r.csv").values())
+    items = list(read(tmp_path / "r.csv").values())
 
-    assert all(cell in (text, f"'{text}") for cell, text in zip(found, texts, strict=True))
-    assert len(set(found)) == len(set(texts))
+    assert all(cell in (text, f"'{text}") for cell, text in zip(items, texts, strict=True))
+    assert len(set(items)) == len(set(texts))
 
 
 @pytest.mark.parametrize("text", RISKY)
@@ -182,7 +182,9 @@ def test_what_a_text_file_cannot_hold_is_refused_and_leaves_what_was_there(
 
     with pytest.raises(DataError, match="row 2"):
         kind.write(path, ["id", "reply"], [("1", "A"), ("2", value)])
-    assert [(found.name, found.read_text()) for found in tmp_path.iterdir()] == [(name, "before")]
+    assert [(actual.name, actual.read_text()) for actual in tmp_path.iterdir()] == [
+        (name, "before")
+    ]
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -265,21 +267,21 @@ def test_a_vlmevalkit_file_is_read_back(write_xlsx: Write, tmp_path: Path, kind:
     else:
         separated.write(path, *vlmevalkit.table(RUN), formulas="kept")
 
-    found = predictions.read(path)
+    actual = predictions.read(path)
 
-    assert found.replies == {"3": "- B", "1000003": "None"}
-    assert ("org__m", "MMBench_DEV_EN") in found.possible_names
-    assert any("1 rows say that the model could not be reached" in note for note in found.notes)
+    assert actual.replies == {"3": "- B", "1000003": "None"}
+    assert ("org__m", "MMBench_DEV_EN") in actual.possible_names
+    assert any("1 rows say that the model could not be reached" in note for note in actual.notes)
 
 
 def test_an_lmms_eval_file_is_read_back(tmp_path: Path) -> None:
     name = lmms_eval.file_name("mmbench_en_dev", datetime(2026, 8, 1, 12, 30, 5))
     jsonl.write(tmp_path / name, *lmms_eval.table(RUN))
 
-    found = predictions.read(tmp_path / name)
+    actual = predictions.read(tmp_path / name)
 
     assert name == "20260801_123005_samples_mmbench_en_dev.jsonl"
-    assert found.replies == {"3": "- B", "1000003": "None"}
+    assert actual.replies == {"3": "- B", "1000003": "None"}
     lines = [json.loads(line) for line in (tmp_path / name).read_text().splitlines()]
     assert [(line["doc_id"], line["target"], line["filtered_resps"]) for line in lines] == [
         (0, "B", "- B"),

@@ -28,8 +28,8 @@ def write(path: Path, content: Any) -> Path:
     return path
 
 
-def told(found: Predictions, words: str) -> bool:
-    return any(words in note for note in found.notes)
+def has_note(predictions: Predictions, words: str) -> bool:
+    return any(words in note for note in predictions.notes)
 
 
 # -- shapes
@@ -74,10 +74,10 @@ def test_one_row_in_a_jsonl_file_is_a_row(tmp_path: Path) -> None:
 def test_nan_that_pandas_writes_into_json_is_no_reply(tmp_path: Path) -> None:
     rows = '[{"index": 1, "hint": NaN, "prediction": "A"}, {"index": 2, "prediction": NaN}]'
 
-    found = predictions.read(write(tmp_path / "m_d.json", rows))
+    actual = predictions.read(write(tmp_path / "m_d.json", rows))
 
-    assert found.replies == {"1": "A"}
-    assert told(found, "1 rows have an id and no reply")
+    assert actual.replies == {"1": "A"}
+    assert has_note(actual, "1 rows have an id and no reply")
 
 
 def test_cells_that_pandas_takes_for_missing_are_replies(tmp_path: Path) -> None:
@@ -92,9 +92,9 @@ def test_cells_that_pandas_takes_for_missing_are_replies(tmp_path: Path) -> None
 def test_the_columns_that_were_read_are_said_with_those_that_were_not(tmp_path: Path) -> None:
     row = {"id": "1", "index": 5, "response": "so it is A", "model_answer": "A", "pred": "A"}
 
-    found = predictions.read(write(tmp_path / "r.jsonl", [row]))
+    actual = predictions.read(write(tmp_path / "r.jsonl", [row]))
 
-    assert found.notes == [
+    assert actual.notes == [
         "ids read from 'id', replies from 'response' (there are also 'index', 'pred')"
     ]
 
@@ -152,10 +152,10 @@ def test_ids_are_matched_as_they_stand(tmp_path: Path) -> None:
 
 
 def test_ids_that_pandas_made_floats_of_are_whole_again(tmp_path: Path) -> None:
-    found = predictions.read(write(tmp_path / "r.csv", "index,prediction\n1.0,A\n2.0,B\n"))
+    actual = predictions.read(write(tmp_path / "r.csv", "index,prediction\n1.0,A\n2.0,B\n"))
 
-    assert found.replies == TWO
-    assert told(found, "all ids end in .0")
+    assert actual.replies == TWO
+    assert has_note(actual, "all ids end in .0")
 
 
 def test_a_number_too_large_to_be_exact_is_no_id(tmp_path: Path) -> None:
@@ -185,41 +185,43 @@ def test_two_replies_to_one_id_are_an_error_that_names_both_rows(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "Failed to obtain answer via API.",
         "Failed to obtain answer: CUDA out of memory",
         "[LMMS_EVAL_REQUEST_FAILED after 5 retries] 429",
     ],
 )
-def test_what_other_tools_write_for_a_failure_is_no_reply(tmp_path: Path, said: str) -> None:
-    rows = [{"index": 1, "prediction": said}, {"index": 2, "prediction": "B"}]
+def test_what_other_tools_write_for_a_failure_is_no_reply(tmp_path: Path, message: str) -> None:
+    rows = [{"index": 1, "prediction": message}, {"index": 2, "prediction": "B"}]
 
-    found = predictions.read(write(tmp_path / "r.jsonl", rows))
+    actual = predictions.read(write(tmp_path / "r.jsonl", rows))
 
-    assert found.replies == {"2": "B"}
-    assert told(found, "1 rows say that the model could not be reached")
+    assert actual.replies == {"2": "B"}
+    assert has_note(actual, "1 rows say that the model could not be reached")
 
 
 def test_a_failed_row_of_our_own_sheet_is_no_reply_and_an_empty_one_is(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", "id,reply,state\n1,A,ok\n2,,failed\n3,,empty\n4,,refused\n")
 
-    found = predictions.read(path)
+    actual = predictions.read(path)
 
-    assert found.replies == {"1": "A", "3": "", "4": ""}
-    assert told(found, "1 rows have an id and no reply")
+    assert actual.replies == {"1": "A", "3": "", "4": ""}
+    assert has_note(actual, "1 rows have an id and no reply")
 
 
-@pytest.mark.parametrize(("said", "word"), [({"error": 1}, "a dict"), (["A"], "a list")])
+@pytest.mark.parametrize(("reply", "word"), [({"error": 1}, "a dict"), (["A"], "a list")])
 def test_a_reply_that_is_no_text_is_none_and_that_is_said(
-    tmp_path: Path, said: object, word: str
+    tmp_path: Path, reply: object, word: str
 ) -> None:
-    rows = [{"id": 1, "response": "A"}, {"id": 2, "response": said}]
+    rows = [{"id": 1, "response": "A"}, {"id": 2, "response": reply}]
 
-    found = predictions.read(write(tmp_path / "r.jsonl", rows))
+    actual = predictions.read(write(tmp_path / "r.jsonl", rows))
 
-    assert found.replies == {"1": "A"}
-    assert told(found, f"1 rows hold {word}, not text, where the reply should be (first: row 2)")
+    assert actual.replies == {"1": "A"}
+    assert has_note(
+        actual, f"1 rows hold {word}, not text, where the reply should be (first: row 2)"
+    )
 
 
 def test_a_file_without_any_reply_says_why(tmp_path: Path) -> None:
@@ -232,16 +234,16 @@ def test_a_file_without_any_reply_says_why(tmp_path: Path) -> None:
 def test_half_a_character_becomes_the_replacement_character(tmp_path: Path) -> None:
     path = write(tmp_path / "r.jsonl", '{"id": 1, "response": "cat \\ud83d"}\n')
 
-    found = predictions.read(path)
+    actual = predictions.read(path)
 
-    assert found.replies == {"1": "cat \ufffd"}
-    assert told(found, "1 rows have half a character")
+    assert actual.replies == {"1": "cat \ufffd"}
+    assert has_note(actual, "1 rows have half a character")
 
 
 def test_a_reply_as_long_as_a_cell_can_be_is_said_to_be_cut(tmp_path: Path) -> None:
     rows = [{"id": 1, "response": "x" * 32_767}, {"id": 2, "response": "x" * 32_768}]
 
-    assert told(
+    assert has_note(
         predictions.read(write(tmp_path / "r.jsonl", rows)), "1 rows have a reply of 32,767"
     )
 
@@ -259,9 +261,9 @@ def test_a_reply_as_long_as_a_cell_can_be_is_said_to_be_cut(tmp_path: Path) -> N
     ],
 )
 def test_what_was_asked_is_read_beside_the_reply(tmp_path: Path, row: dict[str, Any]) -> None:
-    found = predictions.read(write(tmp_path / "r.jsonl", [{"id": 1.0, **row}]))
+    actual = predictions.read(write(tmp_path / "r.jsonl", [{"id": 1.0, **row}]))
 
-    assert found.questions == {"1": "Why?"}
+    assert actual.questions == {"1": "Why?"}
 
 
 @pytest.mark.parametrize("row", [{"text": "A"}, {"response": "A", "prompt": [{"role": "user"}]}])
@@ -277,13 +279,13 @@ def test_the_column_without_a_name_that_pandas_writes_holds_no_questions(tmp_pat
 def test_of_a_long_file_questions_are_taken_from_its_end_too(tmp_path: Path) -> None:
     rows = [{"id": n, "reply": "A", "question": f"{n}?"} for n in range(9_000)]
 
-    found = predictions.read(write(tmp_path / "r.jsonl", rows)).questions
+    questions = predictions.read(write(tmp_path / "r.jsonl", rows)).questions
 
-    assert 1_000 < len(found) <= predictions.MOST_QUESTIONS
-    assert [sum(int(name) // 3_000 == third for name in found) for third in range(3)] == [
-        pytest.approx(len(found) / 3, abs=1)
+    assert 1_000 < len(questions) <= predictions.MOST_QUESTIONS
+    assert [sum(int(name) // 3_000 == third for name in questions) for third in range(3)] == [
+        pytest.approx(len(questions) / 3, abs=1)
     ] * 3
-    assert all(text == f"{name}?" for name, text in found.items())
+    assert all(text == f"{name}?" for name, text in questions.items())
 
 
 # -- lmms-eval
@@ -300,21 +302,21 @@ def test_lmms_eval_samples_are_read_as_rows_of_its_data(tmp_path: Path) -> None:
         {"doc_id": 2, "target": "D", "resps": [["D"]], "filtered_resps": ["D"]},
     ]
 
-    found = predictions.read(samples(tmp_path, rows))
+    actual = predictions.read(samples(tmp_path, rows))
 
-    assert found.replies == {"0": "A", "1": "C", "2": "D"}
-    assert found.row_numbers
-    assert found.targets == {"0": "A", "1": "B", "2": "D"}
-    assert found.possible_names == (("org__model", "mmbench_en_dev"),)
+    assert actual.replies == {"0": "A", "1": "C", "2": "D"}
+    assert actual.row_numbers
+    assert actual.targets == {"0": "A", "1": "B", "2": "D"}
+    assert actual.possible_names == (("org__model", "mmbench_en_dev"),)
 
 
 def test_lmms_eval_samples_can_be_read_by_an_id_inside_a_metric(tmp_path: Path) -> None:
     rows = [{"doc_id": 0, "filtered_resps": "A", "gpt_eval_score": {"index": 241}}]
 
-    found = predictions.read(samples(tmp_path, rows), ids="gpt_eval_score.index")
+    actual = predictions.read(samples(tmp_path, rows), ids="gpt_eval_score.index")
 
-    assert found.replies == {"241": "A"}
-    assert not found.row_numbers
+    assert actual.replies == {"241": "A"}
+    assert not actual.row_numbers
 
 
 def test_lmms_eval_samples_ranked_by_likelihood_are_refused(tmp_path: Path) -> None:
@@ -330,7 +332,7 @@ def test_lmms_eval_samples_ranked_by_likelihood_are_refused(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "named"),
+    ("name", "names"),
     [
         ("work/m_1/m_1_MMBench_DEV_EN.json", [("m_1", "MMBench_DEV_EN")]),
         ("work/m_1/T20260801-120000/m_1_MMBench.json", [("m_1", "MMBench")]),
@@ -339,11 +341,11 @@ def test_lmms_eval_samples_ranked_by_likelihood_are_refused(tmp_path: Path) -> N
     ],
 )
 def test_a_name_hints_at_model_and_data_set(
-    tmp_path: Path, name: str, named: list[tuple[str, str]]
+    tmp_path: Path, name: str, names: list[tuple[str, str]]
 ) -> None:
     path = write(tmp_path / name, [{"index": 1, "prediction": "A"}])
 
-    assert list(predictions.read(path).possible_names) == named
+    assert list(predictions.read(path).possible_names) == names
 
 
 # -- folders
@@ -356,27 +358,29 @@ def test_a_folder_of_categories_is_read_as_one(tmp_path: Path) -> None:
     write(tmp_path / "m" / "m_MME_acc.csv", "split,Overall\ndev,0.5\n")
     write(tmp_path / "m" / ".ipynb_checkpoints" / "art.json", "{")
 
-    found = predictions.read(tmp_path / "m")
+    actual = predictions.read(tmp_path / "m")
 
-    assert found.replies == {"art_1": "A", "math_1": "B"}
-    assert told(found, "2 files of m read as parts of one model's replies: art.json, math/out.json")
-    assert told(found, "left out, having no ids or no replies: m_MME_acc.csv, status.json")
+    assert actual.replies == {"art_1": "A", "math_1": "B"}
+    assert has_note(
+        actual, "2 files of m read as parts of one model's replies: art.json, math/out.json"
+    )
+    assert has_note(actual, "left out, having no ids or no replies: m_MME_acc.csv, status.json")
 
 
 def test_answers_beside_the_rows_they_were_found_in_are_left_out(tmp_path: Path) -> None:
     write(tmp_path / "art.json", [{"id": "art_1", "response": "I say A"}])
     write(tmp_path / "total.json", {"art_1": "A"})
 
-    found = predictions.read(tmp_path)
+    actual = predictions.read(tmp_path)
 
-    assert found.replies == {"art_1": "I say A"}
-    assert told(found, "left out, since others have rows with the replies: total.json")
+    assert actual.replies == {"art_1": "I say A"}
+    assert has_note(actual, "left out, since others have rows with the replies: total.json")
 
 
-@pytest.mark.parametrize("said", ["A", "B"])  # the same words, and others
-def test_files_of_two_models_in_a_folder_are_not_mixed(tmp_path: Path, said: str) -> None:
+@pytest.mark.parametrize("message", ["A", "B"])  # the same words, and others
+def test_files_of_two_models_in_a_folder_are_not_mixed(tmp_path: Path, message: str) -> None:
     write(tmp_path / "a.jsonl", [{"id": "0", "response": "A"}, {"id": "1", "response": "A"}])
-    write(tmp_path / "b.jsonl", [{"id": "1", "response": said}])
+    write(tmp_path / "b.jsonl", [{"id": "1", "response": message}])
     write(tmp_path / "c.jsonl", [{"id": "2", "response": "C"}])
 
     with pytest.raises(
@@ -384,7 +388,7 @@ def test_files_of_two_models_in_a_folder_are_not_mixed(tmp_path: Path, said: str
         match=r"1 questions, such as '1', .* of its files: a\.jsonl, b\.jsonl\. .*Name one file",
     ):
         predictions.read(tmp_path)
-    assert predictions.read(tmp_path, only="b*").replies == {"1": said}
+    assert predictions.read(tmp_path, only="b*").replies == {"1": message}
 
 
 def test_a_row_without_a_reply_is_no_second_reply(tmp_path: Path) -> None:
@@ -476,8 +480,8 @@ def test_published_files_are_read_whole(file: str, n: int, first: tuple[str, str
 
 
 def test_mmmu_is_published_as_a_folder_of_subjects() -> None:
-    found = predictions.read(golden("mmmu") / "outputs" / "llava1.5_13b")
+    actual = predictions.read(golden("mmmu") / "outputs" / "llava1.5_13b")
 
-    assert len(found.replies) == 900
-    assert told(found, "30 files of llava1.5_13b read")
-    assert told(found, "total_val_output.json")
+    assert len(actual.replies) == 900
+    assert has_note(actual, "30 files of llava1.5_13b read")
+    assert has_note(actual, "total_val_output.json")

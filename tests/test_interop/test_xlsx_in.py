@@ -20,29 +20,29 @@ openpyxl = pytest.importorskip("openpyxl", reason="openpyxl makes the spreadshee
 
 
 def book(path: Path, *rows: Sequence[object], other: Sequence[Sequence[object]] = ()) -> Path:
-    made = openpyxl.Workbook()
+    book = openpyxl.Workbook()
     for row in rows:
-        made.active.append(row)
+        book.active.append(row)
     if other:
-        second = made.create_sheet("second")
+        second = book.create_sheet("second")
         for row in other:
             second.append(row)
-    made.save(path)
+    book.save(path)
     return path
 
 
-def told(found: Predictions, words: str) -> bool:
-    return any(words in note for note in found.notes)
+def has_note(predictions: Predictions, words: str) -> bool:
+    return any(words in note for note in predictions.notes)
 
 
 HEADER = ("index", "question", "prediction")
 
 
 def test_cells_are_read_as_the_text_they_hold(tmp_path: Path) -> None:
-    said = ["None", "NA", "007", "", " a ", "a\nb", "x" * 32_766, "3/4", "TRUE"]
-    path = book(tmp_path / "r.xlsx", HEADER, *[(n, "?", text) for n, text in enumerate(said)])
+    message = ["None", "NA", "007", "", " a ", "a\nb", "x" * 32_766, "3/4", "TRUE"]
+    path = book(tmp_path / "r.xlsx", HEADER, *[(n, "?", text) for n, text in enumerate(message)])
 
-    assert list(predictions.read(path).replies.values()) == said
+    assert list(predictions.read(path).replies.values()) == message
 
 
 @pytest.mark.parametrize("value", [1, 1.0, "1"])
@@ -61,25 +61,25 @@ def test_a_text_id_is_not_made_a_number(tmp_path: Path) -> None:
 def test_numbers_for_replies_are_text_and_that_is_said(tmp_path: Path) -> None:
     path = book(tmp_path / "r.xlsx", HEADER, (1, "?", 3), (2, "?", 0.25), (3, "?", True))
 
-    found = predictions.read(path)
+    actual = predictions.read(path)
 
-    assert found.replies == {"1": "3", "2": "0.25", "3": "True"}
-    assert told(found, "3 rows have a number or a truth value for a reply")
+    assert actual.replies == {"1": "3", "2": "0.25", "3": "True"}
+    assert has_note(actual, "3 rows have a number or a truth value for a reply")
 
 
 def test_a_formula_is_no_reply_whatever_value_is_stored_for_it(tmp_path: Path) -> None:
     xlsxwriter = pytest.importorskip("xlsxwriter", reason="it stores 0 as a formula's value")
-    made = xlsxwriter.Workbook(tmp_path / "r.xlsx")
-    sheet = made.add_worksheet()
+    book = xlsxwriter.Workbook(tmp_path / "r.xlsx")
+    sheet = book.add_worksheet()
     for row, cells in enumerate([HEADER, (1, "?", "A"), (2, "?", "=1+1")]):
         sheet.write_row(row, 0, cells)
-    made.close()
+    book.close()
 
-    found = predictions.read(tmp_path / "r.xlsx")
+    actual = predictions.read(tmp_path / "r.xlsx")
 
-    assert found.replies == {"1": "A"}
-    assert told(
-        found, "1 rows hold a formula, where the reply should be (first: row 3 of the sheet)"
+    assert actual.replies == {"1": "A"}
+    assert has_note(
+        actual, "1 rows hold a formula, where the reply should be (first: row 3 of the sheet)"
     )
 
 
@@ -89,10 +89,10 @@ def test_a_formula_is_no_reply_whatever_value_is_stored_for_it(tmp_path: Path) -
 def test_a_cell_that_lost_its_text_is_no_reply(tmp_path: Path, value: object, why: str) -> None:
     path = book(tmp_path / "r.xlsx", HEADER, (1, "?", "A"), (2, "?", value))
 
-    found = predictions.read(path)
+    actual = predictions.read(path)
 
-    assert found.replies == {"1": "A"}
-    assert told(found, f"1 rows hold {why}")
+    assert actual.replies == {"1": "A"}
+    assert has_note(actual, f"1 rows hold {why}")
 
 
 def test_a_formula_for_an_id_is_an_error(tmp_path: Path) -> None:
@@ -103,10 +103,10 @@ def test_a_formula_for_an_id_is_an_error(tmp_path: Path) -> None:
 
 
 def test_rows_may_begin_further_down_and_have_gaps(tmp_path: Path) -> None:
-    made = openpyxl.Workbook()
-    for place, value in {"C3": "index", "D3": "prediction", "C6": 1, "D6": "A"}.items():
-        made.active[place] = value
-    made.save(tmp_path / "r.xlsx")
+    book = openpyxl.Workbook()
+    for position, value in {"C3": "index", "D3": "prediction", "C6": 1, "D6": "A"}.items():
+        book.active[position] = value
+    book.save(tmp_path / "r.xlsx")
 
     assert predictions.read(tmp_path / "r.xlsx").replies == {"1": "A"}
 
@@ -118,9 +118,9 @@ def test_a_column_without_a_name_is_left_out(tmp_path: Path) -> None:
 
 
 def test_an_empty_second_sheet_does_no_harm(tmp_path: Path) -> None:
-    made = openpyxl.load_workbook(book(tmp_path / "r.xlsx", HEADER, (1, "?", "A")))
-    made.create_sheet("empty", 0)
-    made.save(tmp_path / "r.xlsx")
+    created = openpyxl.load_workbook(book(tmp_path / "r.xlsx", HEADER, (1, "?", "A")))
+    created.create_sheet("empty", 0)
+    created.save(tmp_path / "r.xlsx")
 
     assert predictions.read(tmp_path / "r.xlsx").replies == {"1": "A"}
 
@@ -131,10 +131,10 @@ def test_the_published_file_is_read_as_openpyxl_reads_it() -> None:
     names, *rows = sheet.iter_rows(values_only=True)
     index, prediction = names.index("index"), names.index("prediction")
 
-    found = predictions.read(path)
+    actual = predictions.read(path)
 
-    assert found.replies == {str(row[index]): row[prediction] for row in rows}
-    assert len(found.replies) == 4377
+    assert actual.replies == {str(row[index]): row[prediction] for row in rows}
+    assert len(actual.replies) == 4377
 
 
 # -- bad files
@@ -211,9 +211,9 @@ def locked(path: Path) -> None:
 
 
 def far_cell(path: Path) -> None:
-    made = openpyxl.load_workbook(book(path, HEADER, (1, "?", "A")))
-    made.active["XFD1048576"] = "x"
-    made.save(path)
+    created = openpyxl.load_workbook(book(path, HEADER, (1, "?", "A")))
+    created.active["XFD1048576"] = "x"
+    created.save(path)
 
 
 def bomb(path: Path) -> None:

@@ -24,7 +24,7 @@ from snellen.media.images import smaller
 from snellen.models.limited import limited
 from snellen.store import ReplyRecord, Run
 from snellen.testing import check_model, check_ranks
-from tests.servers import said, serving
+from tests.servers import completion, serving
 
 IMAGES = Path(__file__).parents[2] / "src/snellen/benchmarks/rows/own/images"
 
@@ -65,30 +65,32 @@ def pictures(body: Any) -> list[bytes]:
 
 def test_within_the_limits_a_server_gets_the_bytes_on_disk(rows: Path) -> None:
     limits = ImageLimits(max_side=60, max_pixels=2400, max_bytes=10_000, max_images=2)
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         evaluated(rows, base_url=server.url, images=limits)
 
     on_disk = (rows.parent / "wide.jpg").read_bytes()
-    assert [picture for request in server.asked for picture in pictures(request.json)] == [
+    assert [picture for request in server.requests for picture in pictures(request.json)] == [
         on_disk
     ] * 3
 
 
 def test_beyond_them_it_gets_a_smaller_picture_of_the_same_kind(rows: Path) -> None:
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         result = evaluated(rows, base_url=server.url, images=ImageLimits(max_side=30))
 
-    got = [PIL.Image.open(BytesIO(p)) for request in server.asked for p in pictures(request.json)]
+    got = [
+        PIL.Image.open(BytesIO(p)) for request in server.requests for p in pictures(request.json)
+    ]
     assert [(picture.format, picture.size) for picture in got] == [("JPEG", (30, 20))] * 3
     assert "pictures beyond max_side = 30 were made smaller for the model" in result.report.notes
 
 
 def test_a_request_of_too_many_pictures_fails_and_is_not_sent(rows: Path) -> None:
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         result = evaluated(rows, base_url=server.url, images=ImageLimits(max_images=1))
 
     assert result.report.replies == {"ok": 1, "failed": 1}
-    assert [len(pictures(request.json)) for request in server.asked] == [1]
+    assert [len(pictures(request.json)) for request in server.requests] == [1]
     assert result.run is not None
     records = [record for record in Run(result.run).replies() if isinstance(record, ReplyRecord)]
     assert [(record.key[0], record.error.message) for record in records if record.error] == [
@@ -119,10 +121,12 @@ def test_recorded_replies_are_found_whatever_the_limits(rows: Path) -> None:
 
 
 def test_below_the_least_pixels_it_gets_a_larger_picture_of_the_same_kind(rows: Path) -> None:
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         result = evaluated(rows, base_url=server.url, images=ImageLimits(min_pixels=9_600))
 
-    got = [PIL.Image.open(BytesIO(p)) for request in server.asked for p in pictures(request.json)]
+    got = [
+        PIL.Image.open(BytesIO(p)) for request in server.requests for p in pictures(request.json)
+    ]
     assert [(picture.format, picture.size) for picture in got] == [("JPEG", (120, 80))] * 3
     assert "pictures below min_pixels = 9,600 were made larger for the model" in result.report.notes
     assert result.report.identity["media"] == {"images": "scaled into limits"}
@@ -243,7 +247,7 @@ class Watches:
 def test_a_model_with_limits_keeps_to_the_contract() -> None:
     request = Request(messages=(user(Image(IMAGES / "dots.jpg"), "How many?"),), choices=("1", "2"))
 
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         profile = Profile(base_url=server.url, images=ImageLimits(max_side=30))
         model = registry.model("openai/m", profile).model
         assert isinstance(model, Generates)

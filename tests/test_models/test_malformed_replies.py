@@ -16,7 +16,7 @@ from snellen.core.profile import Profile
 from snellen.errors import ModelError, Overloaded, Rejected
 from snellen.media.content import user
 from snellen.store import ReplyRecord, Run
-from tests.servers import Answer, Asked, Server, serving
+from tests.servers import Answer, ReceivedRequest, Server, serving
 from tests.vendors import ANTHROPIC, GOOGLE, OPENAI, RESPONSES, VENDORS, Vendor, answer, stream
 
 HELLO = Request(messages=(user("hello"),))
@@ -230,7 +230,7 @@ def mutations(content: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.kind)
 async def test_no_value_of_another_type_makes_a_reply_empty(vendor: Vendor) -> None:
-    bodies = [answer(odd) for odd in mutations(vendor.whole("A", "Hm.", vendor.ends))]
+    bodies = [answer(odd) for odd in mutations(vendor.full("A", "Hm.", vendor.ends))]
     events = mutations(vendor.events(["A"], ["Hm."], vendor.ends))
     bodies += [stream(odd) for odd in events if isinstance(odd, list)]
     waiting = iter(bodies)
@@ -253,7 +253,7 @@ def test_a_malformed_reply_is_failed_in_the_result_and_asked_again(tmp_path: Pat
     ]
     rows.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
-    def broken(request: Asked) -> Answer:
+    def broken(request: ReceivedRequest) -> Answer:
         is_bad = "[q1]" in str(request.json["messages"])
         return chat(None, tool_calls=[CALL]) if is_bad else chat("A")
 
@@ -262,13 +262,13 @@ def test_a_malformed_reply_is_failed_in_the_result_and_asked_again(tmp_path: Pat
 
     with serving(broken) as server:
         result = ask(server)
-        assert len(server.asked) == 3
+        assert len(server.requests) == 3
     assert result.report.replies == {"ok": 2, "failed": 1}
     assert result.headline.value == 1.0 and result.headline.n == 2
 
     with serving(chat("B")) as server:
         result = ask(server)
-        assert len(server.asked) == 1
+        assert len(server.requests) == 1
     assert result.report.replies == {"ok": 3}
     (manifest,) = tmp_path.glob("runs/*/*/*/manifest.json")
     errors = [

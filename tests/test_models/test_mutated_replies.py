@@ -65,7 +65,7 @@ def test_what_is_no_count_of_tokens_is_not_stored_as_one(
 ) -> None:
     rows = tmp_path / "rows.jsonl"
     rows.write_text('{"id": "q", "question": "Which?", "A": "x", "B": "y", "answer": "A"}')
-    answer = vendor.said("A")
+    answer = vendor.answered("A")
     body = re.sub(rb": \d+(?=[,}])", b": " + number.encode(), answer.body)
     with serving(replace(answer, body=body)) as server:
         result = snellen.evaluate(

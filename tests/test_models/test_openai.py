@@ -19,16 +19,16 @@ from snellen.media.content import Frame, Image, Video, assistant, system, user
 from snellen.models.openai import OpenAI, open_model
 from tests.servers import (
     Answer,
-    Asked,
     Decide,
+    ReceivedRequest,
     closes,
+    completion,
     drips,
     hangs,
     in_turn,
     page,
     refusing,
     resets,
-    said,
     serving,
     status,
 )
@@ -61,10 +61,10 @@ async def error_of(answer: Answer | Decide, **settings: Any) -> ModelError:
 
 async def sent(request: Request) -> Any:
     """The body that a server gets."""
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         async with opened(server.url) as model:
             await model.generate(request)
-    return server.asked[0].json
+    return server.requests[0].json
 
 
 # -- there
@@ -156,28 +156,28 @@ async def test_a_video_goes_as_its_frames_in_order() -> None:
     pictures = [images.load(Image(path)) for path in sorted(IMAGES.glob("*.png"))[:2]]
     frames = tuple(Frame(time=float(time), image=picture) for time, picture in enumerate(pictures))
     video = Video(Path("v.mp4"), frames=frames)
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         async with opened(server.url) as model:
             await model.generate(Request(messages=(user("before", video, "after"),)))
-    content = json.loads(server.asked[0].body)["messages"][0]["content"]
+    content = json.loads(server.requests[0].body)["messages"][0]["content"]
     assert [part["type"] for part in content] == ["text", "image_url", "image_url", "text"]
     sent = [b64decode(part["image_url"]["url"].partition(",")[2]) for part in content[1:3]]
     assert sent == [picture.source for picture in pictures]
 
 
 async def test_a_video_without_frames_is_turned_down_before_anything_is_sent() -> None:
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         async with opened(server.url) as model:
             with pytest.raises(Rejected, match=r"v\.mp4: no frames"):
                 await model.generate(Request(messages=(user(Video(Path("v.mp4"))),)))
-    assert server.asked == []
+    assert server.requests == []
 
 
 async def test_the_key_goes_in_its_header() -> None:
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         async with opened(server.url, api_key=KEY) as model:
             await model.generate(HELLO)
-    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
 
 
 # -- replies
@@ -186,20 +186,25 @@ async def test_the_key_goes_in_its_header() -> None:
 @pytest.mark.parametrize(
     ("answer", "text", "stop", "state"),
     [
-        (said("A"), "A", "stop", "ok"),
-        (said("A", stop=None), "A", None, "ok"),
-        (said("é\u2028\U0001f600"), "é\u2028\U0001f600", "stop", "ok"),
-        (said(""), "", "stop", "empty"),
-        (said(None), "", "stop", "empty"),
-        (said("A", stop="length"), "A", "length", "truncated"),
-        (said("", stop="length"), "", "length", "truncated"),
-        (said("", stop="content_filter"), "", "filter", "refused"),
-        (said("I was ab", stop="content_filter"), "I was ab", "filter", "refused"),
-        (said(None, refusal="I cannot."), "", "filter", "refused"),
-        (said("A", refusal=None), "A", "stop", "ok"),
+        (completion("A"), "A", "stop", "ok"),
+        (completion("A", stop=None), "A", None, "ok"),
+        (completion("é\u2028\U0001f600"), "é\u2028\U0001f600", "stop", "ok"),
+        (completion(""), "", "stop", "empty"),
+        (completion(None), "", "stop", "empty"),
+        (completion("A", stop="length"), "A", "length", "truncated"),
+        (completion("", stop="length"), "", "length", "truncated"),
+        (completion("", stop="content_filter"), "", "filter", "refused"),
+        (completion("I was ab", stop="content_filter"), "I was ab", "filter", "refused"),
+        (completion(None, refusal="I cannot."), "", "filter", "refused"),
+        (completion("A", refusal=None), "A", "stop", "ok"),
         (status(400, "flagged", code="content_filter"), "", "filter", "refused"),
-        (said([{"type": "text", "text": "A"}, {"type": "text", "text": "B"}]), "AB", "stop", "ok"),
-        (said("<think>hm</think>A"), "<think>hm</think>A", "stop", "ok"),
+        (
+            completion([{"type": "text", "text": "A"}, {"type": "text", "text": "B"}]),
+            "AB",
+            "stop",
+            "ok",
+        ),
+        (completion("<think>hm</think>A"), "<think>hm</think>A", "stop", "ok"),
     ],
 )
 async def test_a_reply_of_every_kind_has_its_state(
@@ -212,7 +217,7 @@ async def test_a_reply_of_every_kind_has_its_state(
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
 async def test_reasoning_is_kept_apart(name: str) -> None:
     message: dict[str, Any] = {name: "Let me see."}
-    reply = await reply_to(said("A", **message))
+    reply = await reply_to(completion("A", **message))
     assert (reply.text, reply.reasoning) == ("A", "Let me see.")
 
 
@@ -223,7 +228,7 @@ async def test_tokens_are_as_the_server_counted_them() -> None:
         "completion_tokens_details": {"reasoning_tokens": 5},
         "prompt_tokens_details": {"cached_tokens": 4},
     }
-    assert (await reply_to(said("A", usage=usage))).usage == Usage(
+    assert (await reply_to(completion("A", usage=usage))).usage == Usage(
         input=10, output=7, reasoning=5, cached=4
     )
 
@@ -238,33 +243,33 @@ async def test_tokens_are_as_the_server_counted_them() -> None:
     ],
 )
 async def test_tokens_that_are_not_counted_are_absent(usage: Any, expected: Usage | None) -> None:
-    assert (await reply_to(said("A", usage=usage))).usage == expected
+    assert (await reply_to(completion("A", usage=usage))).usage == expected
 
 
 async def test_fields_of_another_type_than_theirs_are_absent() -> None:
-    reply = await reply_to(said("A", reasoning=["x"]))
+    reply = await reply_to(completion("A", reasoning=["x"]))
     assert (reply.text, reply.stop, reply.reasoning) == ("A", "stop", None)
-    assert (await reply_to(said("A", stop=3))).stop is None
+    assert (await reply_to(completion("A", stop=3))).stop is None
 
 
 async def test_a_reply_is_timed() -> None:
-    times = (await reply_to(said("A", delay=0.05))).times
+    times = (await reply_to(completion("A", delay=0.05))).times
     assert times is not None and times.first is not None and times.total is not None
     assert 0.04 < times.first <= times.total
 
 
 async def test_a_reply_of_five_megabytes_is_whole() -> None:
-    assert (await reply_to(said("x" * 5_000_000))).text == "x" * 5_000_000
+    assert (await reply_to(completion("x" * 5_000_000))).text == "x" * 5_000_000
 
 
 async def test_a_reply_that_drips_is_whole() -> None:
-    assert (await reply_to(drips(said("A"), 0.0005))).text == "A"
+    assert (await reply_to(drips(completion("A"), 0.0005))).text == "A"
 
 
 async def test_replies_go_to_those_who_asked() -> None:
-    def echo(request: Asked) -> Answer:
+    def echo(request: ReceivedRequest) -> Answer:
         number = int(request.json["messages"][0]["content"])
-        return said(str(number), delay=0.03 if number % 2 else 0.0)
+        return completion(str(number), delay=0.03 if number % 2 else 0.0)
 
     with serving(echo) as server:
         async with opened(server.url) as model:
@@ -280,7 +285,7 @@ async def test_replies_go_to_those_who_asked() -> None:
     ("answer", "words"),
     [
         (page(), "the reply is not JSON, but '<html><body>Bad gateway</body></html>'"),
-        (Answer(200, said("A").body[:-9]), 'the reply is not JSON, but \'{"object"'),
+        (Answer(200, completion("A").body[:-9]), 'the reply is not JSON, but \'{"object"'),
         (Answer(200, b'{"choices": "\xff\xfe"}'), 'the reply is not JSON, but \'{"choices"'),
         (Answer(200, b""), "the reply is not JSON, but nothing"),
         (Answer(200, b"null"), "the reply is not a chat completion, but 'null'"),
@@ -289,7 +294,7 @@ async def test_replies_go_to_those_who_asked() -> None:
         (Answer(200, b'{"choices": null}'), "the reply is not a chat completion, but"),
         (Answer(200, b'{"choices": [{"text": "A"}]}'), "the reply is not a chat completion, but"),
         (Answer(200, b'{"choices": [{"message": null}]}'), "the reply is not a chat completion"),
-        (resets(said("A" * 1000)), "it broke off in the middle of a reply"),
+        (resets(completion("A" * 1000)), "it broke off in the middle of a reply"),
         (closes(), "it closed the connection without a reply"),
     ],
 )
@@ -330,7 +335,7 @@ async def test_a_server_that_is_not_there_may_come() -> None:
 
 
 async def test_after_an_error_the_next_question_is_answered() -> None:
-    failures = (resets(said("A" * 99)), status(500), page(), said("B"))
+    failures = (resets(completion("A" * 99)), status(500), page(), completion("B"))
     with serving(in_turn(*failures)) as server:
         async with opened(server.url) as model:
             for _ in range(3):
@@ -340,7 +345,7 @@ async def test_after_an_error_the_next_question_is_answered() -> None:
 
 
 async def test_above_its_limit_a_server_turns_away_and_answers_the_rest() -> None:
-    with serving(said("A", delay=0.1), at_once=3) as server:
+    with serving(completion("A", delay=0.1), at_once=3) as server:
         async with opened(server.url) as model:
             calls = (model.generate(HELLO) for _ in range(5))
             outcomes = await asyncio.gather(*calls, return_exceptions=True)
@@ -412,17 +417,25 @@ async def test_a_long_error_page_is_quoted_in_short() -> None:
 # -- the key
 
 
-def echo(number: int) -> Callable[[Asked], Answer]:
+def echo(number: int) -> Callable[[ReceivedRequest], Answer]:
     return lambda request: status(number, f"no: {request.headers['authorization']}" * 9)
 
 
-def echo_in_a_page(request: Asked) -> Answer:
+def echo_in_a_page(request: ReceivedRequest) -> Answer:
     return page(f"<html>{request.headers}</html>")
 
 
 @pytest.mark.parametrize(
     "answer",
-    [echo(401), echo(400), echo(500), echo_in_a_page, closes(), resets(said("A" * 99)), hangs()],
+    [
+        echo(401),
+        echo(400),
+        echo(500),
+        echo_in_a_page,
+        closes(),
+        resets(completion("A" * 99)),
+        hangs(),
+    ],
 )
 async def test_the_key_is_in_no_message_traceback_or_output(
     answer: Answer | Decide, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
@@ -434,5 +447,7 @@ async def test_the_key_is_in_no_message_traceback_or_output(
 
 
 async def test_a_reply_that_repeats_the_key_is_kept_without_it() -> None:
-    reply = await reply_to(lambda request: said(request.headers["authorization"]), api_key=KEY)
+    reply = await reply_to(
+        lambda request: completion(request.headers["authorization"]), api_key=KEY
+    )
     assert reply.text == "Bearer [key]"

@@ -27,8 +27,8 @@ from snellen.media.content import Frame, Image, Video, assistant, system, user
 from snellen.testing import check_model
 from tests.servers import (
     Answer,
-    Asked,
     Decide,
+    ReceivedRequest,
     closes,
     drips,
     hangs,
@@ -88,12 +88,12 @@ async def error_of(
     return caught.value
 
 
-async def http_request(vendor: Vendor, request: Request, **profile: Any) -> Asked:
+async def http_request(vendor: Vendor, request: Request, **profile: Any) -> ReceivedRequest:
     """What a server gets."""
-    with serving(vendor.said("A")) as server:
+    with serving(vendor.answered("A")) as server:
         async with asking(vendor, server.url, **profile) as model:
             await model.generate(request)
-    return server.asked[0]
+    return server.requests[0]
 
 
 # -- there
@@ -129,11 +129,11 @@ async def test_a_video_goes_as_its_frames_in_order(vendor: Vendor) -> None:
 async def test_a_video_without_frames_is_turned_down_before_anything_is_sent(
     vendor: Vendor,
 ) -> None:
-    with serving(vendor.said("A")) as server:
+    with serving(vendor.answered("A")) as server:
         async with asking(vendor, server.url) as model:
             with pytest.raises(Rejected, match=r"v\.mp4: no frames"):
                 await model.generate(Request(messages=(user(Video(Path("v.mp4"))),)))
-    assert server.asked == []
+    assert server.requests == []
 
 
 @all_of_them
@@ -162,7 +162,7 @@ async def test_a_conversation_keeps_its_roles_and_order(vendor: Vendor) -> None:
 async def test_what_a_system_cannot_say_there_is_turned_down(
     vendor: Vendor, messages: Any, words: str
 ) -> None:
-    error = await error_of(vendor, vendor.said("A"), Request(messages=messages))
+    error = await error_of(vendor, vendor.answered("A"), Request(messages=messages))
     assert isinstance(error, Rejected)
     assert words in str(error)
 
@@ -212,7 +212,7 @@ async def test_settings_go_under_their_names_zeros_too(vendor: Vendor, expected:
 
 async def test_words_to_stop_at_are_turned_down_where_they_cannot_be_told() -> None:
     request = Request(messages=HELLO.messages, stop=("Q:",))
-    error = await error_of(RESPONSES, RESPONSES.said("A"), request)
+    error = await error_of(RESPONSES, RESPONSES.answered("A"), request)
     assert isinstance(error, Rejected)
     assert error.hopeless
     assert "openai/NAME" in str(error)
@@ -254,12 +254,12 @@ async def test_a_gif_goes_to_the_others_as_it_is(tmp_path: Path) -> None:
 
 
 async def test_a_google_model_is_named_in_the_address() -> None:
-    with serving(GOOGLE.said("A")) as server:
+    with serving(GOOGLE.answered("A")) as server:
         for name in ("gemini-x", "tunedModels/my one", "models/gemini-x"):
             model = registry.model(f"google/{name}", Profile(base_url=server.url)).model
             assert isinstance(model, Generates)
             check_model(model, HELLO)
-    paths = list(dict.fromkeys(request.path for request in server.asked))
+    paths = list(dict.fromkeys(request.path for request in server.requests))
     assert paths == [
         "/v1/models/gemini-x:generateContent",
         "/v1/tunedModels/my%20one:generateContent",
@@ -310,13 +310,13 @@ async def test_azure_s_routes_get_the_key_in_azure_s_header(
     vendor: Vendor, route: str, query: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, KEY)
-    with serving(vendor.said("A")) as server:
+    with serving(vendor.answered("A")) as server:
         url = server.url.removesuffix("/v1") + route + query
         settings = {"api_key_env": VARIABLE, "key_header": "api-key"}
         async with asking(vendor, url, **settings) as model:
             await model.generate(HELLO)
 
-    [request] = server.asked
+    [request] = server.requests
     assert request.path == route.rstrip("/") + vendor.path.removeprefix("/v1") + query
     assert request.headers["api-key"] == KEY
     assert "authorization" not in request.headers
@@ -344,11 +344,11 @@ def test_the_fields_of_a_server_are_read_from_a_file(tmp_path: Path) -> None:
     assert profile.changes_answers() == {}
 
 
-def echo(vendor: Vendor, number: int) -> Callable[[Asked], Answer]:
+def echo(vendor: Vendor, number: int) -> Callable[[ReceivedRequest], Answer]:
     return lambda request: vendor.error(number, f"no: {request.headers[vendor.key_header]}" * 9)
 
 
-def sent_to(vendor: Vendor, request: Asked) -> str:
+def sent_to(vendor: Vendor, request: ReceivedRequest) -> str:
     return request.headers[vendor.key_header]
 
 
@@ -368,10 +368,10 @@ async def test_the_key_is_in_no_message_traceback_or_output(
         "400": echo(vendor, 400),
         "500": echo(vendor, 500),
         "page": lambda request: page(f"<html>{request.headers}</html>"),
-        "event": lambda request: stream([vendor.told(400, sent_to(vendor, request))]),
+        "event": lambda request: stream([vendor.refused_with(400, sent_to(vendor, request))]),
         "no end": lambda request: stream([sent_to(vendor, request)]),
         "closes": closes(),
-        "resets": resets(vendor.said("A" * 99)),
+        "resets": resets(vendor.answered("A" * 99)),
         "hangs": hangs(),
     }
     monkeypatch.setenv(VARIABLE, KEY)
@@ -414,10 +414,12 @@ def test_a_run_keeps_its_key_to_itself(
     capsys: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def echoing(request: Asked) -> Answer:
+    def echoing(request: ReceivedRequest) -> Answer:
         """Every second question fails, with what was sent in the words."""
         text = f"you sent {sent_to(vendor, request)}"
-        return vendor.error(400, text) if request.number % 2 else vendor.said(text, thought=text)
+        return (
+            vendor.error(400, text) if request.number % 2 else vendor.answered(text, thought=text)
+        )
 
     monkeypatch.setenv(VARIABLE, KEY)
     with serving(echoing) as server:
@@ -475,7 +477,7 @@ async def test_a_whole_reply_has_text_thoughts_and_counts(vendor: Vendor, stream
     answer = (
         vendor.streamed("It is", " A.", thoughts=["Let me", " see."])
         if streamed
-        else vendor.said("It is A.", thought="Let me see.")
+        else vendor.answered("It is A.", thought="Let me see.")
     )
     reply = await reply_to(vendor, answer, stream=streamed)
     assert (reply.text, reply.reasoning, reply.state) == ("It is A.", "Let me see.", "ok")
@@ -486,7 +488,7 @@ async def test_a_whole_reply_has_text_thoughts_and_counts(vendor: Vendor, stream
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_cut_withheld_and_empty_replies_are_replies(vendor: Vendor, streamed: bool) -> None:
     def answers(text: str, stop: str) -> Answer:
-        return vendor.streamed(text, stop=stop) if streamed else vendor.said(text, stop=stop)
+        return vendor.streamed(text, stop=stop) if streamed else vendor.answered(text, stop=stop)
 
     for text, word, stop, state in (
         ("It i", vendor.cut, "length", "truncated"),
@@ -503,7 +505,7 @@ async def test_cut_withheld_and_empty_replies_are_replies(vendor: Vendor, stream
     "word", ["RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"]
 )
 async def test_google_has_many_words_for_withheld(word: str) -> None:
-    assert (await reply_to(GOOGLE, GOOGLE.said("", stop=word))).state == "refused"
+    assert (await reply_to(GOOGLE, GOOGLE.answered("", stop=word))).state == "refused"
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -515,19 +517,19 @@ async def test_a_question_that_google_blocks_is_refused(streamed: bool) -> None:
 
 
 async def test_a_context_that_is_full_cuts_anthropic_s_reply() -> None:
-    answer = ANTHROPIC.said("It i", stop="model_context_window_exceeded")
+    answer = ANTHROPIC.answered("It i", stop="model_context_window_exceeded")
     assert (await reply_to(ANTHROPIC, answer)).state == "truncated"
 
 
 async def test_a_part_that_refuses_is_no_text() -> None:
-    body = RESPONSES.whole("", "", "completed")
+    body = RESPONSES.full("", "", "completed")
     body["output"][0]["content"] = [{"type": "refusal", "refusal": "I cannot."}]
     reply = await reply_to(RESPONSES, Answer(body=json.dumps(body).encode()))
     assert (reply.text, reply.state) == ("", "refused")
 
 
 async def test_thoughts_themselves_are_kept_where_no_summary_comes() -> None:
-    body = RESPONSES.whole("A", "", "completed")
+    body = RESPONSES.full("A", "", "completed")
     thought = {"type": "reasoning_text", "text": "Let me see."}
     body["output"].insert(0, {"type": "reasoning", "summary": [], "content": [thought]})
     reply = await reply_to(RESPONSES, Answer(body=json.dumps(body).encode()))
@@ -541,7 +543,7 @@ async def test_an_error_of_the_filter_s_is_a_withheld_reply(vendor: Vendor, code
 
 
 async def test_counts_that_are_absent_are_not_nought() -> None:
-    body = GOOGLE.whole("A", "", "STOP")
+    body = GOOGLE.full("A", "", "STOP")
     body["usageMetadata"] = {"promptTokenCount": 3}
     reply = await reply_to(GOOGLE, Answer(body=json.dumps(body).encode()))
     assert reply.usage == Usage(input=3)
@@ -549,12 +551,12 @@ async def test_counts_that_are_absent_are_not_nought() -> None:
 
 @all_of_them
 async def test_a_server_that_does_not_stream_is_understood_all_the_same(vendor: Vendor) -> None:
-    assert (await reply_to(vendor, vendor.said("A"), stream=True)).text == "A"
+    assert (await reply_to(vendor, vendor.answered("A"), stream=True)).text == "A"
 
 
 @all_of_them
 async def test_the_contract_of_back_ends_is_kept(vendor: Vendor) -> None:
-    with serving(vendor.said("A")) as server:
+    with serving(vendor.answered("A")) as server:
         assert check_model(opened(vendor, server.url), HELLO).text == "A"
 
 
@@ -627,7 +629,9 @@ async def test_an_error_within_a_stream_is_what_it_is_without(
     vendor: Vendor, number: int, kind: type[ModelError]
 ) -> None:
     begun = vendor.events(["It is"], [], vendor.ends)[:2]
-    within = await error_of(vendor, stream([*begun, vendor.told(number, "so it is")]), stream=True)
+    within = await error_of(
+        vendor, stream([*begun, vendor.refused_with(number, "so it is")]), stream=True
+    )
     alone = await error_of(vendor, vendor.error(number, "so it is"))
     assert isinstance(alone, kind)
     assert type(within) is type(alone)
@@ -652,7 +656,7 @@ async def test_an_error_within_a_stream_is_what_it_is_without(
 async def test_a_response_that_failed_is_an_error(
     code: str, kind: type[ModelError], streamed: bool
 ) -> None:
-    response = RESPONSES.whole("", "", "completed")
+    response = RESPONSES.full("", "", "completed")
     response |= {"status": "failed", "output": [], "error": {"code": code, "message": "so it is"}}
     last = {"type": "response.failed", "response": response}
     answer = stream([last]) if streamed else Answer(body=json.dumps(response).encode())
@@ -673,7 +677,7 @@ async def test_what_vllm_says_within_a_stream_has_its_status() -> None:
 async def test_a_reply_that_the_server_broke_off_is_asked_for_again(
     stop: str, streamed: bool
 ) -> None:
-    begun = OPENAI.streamed("It i", stop=stop) if streamed else OPENAI.said("It i", stop=stop)
+    begun = OPENAI.streamed("It i", stop=stop) if streamed else OPENAI.answered("It i", stop=stop)
     error = await error_of(OPENAI, begun, stream=streamed)
     assert isinstance(error, Overloaded)
     assert f"it broke the reply off ({stop})" in str(error)
@@ -685,7 +689,7 @@ async def test_an_error_in_a_body_of_status_200_is_what_its_code_says(
     code: int, kind: type[ModelError], in_choice: bool
 ) -> None:
     failure = {"error": {"code": code, "message": "so it is"}}
-    body = OPENAI.whole("It i", "", "error")
+    body = OPENAI.full("It i", "", "error")
     body["choices"][0] |= failure
     error = await error_of(OPENAI, answer(body if in_choice else failure))
     assert isinstance(error, kind)
@@ -693,12 +697,14 @@ async def test_an_error_in_a_body_of_status_200_is_what_its_code_says(
 
 
 async def test_a_context_that_is_full_cuts_mistral_s_reply() -> None:
-    assert (await reply_to(OPENAI, OPENAI.said("It i", stop="model_length"))).state == "truncated"
+    assert (
+        await reply_to(OPENAI, OPENAI.answered("It i", stop="model_length"))
+    ).state == "truncated"
 
 
 @pytest.mark.parametrize("vendor", [OPENAI, ANTHROPIC], ids=lambda vendor: vendor.kind)
 async def test_a_message_that_neither_speaks_nor_ends_is_no_reply(vendor: Vendor) -> None:
-    begun = json.loads(json.dumps(vendor.whole("", "", "so")).replace('"so"', "null"))
+    begun = json.loads(json.dumps(vendor.full("", "", "so")).replace('"so"', "null"))
     error = await error_of(vendor, answer(begun))
     assert isinstance(error, Overloaded)
     assert "the reply is not a whole" in str(error)
@@ -782,13 +788,13 @@ def test_the_default_temperature_is_none_whatever_the_benchmark_asks_for(
     by: str, tmp_path: Path
 ) -> None:
     settings: dict[str, Any] = {"temperature": "default"}
-    with serving(ANTHROPIC.said("A")) as server:
+    with serving(ANTHROPIC.answered("A")) as server:
         profile = Profile(base_url=server.url, **(settings if by == "profile" else {}))
         more = settings if by == "argument" else {}
         result = snellen.evaluate(
             "eyechart", "anthropic/m", profile=profile, limit=1, out=tmp_path, **more
         )
-    assert "temperature" not in server.asked[0].json
+    assert "temperature" not in server.requests[0].json
     assert result.report.identity["generation"]["temperature"] is None
 
 
@@ -888,9 +894,9 @@ def with_odd_values(value: Any) -> Iterator[Any]:
 @all_of_them
 async def test_odd_values_anywhere_make_a_reply_or_an_error_of_ours(vendor: Vendor) -> None:
     events = vendor.events(["A"], ["Hm."], vendor.ends)
-    answers = [answer(odd) for odd in with_odd_values(vendor.whole("A", "Hm.", vendor.ends))]
+    answers = [answer(odd) for odd in with_odd_values(vendor.full("A", "Hm.", vendor.ends))]
     answers += [stream(odd) for odd in with_odd_values(events) if isinstance(odd, list) and odd]
-    answers += [stream([odd]) for odd in with_odd_values(vendor.told(400, "no"))]
+    answers += [stream([odd]) for odd in with_odd_values(vendor.refused_with(400, "no"))]
     answers += [Answer(400, answer(odd).body) for odd in with_odd_values(vendor.broken(400, "no"))]
     with serving(in_turn(*answers)) as server:
         async with asking(vendor, server.url, stream=True) as model:
@@ -898,7 +904,7 @@ async def test_odd_values_anywhere_make_a_reply_or_an_error_of_ours(vendor: Vend
                 with suppress(ModelError):
                     reply = await model.generate(HELLO)
                     assert isinstance(reply.text, str) and isinstance(reply.stop, str | None)
-    assert len(server.asked) == len(answers) > 200
+    assert len(server.requests) == len(answers) > 200
 
 
 @all_of_them
@@ -940,12 +946,12 @@ def test_a_benchmark_s_pictures_arrive_to_the_byte_and_replies_are_scored(
         [picture] = request.messages[-1].images
         targets[images.load(picture).source] = str(sample.target)
 
-    def right(incoming: Asked) -> Answer:
+    def right(incoming: ReceivedRequest) -> Answer:
         [picture] = [
             part for _, parts in vendor.turns(incoming) for part in parts if part in targets
         ]
         target = targets[picture]
-        return vendor.streamed(*target) if streamed else vendor.said(target)
+        return vendor.streamed(*target) if streamed else vendor.answered(target)
 
     with serving(right) as server:
         result = snellen.evaluate(
@@ -957,13 +963,13 @@ def test_a_benchmark_s_pictures_arrive_to_the_byte_and_replies_are_scored(
         )
     assert (result.report.n, result.failed) == (5, 0)
     assert result.scoring().metrics["accuracy"].value == 1.0
-    assert len(server.asked) == 5
+    assert len(server.requests) == 5
 
 
 @all_of_them
 def test_a_video_s_frames_arrive_to_the_byte(vendor: Vendor, tmp_path: Path) -> None:
     benchmark = registry.benchmark("eyechart-video:clips=3")
-    with serving(vendor.said("A")) as server:
+    with serving(vendor.answered("A")) as server:
         result = snellen.evaluate(
             benchmark,
             f"{vendor.kind}/m",
@@ -980,7 +986,7 @@ def test_a_video_s_frames_arrive_to_the_byte(vendor: Vendor, tmp_path: Path) -> 
     ]
     arrived = [
         [part for part in parts if isinstance(part, bytes)]
-        for incoming in server.asked
+        for incoming in server.requests
         for _, parts in vendor.turns(incoming)
     ]
     assert all(len(frames) == 4 for frames in expected)
@@ -1037,7 +1043,7 @@ async def test_google_is_told_which_part_may_be_seen_and_at_which_rate(
 @pytest.mark.parametrize("policy", ["uniform:64", "fps:1,max=256", "fps:25", "last:4@1", "every"])
 async def test_a_policy_that_google_cannot_keep_ends_the_run(policy: str, tmp_path: Path) -> None:
     request = Request(messages=(user(clip(tmp_path, policy=policy)),))
-    error = await error_of(GOOGLE, GOOGLE.said("A"), request, **NATIVE)
+    error = await error_of(GOOGLE, GOOGLE.answered("A"), request, **NATIVE)
     assert isinstance(error, Rejected)
     assert error.hopeless
     assert "--frames fps:1" in str(error)
@@ -1051,13 +1057,15 @@ async def test_a_file_that_google_does_not_take_fails_its_question(
         (replace(clip(tmp_path), source=tmp_path / "none.mp4"), "is missing"),
         (replace(clip(tmp_path), within=tmp_path / "folder"), "outside the data's folder"),
     ):
-        error = await error_of(GOOGLE, GOOGLE.said("A"), Request(messages=(user(file),)), **NATIVE)
+        error = await error_of(
+            GOOGLE, GOOGLE.answered("A"), Request(messages=(user(file),)), **NATIVE
+        )
         assert isinstance(error, Rejected)
         assert words in str(error)
         assert not error.hopeless
     monkeypatch.setattr("snellen.models.google.MOST_BYTES", 2303)
     request = Request(messages=(user(clip(tmp_path)),))
-    error = await error_of(GOOGLE, GOOGLE.said("A"), request, **NATIVE)
+    error = await error_of(GOOGLE, GOOGLE.answered("A"), request, **NATIVE)
     assert isinstance(error, Rejected)
     assert "Remove native_video" in str(error)
 
@@ -1076,10 +1084,10 @@ def test_a_run_by_files_decodes_nothing_and_is_another_run(
             out=tmp_path,
         )
 
-    with serving(GOOGLE.said("A")) as server:
+    with serving(GOOGLE.answered("A")) as server:
         results = [run({"native_video": True}), run({})]
     assert [(result.report.n, result.failed) for result in results] == [(2, 0), (2, 0)]
-    by_file, by_frames = server.asked[:2], server.asked[2:]
+    by_file, by_frames = server.requests[:2], server.requests[2:]
     for request in by_file:
         kinds = [part["inlineData"]["mimeType"] for part in inline(request)]
         assert kinds == ["video/mp4"]
@@ -1094,6 +1102,6 @@ def test_a_run_by_files_decodes_nothing_and_is_another_run(
     assert sorted(shown) == [False, False, True, True]
 
 
-def inline(request: Asked) -> list[Any]:
+def inline(request: ReceivedRequest) -> list[Any]:
     parts = [part for turn in request.json["contents"] for part in turn["parts"]]
     return [part for part in parts if "inlineData" in part]

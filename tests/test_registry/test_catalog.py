@@ -30,14 +30,17 @@ def test_every_benchmark_but_the_one_that_draws_its_rows_reads_data(name: str) -
 def test_a_set_has_its_name_elsewhere_whatever_words_asked_it(
     spec: str, vlmevalkits: str, lmms_evals: str
 ) -> None:
-    made = registry.benchmark(spec, data=Path("synthetic"))
-    manifest = {"benchmark": made.name, "identity": {"options": dict(made.provenance.options)}}
+    benchmark = registry.benchmark(spec, data=Path("synthetic"))
+    manifest = {
+        "benchmark": benchmark.name,
+        "identity": {"options": dict(benchmark.provenance.options)},
+    }
     assert registry.vlmevalkit_name(manifest) == vlmevalkits
     assert registry.lmms_eval_name(manifest) == lmms_evals
 
 
 @pytest.mark.parametrize(
-    ("given", "named"),
+    ("written", "name"),
     [
         ("window:4", "window:4"),
         ("window:04", "window:4"),
@@ -47,9 +50,9 @@ def test_a_set_has_its_name_elsewhere_whatever_words_asked_it(
         ("reask:fps:1.0", "reask:fps:1"),
     ],
 )
-def test_an_adapter_has_one_name_however_it_is_written(given: str, named: str) -> None:
+def test_an_adapter_has_one_name_however_it_is_written(written: str, name: str) -> None:
     opened = registry.Opened(model=Scripted("yes"), name="one", server="one")
-    assert registry.watching(opened, given)[1] == named
+    assert registry.watching(opened, written)[1] == name
 
 
 def test_processes_that_list_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:

@@ -139,8 +139,8 @@ def test_a_plug_in_goes_through_every_verb(snellen: Snellen, plugin_run: Path) -
 
 
 def is_picture(viewer: Any, run: Path) -> bool:
-    place = run.relative_to(run.parents[2])
-    answer = viewer.get(f"/media/{place}?s=w0&n=0")
+    position = run.relative_to(run.parents[2])
+    answer = viewer.get(f"/media/{position}?s=w0&n=0")
     return bool(answer.status == 200 and answer.headers["content-type"].startswith("image/"))
 
 
@@ -398,8 +398,8 @@ def test_a_report_refuses_a_benchmark_that_no_run_is_of(
 def test_a_file_and_an_object_are_not_said_to_differ(
     snellen: Snellen, file: Path, file_run: Path
 ) -> None:
-    made_by_file = registry.benchmark(f"{file}", data=Path("synthetic"))
-    again = package.score(file_run, replace(made_by_file, asks=made_by_file.asks))
+    from_file = registry.benchmark(f"{file}", data=Path("synthetic"))
+    again = package.score(file_run, replace(from_file, asks=from_file.asks))
     (note,) = [note for note in again.report.notes if "Benchmark object" in note]
     assert "which may be another version" in note and "changed" not in note
 

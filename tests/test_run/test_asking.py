@@ -26,7 +26,7 @@ def test_each_question_is_asked_once_and_scored(tmp_path: Path) -> None:
 
     finished = run(tmp_path, model)
 
-    assert sorted(model.asked) == sorted(f"question {i}" for i in range(10))
+    assert sorted(model.questions) == sorted(f"question {i}" for i in range(10))
     assert finished.result is not None
     assert finished.result.headline.value == pytest.approx(0.1)
     assert states(finished) == {"ok": 10}
@@ -63,7 +63,7 @@ def test_a_failed_request_is_in_no_mean_and_the_next_run_asks_it_alone(tmp_path:
     healed = Says(lambda request: "yes")
     second = run(tmp_path, healed)
 
-    assert sorted(healed.asked) == ["question 3", "question 7"]
+    assert sorted(healed.questions) == ["question 3", "question 7"]
     assert states(second) == {"ok": 10}
 
 
@@ -105,7 +105,7 @@ def test_a_server_that_always_fails_is_asked_the_set_number_of_times(tmp_path: P
     model = Says(broken)
     finished = run(tmp_path, model, retry={**QUICK, "attempts": 4})
 
-    assert model.asked.count("question 2") == 4
+    assert model.questions.count("question 2") == 4
     assert states(finished) == {"ok": 9, "failed": 1}
 
 
@@ -183,7 +183,7 @@ def test_a_budget_of_requests_stops_the_run_and_it_goes_on_later(tmp_path: Path)
     assert "partial: 4 of 10" in finished.result.report.notes
 
     run(tmp_path, model)
-    assert sorted(model.asked) == sorted(f"question {i}" for i in range(10))
+    assert sorted(model.questions) == sorted(f"question {i}" for i in range(10))
 
 
 def test_a_limit_takes_the_first_rows_and_another_limit_continues_the_same_run(
@@ -195,7 +195,7 @@ def test_a_limit_takes_the_first_rows_and_another_limit_continues_the_same_run(
     second = run(tmp_path, model, limit=5)
 
     assert first.run == second.run
-    assert sorted(model.asked) == [f"question {i}" for i in range(5)]
+    assert sorted(model.questions) == [f"question {i}" for i in range(5)]
 
 
 def test_a_sample_is_drawn_in_proportion_and_the_same_for_a_seed(tmp_path: Path) -> None:
@@ -207,8 +207,8 @@ def test_a_sample_is_drawn_in_proportion_and_the_same_for_a_seed(tmp_path: Path)
     run(tmp_path, second, benchmark(100), sample=20, sample_seed=1)
     run(tmp_path, other, benchmark(100), sample=20, sample_seed=2)
 
-    assert sorted(first.asked) == sorted(second.asked)
-    assert sorted(first.asked) != sorted(other.asked)
+    assert sorted(first.questions) == sorted(second.questions)
+    assert sorted(first.questions) != sorted(other.questions)
     assert finished.result is not None
     assert [metric.n for metric in finished.result.by("kind").values()] == [10, 10]
 
@@ -354,7 +354,7 @@ def test_samples_that_share_media_are_asked_together(tmp_path: Path) -> None:
 
     run(tmp_path, model, benchmark(group_by=lambda sample: sample.tags["kind"]), concurrency=1)
 
-    kinds = ["ab"[int(text.split()[1]) % 2] for text in model.asked]
+    kinds = ["ab"[int(text.split()[1]) % 2] for text in model.questions]
     assert kinds == ["a"] * 5 + ["b"] * 5
 
 
@@ -393,7 +393,7 @@ def test_a_bug_in_a_model_stops_the_run_and_keeps_what_came_before(tmp_path: Pat
 
     healed = Says(lambda request: "yes")
     run(tmp_path, healed)
-    assert sorted(healed.asked) == [f"question {i}" for i in range(6, 10)]
+    assert sorted(healed.questions) == [f"question {i}" for i in range(6, 10)]
 
 
 @pytest.mark.parametrize(
@@ -509,7 +509,7 @@ def test_what_belongs_together_is_selected_together(tmp_path: Path) -> None:
     def questions(name: str, **selection: int) -> list[int]:
         model = Says(lambda request: "yes")
         run(tmp_path / name, model, tiny, **selection)
-        return sorted(int(text.split()[1]) for text in model.asked)
+        return sorted(int(text.split()[1]) for text in model.questions)
 
     assert questions("one", limit=1) == [0, 4, 8], "at least one question"
     assert questions("eight", limit=8) == [0, 1, 4, 5, 8, 9], "no more rows than asked for"

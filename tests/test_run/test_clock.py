@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.servers import Answer, Asked, hangs, said, serving, status
+from tests.servers import Answer, ReceivedRequest, completion, hangs, serving, status
 
 # Python's own clock jumps, and nothing else is touched.
 SCRIPT = """
@@ -59,7 +59,7 @@ def run(folder: Path, answer: Any, n: int, **fields: object) -> tuple[str | None
 
 
 def test_waits_and_time_outs_are_as_long_as_ever(tmp_path: Path) -> None:
-    def answer(request: Asked) -> Answer:
+    def answer(request: ReceivedRequest) -> Answer:
         match request.number:
             case 1:
                 return status(503)
@@ -68,7 +68,7 @@ def test_waits_and_time_outs_are_as_long_as_ever(tmp_path: Path) -> None:
             case 5:
                 return status(429, retry_after="0.2")
             case _:
-                return said("A")
+                return completion("A")
 
     stopped, replies, seconds = run(
         tmp_path, answer, 12, concurrency=1, max_time=80, retry={"backoff": 0.1}
@@ -81,7 +81,9 @@ def test_waits_and_time_outs_are_as_long_as_ever(tmp_path: Path) -> None:
 
 
 def test_a_budget_of_time_is_kept(tmp_path: Path) -> None:
-    stopped, replies, seconds = run(tmp_path, said("A", delay=0.2), 200, concurrency=1, max_time=4)
+    stopped, replies, seconds = run(
+        tmp_path, completion("A", delay=0.2), 200, concurrency=1, max_time=4
+    )
 
     assert stopped == "the time budget of 4 s is spent"
     assert 2 <= replies["ok"] <= 20
@@ -89,9 +91,9 @@ def test_a_budget_of_time_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_date_to_wait_for_is_read_by_the_clock_of_the_server(tmp_path: Path) -> None:
-    def answer(request: Asked) -> Answer:
+    def answer(request: ReceivedRequest) -> Answer:
         if request.number:
-            return said("A")
+            return completion("A")
         dates = {
             "Date": "Fri, 31 Dec 1999 23:59:59 GMT",
             "Retry-After": "Sat, 01 Jan 2000 00:00:00 GMT",

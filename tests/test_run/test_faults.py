@@ -22,15 +22,15 @@ from snellen.registry import benchmark
 from snellen.store import ReplyRecord, Run
 from tests.servers import (
     Answer,
-    Asked,
+    ReceivedRequest,
     Server,
     closes,
+    completion,
     drips,
     hangs,
     page,
     refusing,
     resets,
-    said,
     serving,
     status,
 )
@@ -54,7 +54,7 @@ def write_rows(path: Path, n: int) -> Path:
     return path
 
 
-def question(request: Asked) -> str:
+def question(request: ReceivedRequest) -> str:
     text = request.json["messages"][-1]["content"]
     return str(text).partition("[")[2].partition("]")[0]
 
@@ -90,12 +90,12 @@ class Faulty:
         self._times = times
         self.seen: Counter[str] = Counter()
 
-    def __call__(self, request: Asked) -> Answer:
+    def __call__(self, request: ReceivedRequest) -> Answer:
         name = question(request)
         self.seen[name] += 1
         if name in BAD and (self._times is None or self.seen[name] <= self._times):
             return self._answer
-        return said("A")
+        return completion("A")
 
 
 FINALLY_FAILING = {
@@ -106,9 +106,9 @@ FINALLY_FAILING = {
     "not JSON": (Answer(body=b'{"choices": [{"mess'), 4),
     "not UTF-8": (Answer(body=b'{"choices": "\xff\xfe"}'), 4),
     "a closed connection": (closes(), 4),
-    "a reset in mid-body": (resets(said("A")), 4),
+    "a reset in mid-body": (resets(completion("A")), 4),
     "no answer": (hangs(), 4),
-    "a slow drip": (drips(said("A"), 0.05), 4),
+    "a slow drip": (drips(completion("A"), 0.05), 4),
     "400": (status(400, "too long"), 1),
     "413": (status(413, "too large"), 1),
     "422": (status(422, "no such field"), 1),
@@ -132,10 +132,10 @@ def test_what_fails_is_counted_not_scored_and_asked_again_alone(
         assert {name: faulty.seen[name] for name in BAD} == dict.fromkeys(BAD, attempts)
         assert all(faulty.seen[f"q{i}"] == 1 for i in range(N) if f"q{i}" not in BAD)
 
-    with serving(lambda request: said("B")) as healed:
+    with serving(lambda request: completion("B")) as healed:
         again = ask(rows, healed.url, tmp_path / "runs")
 
-        assert Counter(map(question, healed.asked)) == Counter(BAD)
+        assert Counter(map(question, healed.requests)) == Counter(BAD)
         assert states(again) == {"ok": N}
         assert again.result is not None
         assert again.result.headline.value == pytest.approx((N - 2) / N)
@@ -146,7 +146,7 @@ PASSING = {
     "429 once": (status(429), 1),
     "429 with Retry-After": (status(429, retry_after="0.2"), 2),
     "HTML once": (page(), 1),
-    "a cut body once": (resets(said("A")), 1),
+    "a cut body once": (resets(completion("A")), 1),
     "a closed connection once": (closes(), 1),
     "no answer once": (hangs(), 1),
 }
@@ -164,13 +164,13 @@ def test_what_passes_is_asked_again_in_the_same_run(fault: str, rows: Path, tmp_
 
 
 REPLIES = {
-    "content null": (said(None), "empty"),
-    "content empty": (said(""), "empty"),
-    "cut at the limit": (said("A", stop="length"), "truncated"),
-    "a content filter": (said("", stop="content_filter"), "refused"),
+    "content null": (completion(None), "empty"),
+    "content empty": (completion(""), "empty"),
+    "cut at the limit": (completion("A", stop="length"), "truncated"),
+    "a content filter": (completion("", stop="content_filter"), "refused"),
     "a filter's 400": (status(400, code="content_filter"), "refused"),
-    "a refusal field": (said(None, refusal="I will not"), "refused"),
-    "five megabytes": (said("A" + " very" * 1_000_000), "ok"),
+    "a refusal field": (completion(None, refusal="I will not"), "refused"),
+    "five megabytes": (completion("A" + " very" * 1_000_000), "ok"),
 }
 
 
@@ -199,7 +199,7 @@ def test_a_wrong_key_or_model_ends_the_run_and_says_what_to_do(
     with serving(status(number, "no")) as server:
         finished = ask(rows, server.url, tmp_path / "runs", concurrency=1)
 
-        assert len(server.asked) == 3
+        assert len(server.requests) == 3
     assert finished.stopped is not None and words in finished.stopped
     assert states(finished) == {"failed": 3}
     assert finished.result is not None
@@ -213,9 +213,9 @@ def test_a_server_that_is_not_there_ends_the_run_and_loses_nothing(
         finished = ask(rows, url, tmp_path / "runs", retry={**QUICK, "give_up": 5})
     assert finished.stopped is not None and "in a row got no reply" in finished.stopped
 
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         again = ask(rows, server.url, tmp_path / "runs")
-        assert len(server.asked) == N
+        assert len(server.requests) == N
     assert states(again) == {"ok": N}
 
 
@@ -243,7 +243,7 @@ def start(rows: Path, url: str, out: Path) -> "subprocess.Popen[bytes]":
 
 @contextmanager
 def slow_server() -> Iterator[Server]:
-    with serving(said("A"), latency=0.05) as server:
+    with serving(completion("A"), latency=0.05) as server:
         yield server
 
 
@@ -252,9 +252,9 @@ def test_a_run_killed_again_and_again_asks_only_what_was_in_flight(tmp_path: Pat
     kills = 0
     with slow_server() as server:
         for wait in (0.05, 0.3, 0.6, 0.1):
-            before = len(server.asked)
+            before = len(server.requests)
             process = start(rows, server.url, tmp_path / "runs")
-            while len(server.asked) == before and process.poll() is None:
+            while len(server.requests) == before and process.poll() is None:
                 time.sleep(0.005)
             time.sleep(wait)
             if process.poll() is None:
@@ -264,7 +264,7 @@ def test_a_run_killed_again_and_again_asks_only_what_was_in_flight(tmp_path: Pat
         process = start(rows, server.url, tmp_path / "runs")
         _, words = process.communicate()
         assert process.returncode == 0, words.decode()
-        total = len(server.asked)
+        total = len(server.requests)
     assert kills
     assert total <= 400 + 8 * kills
     [folder] = (tmp_path / "runs").glob("*/*/*")
@@ -277,7 +277,7 @@ def test_a_run_killed_again_and_again_asks_only_what_was_in_flight(tmp_path: Pat
 
 def test_a_journal_cut_anywhere_in_its_last_line_is_mended_by_the_next_run(tmp_path: Path) -> None:
     rows = write_rows(tmp_path / "rows.jsonl", 20)
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         once = partial(
             snellen.evaluate, str(rows), "openai/m", base_url=server.url, out=tmp_path / "runs"
         )
@@ -288,9 +288,9 @@ def test_a_journal_cut_anywhere_in_its_last_line_is_mended_by_the_next_run(tmp_p
         cuts = range(last, len(content), max(1, (len(content) - last) // 10))
         for cut in list(cuts)[:10]:
             journal.write_bytes(content[:cut])
-            before = len(server.asked)
+            before = len(server.requests)
             assert once().failed == 0
-            assert len(server.asked) == before + 1
+            assert len(server.requests) == before + 1
             assert len(journal.read_bytes().splitlines()) == 20
 
 
@@ -298,7 +298,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
     rows = write_rows(tmp_path / "rows.jsonl", 400)
     with slow_server() as server:
         process = start(rows, server.url, tmp_path / "runs")
-        while len(server.asked) < 40 and process.poll() is None:
+        while len(server.requests) < 40 and process.poll() is None:
             time.sleep(0.005)
         process.send_signal(signal.SIGINT)
         _, words = process.communicate(timeout=30)
@@ -309,14 +309,14 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
         process = start(rows, server.url, tmp_path / "runs")
         process.communicate()
         assert process.returncode == 0
-        assert len(server.asked) == 400, "what was in flight at Ctrl-C came in"
+        assert len(server.requests) == 400, "what was in flight at Ctrl-C came in"
 
 
 def test_a_second_run_of_the_same_kind_is_kept_out(tmp_path: Path) -> None:
     rows = write_rows(tmp_path / "rows.jsonl", 100)
-    with serving(said("A"), latency=0.2) as server:
+    with serving(completion("A"), latency=0.2) as server:
         first = start(rows, server.url, tmp_path / "runs")
-        while not server.asked and first.poll() is None:
+        while not server.requests and first.poll() is None:
             time.sleep(0.005)
         second = start(rows, server.url, tmp_path / "runs")
         _, words = second.communicate()
@@ -325,4 +325,4 @@ def test_a_second_run_of_the_same_kind_is_kept_out(tmp_path: Path) -> None:
         assert second.returncode == 2
         assert "is writing this run" in words.decode()
         assert first.returncode == 0
-        assert len(server.asked) == 100
+        assert len(server.requests) == 100

@@ -22,7 +22,7 @@ from snellen.stats import Estimate
 TARGETS = {"a": "yes", "b": "no", "c": "yes", "d": "no"}
 
 
-def whole(reply: Reply, sample: Sample) -> Reading:
+def read_all(reply: Reply, sample: Sample) -> Reading:
     return Reading(answer=reply.text or None, rule="whole")
 
 
@@ -36,15 +36,15 @@ def right(reading: Reading, sample: Sample) -> float:
 
 
 def scoring(**fields: Any) -> Scoring:
-    made: dict[str, Any] = {
+    created: dict[str, Any] = {
         "version": 1,
         "source": "ours",
-        "parse": whole,
+        "parse": read_all,
         "score": right,
         "metrics": {"accuracy": mean},
         **fields,
     }
-    return Scoring(**made)
+    return Scoring(**created)
 
 
 def benchmark(targets: dict[str, str | None] | None = None, **fields: Any) -> Benchmark:
@@ -53,11 +53,11 @@ def benchmark(targets: dict[str, str | None] | None = None, **fields: Any) -> Be
     def rows() -> Iterator[dict[str, Any]]:
         return ({"id": name, "target": target} for name, target in answers.items())
 
-    def sample(place: int, row: Row) -> Sample:
+    def sample(position: int, row: Row) -> Sample:
         vowel = "vowel" if row["id"] in "aeiou" else "consonant"
         return Sample(id=row["id"], question="?", target=row["target"], tags={"letter": vowel})
 
-    made: dict[str, Any] = {
+    created: dict[str, Any] = {
         "name": "four",
         "asks": 1,
         "data": Drawn("four", rows),
@@ -65,60 +65,60 @@ def benchmark(targets: dict[str, str | None] | None = None, **fields: Any) -> Be
         "prompt": lambda sample, history: (user(sample.question),),
         "scorings": {"official": scoring()},
     }
-    return vary(Benchmark(**made), **{"break_down_by": ("letter",), **fields})
+    return vary(Benchmark(**created), **{"break_down_by": ("letter",), **fields})
 
 
-def report(made: Benchmark, replies: dict[str, str], **options: Any) -> Report:
-    return score_predictions(made, replies, where="replies.jsonl", **options)
+def report(benchmark: Benchmark, replies: dict[str, str], **options: Any) -> Report:
+    return score_predictions(benchmark, replies, where="replies.jsonl", **options)
 
 
 def test_metrics_come_for_the_whole_and_for_each_category() -> None:
-    found = report(benchmark(), {"a": "yes", "b": "yes", "c": "yes", "d": "no"})
+    actual = report(benchmark(), {"a": "yes", "b": "yes", "c": "yes", "d": "no"})
 
-    metrics = found.scorings["official"].metrics
+    metrics = actual.scorings["official"].metrics
     assert {name: (metric.value, metric.n) for name, metric in metrics.items()} == {
         "accuracy": (0.75, 4),
         "accuracy/consonant": (pytest.approx(2 / 3), 3),
         "accuracy/vowel": (1.0, 1),
     }
-    assert found.breakdown == {"letter": ["consonant", "vowel"]}
+    assert actual.breakdown == {"letter": ["consonant", "vowel"]}
 
 
 def test_every_count_sums_to_n() -> None:
-    found = report(benchmark(), {"a": "yes", "b": "", "c": " "})
+    actual = report(benchmark(), {"a": "yes", "b": "", "c": " "})
 
-    assert found.n == 4
-    assert found.replies == {"ok": 1, "empty": 2, "absent": 1}
-    assert found.scorings["official"].readings == {"answered": 2, "unparsed": 1, "no-reply": 1}
+    assert actual.n == 4
+    assert actual.replies == {"ok": 1, "empty": 2, "absent": 1}
+    assert actual.scorings["official"].readings == {"answered": 2, "unparsed": 1, "no-reply": 1}
 
 
 def test_an_unparsed_reply_scores_zero_and_is_counted() -> None:
-    found = report(benchmark(), {"a": "", "b": "no", "c": "yes", "d": "no"})
+    actual = report(benchmark(), {"a": "", "b": "no", "c": "yes", "d": "no"})
 
-    assert found.scorings["official"].metrics["accuracy"].value == 0.75
-    assert found.scorings["official"].readings["unparsed"] == 1
+    assert actual.scorings["official"].metrics["accuracy"].value == 0.75
+    assert actual.scorings["official"].readings["unparsed"] == 1
 
 
 def test_absent_rows_are_in_no_mean_where_the_authors_leave_them_out() -> None:
-    found = report(benchmark(), {"a": "yes", "b": "yes"})
+    actual = report(benchmark(), {"a": "yes", "b": "yes"})
 
-    assert found.scorings["official"].metrics["accuracy"].value == 0.5
+    assert actual.scorings["official"].metrics["accuracy"].value == 0.5
     assert (
         "official: 2 rows without a reply are in no mean, by this scoring's default; with them as "
         "wrong accuracy 0.2500"
-    ) in found.notes
+    ) in actual.notes
 
 
 def test_absent_rows_score_zero_where_the_authors_count_them_and_the_report_says_so() -> None:
-    made = benchmark(scorings={"official": scoring(missing="wrong")})
+    created = benchmark(scorings={"official": scoring(missing="wrong")})
 
-    found = report(made, {"a": "yes", "b": "yes"})
+    actual = report(created, {"a": "yes", "b": "yes"})
 
-    assert found.scorings["official"].metrics["accuracy"].value == 0.25
+    assert actual.scorings["official"].metrics["accuracy"].value == 0.25
     assert (
         "official: 2 rows without a reply scored 0, by this scoring's default; without them "
         "accuracy 0.5000"
-    ) in found.notes
+    ) in actual.notes
 
 
 def test_what_the_authors_code_does_with_missing_rows_is_said_where_it_is_known() -> None:
@@ -130,42 +130,42 @@ def test_what_the_authors_code_does_with_missing_rows_is_said_where_it_is_known(
 
 
 def test_missing_overrides_the_authors_rule() -> None:
-    found = report(benchmark(), {"a": "yes"}, missing="wrong")
+    actual = report(benchmark(), {"a": "yes"}, missing="wrong")
 
-    assert found.scorings["official"].metrics["accuracy"].value == 0.25
-    assert any("as --missing says" in note for note in found.notes)
+    assert actual.scorings["official"].metrics["accuracy"].value == 0.25
+    assert any("as --missing says" in note for note in actual.notes)
 
 
 def test_disagreements_name_the_rules_and_examples() -> None:
-    made = benchmark(scorings={"official": scoring(), "robust": scoring(parse=first_word)})
+    created = benchmark(scorings={"official": scoring(), "robust": scoring(parse=first_word)})
 
-    found = report(made, {"a": "yes it is", "b": "no", "c": "yes", "d": "no way"})
+    actual = report(created, {"a": "yes it is", "b": "no", "c": "yes", "d": "no way"})
 
-    [one] = found.disagreements
-    assert (one.scorings, one.n) == (("official", "robust"), 2)
-    assert one.by_rule == {"whole | first word": 2}
-    assert one.examples == ["a", "d"]
+    [disagreement] = actual.disagreements
+    assert (disagreement.scorings, disagreement.n) == (("official", "robust"), 2)
+    assert disagreement.by_rule == {"whole | first word": 2}
+    assert disagreement.examples == ["a", "d"]
 
 
 def test_a_row_without_a_reply_is_no_disagreement_whatever_becomes_of_it() -> None:
-    made = benchmark(scorings={"official": scoring(missing="wrong"), "robust": scoring()})
+    created = benchmark(scorings={"official": scoring(missing="wrong"), "robust": scoring()})
 
-    found = report(made, {"a": "yes", "b": "no"})
+    actual = report(created, {"a": "yes", "b": "no"})
 
-    assert found.scorings["official"].metrics["accuracy"].value == 0.5
-    assert found.scorings["robust"].metrics["accuracy"].value == 1.0
-    assert found.disagreements == []
+    assert actual.scorings["official"].metrics["accuracy"].value == 0.5
+    assert actual.scorings["robust"].metrics["accuracy"].value == 1.0
+    assert actual.disagreements == []
 
 
 def test_what_becomes_of_rows_without_a_reply_is_said_for_each_scoring_by_its_name() -> None:
     theirs = scoring(missing="wrong", source="them/theirs@0123abc:score.py#L1-L9")
-    made = benchmark(
+    created = benchmark(
         scorings={"official": theirs, "copied": scoring(source="others/theirs@4567def:s.py#L1-L2")}
     )
 
-    found = report(made, {"a": "yes", "b": "yes"})
+    actual = report(created, {"a": "yes", "b": "yes"})
 
-    assert found.notes == [
+    assert actual.notes == [
         "official: 2 rows without a reply scored 0, by this scoring's default; without them "
         "accuracy 0.5000",
         "copied: 2 rows without a reply are in no mean, by this scoring's default; with them as "
@@ -174,17 +174,17 @@ def test_what_becomes_of_rows_without_a_reply_is_said_for_each_scoring_by_its_na
 
 
 def test_hidden_answers_give_no_number_but_the_reason() -> None:
-    found = report(benchmark({"a": None, "b": None}), {"a": "yes", "b": "no"})
+    actual = report(benchmark({"a": None, "b": None}), {"a": "yes", "b": "no"})
 
-    metric = found.scorings["official"].metrics["accuracy"]
+    metric = actual.scorings["official"].metrics["accuracy"]
     assert (metric.value, metric.reason) == (None, "the answers are hidden")
-    assert found.scorings["official"].readings == {"no-target": 2}
+    assert actual.scorings["official"].readings == {"no-target": 2}
 
 
 def test_questions_with_hidden_answers_that_have_no_reply_are_counted() -> None:
-    found = report(benchmark({"a": None, "b": None, "c": None}), {"a": "yes"})
+    actual = report(benchmark({"a": None, "b": None, "c": None}), {"a": "yes"})
 
-    assert "2 questions whose answers are hidden have no reply in replies.jsonl" in found.notes
+    assert "2 questions whose answers are hidden have no reply in replies.jsonl" in actual.notes
 
 
 # -- questions beside replies
@@ -202,8 +202,8 @@ def asking(questions: dict[str, str]) -> Benchmark:
 CARS = {f"{n}": f"Is car {n} red?" for n in range(10)}
 
 
-def notes_on(made: Benchmark, questions: dict[str, str]) -> list[str]:
-    return report(made, dict.fromkeys(questions, "yes"), questions=questions).notes
+def notes_on(benchmark: Benchmark, questions: dict[str, str]) -> list[str]:
+    return report(benchmark, dict.fromkeys(questions, "yes"), questions=questions).notes
 
 
 def test_a_file_of_other_questions_is_refused_with_one_of_them() -> None:
@@ -218,9 +218,9 @@ def test_a_file_of_other_questions_is_refused_with_one_of_them() -> None:
 
 
 def test_a_few_other_questions_are_said_with_an_example() -> None:
-    found = notes_on(asking(CARS), {**CARS, "5": "Is cat 5 red?", "6": "Is cat 6 red?"})
+    notes = notes_on(asking(CARS), {**CARS, "5": "Is cat 5 red?", "6": "Is cat 6 red?"})
 
-    assert found == [
+    assert notes == [
         "2 of 10 questions beside the replies are others than the data set's, such as: '5' asks "
         "'Is cat 5 red?' there, and 'Is car 5 red?' in the data set"
     ]
@@ -237,21 +237,21 @@ def test_a_few_other_questions_are_said_with_an_example() -> None:
     ],
 )
 def test_a_prompt_around_a_question_or_a_form_for_all_is_none_other(theirs: str) -> None:
-    said = {name: theirs.format(text.upper()) for name, text in CARS.items()}
+    message = {name: theirs.format(text.upper()) for name, text in CARS.items()}
 
-    assert notes_on(asking(CARS), said) == []
+    assert notes_on(asking(CARS), message) == []
 
 
 def test_a_question_in_the_data_may_have_more_than_the_file() -> None:
-    made = asking({name: f"<image 1> {text} <image 2>Choose." for name, text in CARS.items()})
+    benchmark = asking({name: f"<image 1> {text} <image 2>Choose." for name, text in CARS.items()})
 
-    assert notes_on(made, CARS) == []
+    assert notes_on(benchmark, CARS) == []
 
 
 def test_what_all_samples_are_asked_alike_may_be_worded_otherwise() -> None:
-    made = asking(dict.fromkeys(CARS, "Describe it."))
+    benchmark = asking(dict.fromkeys(CARS, "Describe it."))
 
-    assert notes_on(made, CARS) == []
+    assert notes_on(benchmark, CARS) == []
 
 
 def test_a_metric_of_the_whole_set_sees_answers_without_scores() -> None:
@@ -260,29 +260,29 @@ def test_a_metric_of_the_whole_set_sees_answers_without_scores() -> None:
         yes = [answer == "yes" for answer in columns.answer]
         return Estimate(value=sum(yes) / len(yes), n=len(yes))
 
-    made = benchmark(
+    created = benchmark(
         scorings={
             "official": scoring(score=lambda reading, sample: None, metrics={"yes": yes_ratio})
         }
     )
 
-    found = report(made, {"a": "yes", "b": "yes", "c": "no"})
+    actual = report(created, {"a": "yes", "b": "yes", "c": "no"})
 
-    metric = found.scorings["official"].metrics["yes"]
+    metric = actual.scorings["official"].metrics["yes"]
     assert metric.value == pytest.approx(2 / 3)
     assert metric.n == 3
 
 
 def test_categories_of_two_tags_with_one_name_are_told_apart() -> None:
-    def sample(place: int, row: Row) -> Sample:
+    def sample(position: int, row: Row) -> Sample:
         tags = {"colour": "orange", "fruit": "orange" if row["id"] == "a" else "plum"}
         return Sample(id=row["id"], question="?", target="yes", tags=tags)
 
-    made = benchmark(sample=sample, break_down_by=("colour", "fruit"))
+    created = benchmark(sample=sample, break_down_by=("colour", "fruit"))
 
-    found = report(made, dict.fromkeys("abcd", "yes"))
+    actual = report(created, dict.fromkeys("abcd", "yes"))
 
-    names = list(found.scorings["official"].metrics)
+    names = list(actual.scorings["official"].metrics)
     assert names == [
         "accuracy",
         "accuracy/colour=orange",
@@ -295,8 +295,8 @@ def test_a_tuple_is_one_answer() -> None:
     def words(reply: Reply, sample: Sample) -> Reading:
         return Reading(answer=tuple(reply.text.split()), rule="words")
 
-    made = benchmark(scorings={"official": scoring(parse=words)})
-    tally = Tally(made)
+    created = benchmark(scorings={"official": scoring(parse=words)})
+    tally = Tally(created)
     sample = Sample(id="a", question="?", target="yes", tags={"letter": "vowel"})
     replies = [Scored(sample, 0, "ok", Reply(text="one two", stop="stop"))]
 
@@ -307,10 +307,10 @@ def test_a_tuple_is_one_answer() -> None:
 
 
 def test_replies_to_unknown_questions_are_left_out_and_counted() -> None:
-    found = report(benchmark(), {"a": "yes", "zzz": "yes"})
+    actual = report(benchmark(), {"a": "yes", "zzz": "yes"})
 
     assert any(
-        note.startswith("1 replies of replies.jsonl are to questions") for note in found.notes
+        note.startswith("1 replies of replies.jsonl are to questions") for note in actual.notes
     )
 
 
@@ -368,11 +368,11 @@ def test_a_file_without_ids_says_which_columns_it_has(tmp_path: Path) -> None:
         predictions.read(path)
 
 
-def tallied(made: Benchmark, states: dict[str, str]) -> Report:
-    tally = Tally(made)
+def tallied(benchmark: Benchmark, states: dict[str, str]) -> Report:
+    tally = Tally(benchmark)
     replies = []
-    for row in made.data:
-        sample = made.sample(row.position, row)
+    for row in benchmark.data:
+        sample = benchmark.sample(row.position, row)
         refused = states.get(sample.id) == "refused"
         reply = Reply(text="", stop="filter") if refused else Reply(text="yes", stop="stop")
         replies.append(Scored(sample, 0, reply.state, reply))
@@ -381,10 +381,10 @@ def tallied(made: Benchmark, states: dict[str, str]) -> Report:
 
 
 def test_a_refused_reply_to_a_question_with_a_hidden_answer_is_no_number() -> None:
-    found = tallied(benchmark({"a": None, "b": None}), {"a": "refused"})
+    tally = tallied(benchmark({"a": None, "b": None}), {"a": "refused"})
 
-    assert found.scorings["official"].metrics["accuracy"].value is None
-    assert found.scorings["official"].readings == {"no-target": 2}
+    assert tally.scorings["official"].metrics["accuracy"].value is None
+    assert tally.scorings["official"].readings == {"no-target": 2}
 
 
 def test_a_refused_reply_leaves_a_metric_of_the_whole_set_its_other_rows() -> None:
@@ -394,8 +394,8 @@ def test_a_refused_reply_leaves_a_metric_of_the_whole_set_its_other_rows() -> No
 
     def counted(metric: Compute) -> float | None:
         official = scoring(score=lambda reading, sample: None, metrics={"rows": metric})
-        made = benchmark(scorings={"official": official})
-        return tallied(made, {"a": "refused"}).scorings["official"].metrics["rows"].value
+        created = benchmark(scorings={"official": official})
+        return tallied(created, {"a": "refused"}).scorings["official"].metrics["rows"].value
 
     # A refusal is an answer of nothing where that is known to be the worst.
     assert counted(Metric(rows, better="higher", unit="rows")) == 4
@@ -404,11 +404,11 @@ def test_a_refused_reply_leaves_a_metric_of_the_whole_set_its_other_rows() -> No
 
 
 def test_a_refused_reply_among_hidden_answers_is_the_only_score() -> None:
-    made = benchmark({"a": None, "b": None, "c": "yes"})
-    tally = Tally(made)
-    rows = list(made.data)
+    created = benchmark({"a": None, "b": None, "c": "yes"})
+    tally = Tally(created)
+    rows = list(created.data)
     for row, reply in zip(rows, (Reply(text="yes"), Reply(text="no"), None), strict=True):
-        sample = made.sample(row.position, row)
+        sample = created.sample(row.position, row)
         state = "refused" if reply is None else reply.state
         tally.add([Scored(sample, 0, state, reply)])
 
@@ -418,13 +418,13 @@ def test_a_refused_reply_among_hidden_answers_is_the_only_score() -> None:
 
 
 def test_failures_at_questions_with_hidden_answers_open_no_bounds() -> None:
-    made = benchmark({"a": "yes", "b": "yes", "c": None})
-    tally = Tally(made)
-    rows = [made.sample(row.position, row) for row in made.data]
-    said = [Reply(text="yes"), Reply(text="yes"), None]
+    created = benchmark({"a": "yes", "b": "yes", "c": None})
+    tally = Tally(created)
+    rows = [created.sample(row.position, row) for row in created.data]
+    text = [Reply(text="yes"), Reply(text="yes"), None]
     scored = [
         Scored(sample, 0, "failed" if reply is None else "ok", reply)
-        for sample, reply in zip(rows, said, strict=True)
+        for sample, reply in zip(rows, text, strict=True)
     ]
     tally.add(scored)
 
@@ -434,19 +434,21 @@ def test_failures_at_questions_with_hidden_answers_open_no_bounds() -> None:
 
 
 def test_rows_without_a_reply_and_without_an_answer_are_not_said_to_score() -> None:
-    made = benchmark(
+    created = benchmark(
         {"a": "yes", "b": None, "c": "yes"}, scorings={"official": scoring(missing="wrong")}
     )
 
-    found = report(made, {"a": "yes"})
+    actual = report(created, {"a": "yes"})
 
-    assert any(note.startswith("official: 1 rows without a reply scored 0") for note in found.notes)
+    assert any(
+        note.startswith("official: 1 rows without a reply scored 0") for note in actual.notes
+    )
 
 
 # -- blind baselines
 
 
-def asked(id: str, target: str | None, n: int, references: tuple[str, ...] = ()) -> Sample:
+def sample_of(id: str, target: str | None, n: int, references: tuple[str, ...] = ()) -> Sample:
     return Sample(
         id=id, question="?", choices=tuple("wxyz"[:n]), target=target, references=references
     )
@@ -458,43 +460,48 @@ def with_samples(samples: Sequence[Sample], **fields: Any) -> Benchmark:
     def rows() -> Iterator[dict[str, Any]]:
         return ({"id": name} for name in by_id)
 
-    made = {
+    created = {
         "data": Drawn("some", rows),
-        "sample": lambda place, row: by_id[row["id"]],
+        "sample": lambda position, row: by_id[row["id"]],
         "break_down_by": (),
         **fields,
     }
-    return benchmark(**made)
+    return benchmark(**created)
 
 
 def test_chance_is_one_over_the_number_of_choices_and_the_constant_answer_its_share() -> None:
-    samples = [asked("a", "A", 4), asked("b", "B", 4), asked("c", "B", 2), asked("d", None, 4)]
+    samples = [
+        sample_of("a", "A", 4),
+        sample_of("b", "B", 4),
+        sample_of("c", "B", 2),
+        sample_of("d", None, 4),
+    ]
 
     replies = {"a": "A", "b": "A", "c": "A", "d": "A"}
 
-    found = report(with_samples(samples), replies).baselines
+    baselines = report(with_samples(samples), replies).baselines
 
-    assert found is not None
-    assert found.chance == pytest.approx((1 / 4 + 1 / 4 + 1 / 2) / 3)
-    assert found.constant == pytest.approx(2 / 3)
-    assert found.answer is None, "A among four, B among two"
+    assert baselines is not None
+    assert baselines.chance == pytest.approx((1 / 4 + 1 / 4 + 1 / 2) / 3)
+    assert baselines.constant == pytest.approx(2 / 3)
+    assert baselines.answer is None, "A among four, B among two"
 
 
 def test_open_questions_have_a_constant_answer_and_no_chance() -> None:
-    samples = [asked("a", "yes", 0), asked("b", "yes", 0), asked("c", "no", 0)]
+    samples = [sample_of("a", "yes", 0), sample_of("b", "yes", 0), sample_of("c", "no", 0)]
 
     check = Check(says=lambda sample, answer: answer, wrong=lambda sample: "-", expect={})
     replies = {"a": "yes", "b": "yes", "c": "yes"}
 
-    found = report(with_samples(samples, check=check), replies).baselines
+    baselines = report(with_samples(samples, check=check), replies).baselines
 
-    assert found is not None
-    assert found.constant == pytest.approx(2 / 3)
-    assert (found.chance, found.answer) == (None, "yes")
+    assert baselines is not None
+    assert baselines.constant == pytest.approx(2 / 3)
+    assert (baselines.chance, baselines.answer) == (None, "yes")
 
 
 def test_hidden_answers_have_no_baselines() -> None:
-    assert report(with_samples([asked("a", None, 4)]), {"a": "A"}).baselines is None
+    assert report(with_samples([sample_of("a", None, 4)]), {"a": "A"}).baselines is None
 
 
 def test_where_there_is_no_formula_blind_models_are_scored_like_any_other() -> None:
@@ -503,16 +510,16 @@ def test_where_there_is_no_formula_blind_models_are_scored_like_any_other() -> N
         return Estimate(value=float(columns.score.min()), n=columns.n)
 
     check = Check(says=lambda sample, answer: answer, wrong=lambda sample: "-", expect={})
-    samples = [asked(f"q{i}", "A", 4) for i in range(6)]
-    made = with_samples(
+    samples = [sample_of(f"q{i}", "A", 4) for i in range(6)]
+    benchmark = with_samples(
         samples, scorings={"official": scoring(metrics={"all": all_right})}, check=check
     )
 
-    found = report(made, {f"q{i}": "B" for i in range(6)}).baselines
+    baselines = report(benchmark, {f"q{i}": "B" for i in range(6)}).baselines
 
-    assert found is not None
-    assert found.constant == 1.0, "always A gets all six"
-    assert found.chance == 0.0, "three models that draw among four do not"
+    assert baselines is not None
+    assert baselines.constant == 1.0, "always A gets all six"
+    assert baselines.chance == 0.0, "three models that draw among four do not"
 
 
 def test_the_bounds_of_precision_and_recall_take_a_failure_for_the_wrong_word() -> None:
@@ -520,13 +527,13 @@ def test_the_bounds_of_precision_and_recall_take_a_failure_for_the_wrong_word() 
     were wrong, yes would have been said twice and been right once, of two times that it is right.
     """
     metrics = {"precision": yes_no.precision, "recall": yes_no.recall, "f1": yes_no.f1}
-    made = benchmark(
+    created = benchmark(
         {"a": "yes", "b": "no", "c": "yes", "d": "no"},
         scorings={"official": scoring(metrics=metrics)},
     )
-    samples = [made.sample(row.position, row) for row in made.data]
+    samples = [created.sample(row.position, row) for row in created.data]
     replies = [Reply(text="yes"), Reply(text="no"), None, None]
-    tally = Tally(made)
+    tally = Tally(created)
     tally.add(
         Scored(sample, 0, "ok" if reply else "failed", reply)
         for sample, reply in zip(samples, replies, strict=True)

@@ -68,14 +68,14 @@ def lettered(n: int, choices: tuple[str, ...] = ("w", "x", "y", "z")) -> list[Sa
 
 def test_a_model_that_always_says_a_is_right_where_the_answer_is_a() -> None:
     slices = report(lettered(400)).slices
-    answer_place = slices["answer_place"]
-    assert {name: (mean.value, mean.n) for name, mean in answer_place.bins.items()} == {
+    by_position = slices["answer_place"]
+    assert {name: (mean.value, mean.n) for name, mean in by_position.bins.items()} == {
         "A": (1.0, 100),
         "B": (0.0, 100),
         "C": (0.0, 100),
         "D": (0.0, 100),
     }
-    assert answer_place.differs
+    assert by_position.differs
     assert list(slices) == ["answer_place"]  # they are alike in all else
 
 

@@ -14,7 +14,7 @@ from tests.tiny import Says, benchmark, run
 LOOK = Reply(text="I look closer.", tool_calls=(ToolCall(id="1", name="crop", arguments="{}"),))
 
 
-def asked_in_steps(folder: Path, *, answered: bool) -> Path:
+def run_in_steps(folder: Path, *, answered: bool) -> Path:
     """A run of two samples; the first of them took a second step, with or without a reply."""
     finished = run(folder, Says(lambda request: "yes"), benchmark(2))
     path = finished.run
@@ -38,7 +38,7 @@ def asked_in_steps(folder: Path, *, answered: bool) -> Path:
 
 
 def test_the_reply_to_a_turn_is_that_to_its_last_step(tmp_path: Path) -> None:
-    path = asked_in_steps(tmp_path, answered=True)
+    path = run_in_steps(tmp_path, answered=True)
 
     report = snellen.score(path, benchmark(2)).report
 
@@ -47,7 +47,7 @@ def test_the_reply_to_a_turn_is_that_to_its_last_step(tmp_path: Path) -> None:
 
 
 def test_a_turn_whose_last_step_has_no_reply_is_not_scored(tmp_path: Path) -> None:
-    path = asked_in_steps(tmp_path, answered=False)
+    path = run_in_steps(tmp_path, answered=False)
 
     report = snellen.score(path, benchmark(2)).report
 
@@ -55,7 +55,7 @@ def test_a_turn_whose_last_step_has_no_reply_is_not_scored(tmp_path: Path) -> No
 
 
 def test_all_steps_are_told_and_shown(tmp_path: Path) -> None:
-    path = asked_in_steps(tmp_path, answered=True)
+    path = run_in_steps(tmp_path, answered=True)
     snellen.score(path, benchmark(2))
 
     (story,) = explain(path, "s0", benchmark(2))

@@ -23,7 +23,7 @@ def test_a_damaged_reply_is_named_in_the_result_and_asked_again(tmp_path: Path) 
     again = Says(lambda request: "no")
     finished = run(tmp_path, again, benchmark(n=4))
 
-    assert again.asked == ["question 1"]
+    assert again.questions == ["question 1"]
     assert states(finished) == {"ok": 4}
     assert finished.result is not None and finished.result.headline.value == 3 / 4
     notes = [note for note in finished.result.report.notes if "skipped" in note]
@@ -42,7 +42,7 @@ def test_a_damaged_question_is_written_again_by_the_next_run(tmp_path: Path) -> 
 
     again = Says(lambda request: "no")
     finished = run(tmp_path, again, benchmark(n=4))
-    assert again.asked == [] and states(finished) == {"ok": 4}
+    assert again.questions == [] and states(finished) == {"ok": 4}
     assert finished.result is not None and finished.result.headline.value == 1.0
 
 

@@ -10,28 +10,28 @@ from snellen.store import Mirror, is_address, mirror
 
 
 def test_a_mirror_is_opened_here_and_named_there(tmp_path: Path) -> None:
-    found = mirror("s3://bucket/runs//one/", tmp_path)
-    assert isinstance(found, Mirror)
-    assert os.fspath(found) == f"{tmp_path}/s3:/bucket/runs/one"
-    assert f"{found}" == "s3://bucket/runs/one"
+    actual = mirror("s3://bucket/runs//one/", tmp_path)
+    assert isinstance(actual, Mirror)
+    assert os.fspath(actual) == f"{tmp_path}/s3:/bucket/runs/one"
+    assert f"{actual}" == "s3://bucket/runs/one"
 
 
 def test_what_is_made_from_a_mirror_is_one(tmp_path: Path) -> None:
-    found = mirror("s3://bucket/runs", tmp_path)
-    assert found is not None
-    (found / "a" / "b").mkdir(parents=True)
-    (found / "a" / "b" / "manifest.json").touch()
-    made = [
-        found / "a",
-        (found / "a").parent,
-        found.resolve(),
-        *found.glob("*/*/manifest.json"),
-        *found.rglob("b"),
-        *found.iterdir(),
-        (found / "a" / "b.json").with_name("c"),
+    actual = mirror("s3://bucket/runs", tmp_path)
+    assert actual is not None
+    (actual / "a" / "b").mkdir(parents=True)
+    (actual / "a" / "b" / "manifest.json").touch()
+    created = [
+        actual / "a",
+        (actual / "a").parent,
+        actual.resolve(),
+        *actual.glob("*/*/manifest.json"),
+        *actual.rglob("b"),
+        *actual.iterdir(),
+        (actual / "a" / "b.json").with_name("c"),
     ]
-    assert all(isinstance(path, Mirror) for path in made)
-    assert f"{next(found.glob('*/*/manifest.json'))}" == "s3://bucket/runs/a/b/manifest.json"
+    assert all(isinstance(path, Mirror) for path in created)
+    assert f"{next(actual.glob('*/*/manifest.json'))}" == "s3://bucket/runs/a/b/manifest.json"
 
 
 @pytest.mark.parametrize("location", ["runs", "/runs", "a:b", "C:/runs", "http://a/b", "s3x://a"])
@@ -45,7 +45,7 @@ def test_a_path_that_lost_a_slash_is_the_address(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("location", "said"),
+    ("location", "message"),
     [
         ("s3://", "s3:// names no bucket: write s3://BUCKET/FOLDER."),
         ("s3://b/../../x", "s3://b/../../x: '..' cannot be a folder's name."),
@@ -58,8 +58,8 @@ def test_a_path_that_lost_a_slash_is_the_address(tmp_path: Path) -> None:
     ],
 )
 def test_an_address_that_cannot_be_read_is_refused(
-    tmp_path: Path, location: str, said: str
+    tmp_path: Path, location: str, message: str
 ) -> None:
     with pytest.raises(UsageError) as caught:
         mirror(location, tmp_path)
-    assert str(caught.value) == said
+    assert str(caught.value) == message

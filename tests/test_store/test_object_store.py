@@ -43,13 +43,13 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run_at(url: str, machine: Path) -> Run:
     """A run as a machine sees it: the folder is that of its mirrors."""
-    made = mirror(url, machine)
-    assert made is not None
-    return Run(made)
+    created = mirror(url, machine)
+    assert created is not None
+    return Run(created)
 
 
-def answer(run: Run, name: str, text: str, *, place: int = 0) -> None:
-    run.append_question(question(name, place))
+def answer(run: Run, name: str, text: str, *, position: int = 0) -> None:
+    run.append_question(question(name, position))
     run.append_reply(reply_record((name, 0, 0), f"d-{name}", "2026-01-01", reply=Reply(text=text)))
 
 
@@ -58,13 +58,13 @@ def texts(run: Run) -> dict[str, str]:
     pull(run.path)
     run.load()
     try:
-        found = {}
-        for one in run.questions():
-            record = run.final(one.key)
-            assert one.key[0] not in found
+        actual = {}
+        for question in run.questions():
+            record = run.final(question.key)
+            assert question.key[0] not in actual
             if record is not None:
-                found[one.key[0]] = record.reply
-        return found
+                actual[question.key[0]] = record.reply
+        return actual
     finally:
         run.close()
 
@@ -105,7 +105,7 @@ def test_parts_that_were_written_here_and_copied_are_read_elsewhere(
     local.put_manifest({"benchmark": "b"})
     for number in (1, 2):
         part = local.part(number)
-        answer(part, f"s{number}", "no", place=number)
+        answer(part, f"s{number}", "no", position=number)
         part.close()
     for path in local.path.iterdir():
         shutil.copy(path, run.path)
@@ -125,10 +125,10 @@ def test_lines_reach_the_store_while_the_run_goes_on(bucket: Bucket, tmp_path: P
         answer(run, "s0", "yes")
         until(lambda: "r/replies-1000001.jsonl" in bucket.objects())
         until(lambda: texts(there) == {"s0": "yes"})
-        answer(run, "s1", "no", place=1)
+        answer(run, "s1", "no", position=1)
         until(lambda: len(texts(there)) == 2)
         inode = (tmp_path / "b" / "s3:" / bucket.name / "r" / "replies-1000001.jsonl").stat().st_ino
-        answer(run, "s2", "no", place=2)
+        answer(run, "s2", "no", position=2)
         until(lambda: len(texts(there)) == 3)
     assert (
         inode
@@ -144,17 +144,17 @@ def test_a_journal_is_cut_into_segments_that_are_read_in_order(
     run = run_at(url, tmp_path / "a")
     with run.folder.lock():
         run.put_manifest({})
-        for place in range(12):
-            answer(run, f"s{place}", "x" * 500, place=place)
-            assert run.final((f"s{place}", 0, 0)) is not None
+        for position in range(12):
+            answer(run, f"s{position}", "x" * 500, position=position)
+            assert run.final((f"s{position}", 0, 0)) is not None
         run.close()
 
     segments = [key for key in bucket.objects() if "replies" in key]
     assert segments == [f"r/replies-{number}.jsonl" for number in (1000001, 1000002, 1000003)]
     there = run_at(url, tmp_path / "b")
-    assert [*texts(there)] == [f"s{place}" for place in range(12)]
-    records = [one for one in there.replies() if isinstance(one, ReplyRecord)]
-    assert [one.key[0] for one in records] == [f"s{place}" for place in range(12)]
+    assert [*texts(there)] == [f"s{position}" for position in range(12)]
+    records = [reply for reply in there.replies() if isinstance(reply, ReplyRecord)]
+    assert [reply.key[0] for reply in records] == [f"s{position}" for position in range(12)]
 
 
 def test_a_segment_that_was_put_often_is_followed_by_another(
@@ -167,9 +167,9 @@ def test_a_segment_that_was_put_often_is_followed_by_another(
     )
     with run.folder.lock():
         run.put_manifest({})
-        for place in range(3):
-            answer(run, f"s{place}", "yes", place=place)
-            until(lambda asked=place + 1: len(texts(there)) == asked)  # type: ignore[misc]
+        for position in range(3):
+            answer(run, f"s{position}", "yes", position=position)
+            until(lambda request=position + 1: len(texts(there)) == request)  # type: ignore[misc]
         run.close()
     assert len([key for key in bucket.objects() if "replies" in key]) == 2
 
@@ -181,9 +181,9 @@ def test_a_second_writer_elsewhere_is_refused(bucket: Bucket, tmp_path: Path) ->
             pass
         with pytest.raises(StoreError) as here, run_at(url, tmp_path / "a").folder.lock():
             pass
-    for said in map(str, (caught.value, here.value)):
-        assert said.startswith(f"{url}: process {os.getpid()} on ")
-        assert said.endswith("is writing this run. Wait for it, or stop it, and start again.")
+    for item in map(str, (caught.value, here.value)):
+        assert item.startswith(f"{url}: process {os.getpid()} on ")
+        assert item.endswith("is writing this run. Wait for it, or stop it, and start again.")
     with run_at(url, tmp_path / "b").folder.lock():
         pass  # it was given back
 
@@ -253,7 +253,7 @@ def test_both_sides_of_a_split_are_kept_and_a_key_counts_once(
     killed = run_at(url, tmp_path / "a")
     dies(killed, monkeypatch)
     answer(killed, "s0", "first")
-    answer(killed, "s1", "alone", place=1)
+    answer(killed, "s1", "alone", position=1)
 
     other = run_at(url, tmp_path / "b")
     with other.folder.lock():
@@ -285,7 +285,7 @@ def test_a_holder_that_was_thought_dead_stops(
         answer(sleeper, "s0", "asleep")
         other = run_at(url, tmp_path / "b")
         with other.folder.lock():
-            answer(other, "s1", "awake", place=1)
+            answer(other, "s1", "awake", position=1)
             monkeypatch.setattr(locks.RemoteLock, "_renew", awake)
             until(lambda: _is_lost(sleeper))
             other.close()
@@ -341,11 +341,11 @@ def test_an_object_that_is_no_runs_file_is_passed_over(
     bucket.put(key, b"evil")
     pull(run.path)
 
-    found = [path for path in tmp_path.rglob("*") if path.is_file()]
+    actual = [path for path in tmp_path.rglob("*") if path.is_file()]
     kept = {"manifest.json", ".remote.json", ".remote.lock"}
-    assert {path.name for path in found} == kept
-    assert {path.parent for path in found} == {Path(run.path / "m" / "0")}
-    assert b"evil" not in b"".join(path.read_bytes() for path in found)
+    assert {path.name for path in actual} == kept
+    assert {path.parent for path in actual} == {Path(run.path / "m" / "0")}
+    assert b"evil" not in b"".join(path.read_bytes() for path in actual)
 
 
 def test_a_run_that_was_removed_from_the_store_is_gone(bucket: Bucket, tmp_path: Path) -> None:
@@ -487,7 +487,7 @@ def test_rows_that_are_fetched_leave_a_run_beside_them_as_it_is(
     answer(run, "s0", "yes")
     assert isinstance(run.folder, mirrored.RemoteFolder)
     run.folder.send(["replies-1000001.jsonl"])
-    answer(run, "s1", "no", place=1)
+    answer(run, "s1", "no", position=1)
 
     assert data_at(f"{bucket.url}/mine.jsonl").read_bytes() == b"{}\n"
     score = runs_at(f"{bucket.url}/runs/b/m/0/replies-1000001.jsonl")
@@ -505,15 +505,15 @@ def test_data_that_were_removed_from_the_store_are_gone(
     monkeypatch.setenv("SNELLEN_MIRROR", str(tmp_path / "a"))
     for key in ("set/mine.jsonl", "set/a.png", "replies.csv", "all/rows.jsonl"):
         bucket.put(key, b"{}\n")
-    named = ("set/mine.jsonl", "replies.csv", "all")
-    rows, replies, folder = (f"{bucket.url}/{one}" for one in named)
-    found = data_at(rows), runs_at(replies), data_at(folder) / "rows.jsonl"
-    assert all(one.exists() for one in found)
+    names = ("set/mine.jsonl", "replies.csv", "all")
+    rows, replies, folder = (f"{bucket.url}/{name}" for name in names)
+    actual = data_at(rows), runs_at(replies), data_at(folder) / "rows.jsonl"
+    assert all(path.exists() for path in actual)
     bucket.remove("set/mine.jsonl")
     bucket.remove("replies.csv")
     bucket.remove("all/rows.jsonl")
     again = data_at(rows), runs_at(replies), data_at(folder) / "rows.jsonl"
-    assert not any(one.exists() for one in (*found, *again))
+    assert not any(path.exists() for path in (*actual, *again))
     bucket.remove("set/a.png")
 
 
@@ -625,7 +625,7 @@ def test_what_was_left_is_sent_from_the_disk_and_the_manifest_last(
     monkeypatch.setattr(Remote, "put_file", file_sent)
     with run_at(url, tmp_path / "a").folder.lock():
         pass
-    seen = [one for one in happened if not one.startswith((".", "lock"))]
+    seen = [event for event in happened if not event.startswith((".", "lock"))]
     assert seen == [
         "questions-1000001.jsonl",
         "questions-1000001.jsonl is sent",
@@ -679,8 +679,8 @@ def test_objects_that_cannot_both_be_files_are_said(
 
 
 def test_what_a_store_says_does_not_repeat_keys_of_an_address() -> None:
-    said = "Could not connect to: http://who:hunter2@host:9000/b/r?sig=hunter3 (is it there?)"
-    assert reason_of(OSError(said)) == (
+    text = "Could not connect to: http://who:hunter2@host:9000/b/r?sig=hunter3 (is it there?)"
+    assert reason_of(OSError(text)) == (
         "Could not connect to: http://host:9000/b/r (is it there?). (OSError)"
     )
 

@@ -35,7 +35,9 @@ from snellen.store import (
 AT = "2026-01-01T00:00:00.000Z"
 
 
-def said(sample: str, text: str, *, repeat: int = 0, turn: int = 0, step: int = 0) -> ReplyRecord:
+def replied(
+    sample: str, text: str, *, repeat: int = 0, turn: int = 0, step: int = 0
+) -> ReplyRecord:
     key = Key(sample, repeat, turn, step)
     return reply_record(key, "digest", AT, reply=Reply(text=text, stop="stop"))
 
@@ -45,11 +47,11 @@ def failed(sample: str, message: str = "refused") -> ReplyRecord:
     return reply_record((sample, 0, 0), "digest", AT, error=error)
 
 
-def question(sample: str, place: int) -> Question:
+def question(sample: str, position: int) -> Question:
     return Question(
         format=0,
         key=Key(sample),
-        place=place,
+        place=position,
         row="row",
         question=f"What is {sample}?",
         messages=[("user", [f"What is {sample}?"])],
@@ -88,7 +90,7 @@ def test_a_reply_comes_back_as_it_was_stored(tmp_path: Path) -> None:
 
 
 def test_a_later_failure_does_not_hide_a_reply(tmp_path: Path) -> None:
-    run = stored(tmp_path, failed("a"), said("a", "yes"), failed("a", "later"))
+    run = stored(tmp_path, failed("a"), replied("a", "yes"), failed("a", "later"))
 
     final = run.final(("a", 0, 0))
 
@@ -108,7 +110,9 @@ def test_the_last_failure_is_final_where_no_reply_came(tmp_path: Path) -> None:
 
 
 def test_repeats_and_turns_are_keys_of_their_own(tmp_path: Path) -> None:
-    run = stored(tmp_path, said("a", "0"), said("a", "1", repeat=1), said("a", "2", turn=1))
+    run = stored(
+        tmp_path, replied("a", "0"), replied("a", "1", repeat=1), replied("a", "2", turn=1)
+    )
 
     texts = [run.final(key) for key in (("a", 0, 0), ("a", 1, 0), ("a", 0, 1))]
 
@@ -116,16 +120,16 @@ def test_repeats_and_turns_are_keys_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_journal_cut_at_every_byte_of_its_last_line_loses_that_line_alone(tmp_path: Path) -> None:
-    stored(tmp_path, said("a", "first"), said("b", "second"))
-    whole = (tmp_path / "replies.jsonl").read_bytes()
-    last = whole.rindex(b"\n", 0, -1) + 1
-    for cut in range(last, len(whole)):
-        (tmp_path / "replies.jsonl").write_bytes(whole[:cut])
+    stored(tmp_path, replied("a", "first"), replied("b", "second"))
+    data = (tmp_path / "replies.jsonl").read_bytes()
+    last = data.rindex(b"\n", 0, -1) + 1
+    for cut in range(last, len(data)):
+        (tmp_path / "replies.jsonl").write_bytes(data[:cut])
 
         run = loaded(tmp_path)
         assert run.has_reply(("a", 0, 0))
         assert not run.has_reply(("b", 0, 0))
-        run.append_reply(said("b", "again"))
+        run.append_reply(replied("b", "again"))
         run.close()
 
         again = loaded(tmp_path)
@@ -135,7 +139,7 @@ def test_a_journal_cut_at_every_byte_of_its_last_line_loses_that_line_alone(tmp_
 
 
 def test_a_foreign_line_is_passed_over_and_reported(tmp_path: Path) -> None:
-    stored(tmp_path, said("a", "yes"))
+    stored(tmp_path, replied("a", "yes"))
     size = (tmp_path / "replies.jsonl").stat().st_size
     with (tmp_path / "replies.jsonl").open("ab") as file:
         file.write(b"\xff\xfe not json\n{}\n[1]\n")
@@ -151,7 +155,7 @@ def test_a_foreign_line_is_passed_over_and_reported(tmp_path: Path) -> None:
 
 
 def test_records_of_unknown_kinds_and_fields_are_kept(tmp_path: Path) -> None:
-    stored(tmp_path, said("a", "yes"))
+    stored(tmp_path, replied("a", "yes"))
     line = b'{"format":0,"kind":"smell","key":["a",0,0],"state":"ok"}'
     extended = (
         b'{"format":0,"key":["b",0,0],"kind":"reply","request":"d","state":"ok","at":"","aura":1}'
@@ -163,7 +167,7 @@ def test_records_of_unknown_kinds_and_fields_are_kept(tmp_path: Path) -> None:
 
     assert Unknown("smell", line) in list(run.replies())
     assert run.has_reply(("b", 0, 0))
-    run.append_reply(said("c", "more"))
+    run.append_reply(replied("c", "more"))
     run.close()
     assert extended in (tmp_path / "replies.jsonl").read_bytes()
 
@@ -177,7 +181,7 @@ def test_a_newer_format_is_refused_with_what_to_do(tmp_path: Path) -> None:
 
 def test_segments_are_read_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     for name, text in [("replies-10", "c"), ("replies", "a"), ("replies-2", "b")]:
-        line = msgspec.json.encode(said("a", text))
+        line = msgspec.json.encode(replied("a", text))
         (tmp_path / f"{name}.jsonl").write_bytes(line + b"\n")
 
     run = loaded(tmp_path)
@@ -363,7 +367,7 @@ def test_a_line_that_is_no_record_is_set_aside_and_named_once(
 
 
 def test_an_earlier_reply_stands_where_a_later_line_is_damaged(tmp_path: Path) -> None:
-    stored(tmp_path, said("a", "yes"))
+    stored(tmp_path, replied("a", "yes"))
     with (tmp_path / "replies.jsonl").open("a") as file:
         file.write(REPLY % 3 + "\n")
     run = loaded(tmp_path)
@@ -414,11 +418,11 @@ def test_a_name_that_no_file_system_takes_is_cut_and_told_apart_by_its_whole(
     tmp_path: Path,
 ) -> None:
     longest = "a" * 255
-    one, other = safe_name(f"/weights/{longest}/1"), safe_name(f"/weights/{longest}/2")
+    item, other = safe_name(f"/weights/{longest}/1"), safe_name(f"/weights/{longest}/2")
 
     assert safe_name(longest) == longest
-    assert one != other
-    (tmp_path / one).mkdir()
+    assert item != other
+    (tmp_path / item).mkdir()
     (tmp_path / other).mkdir()
 
 
@@ -435,13 +439,13 @@ def placed(folder: Path, *names: str) -> list[Path]:
 
 
 def test_runs_are_found_below_any_folder_but_not_without_end(tmp_path: Path) -> None:
-    found = placed(
+    actual = placed(
         tmp_path, "runs/b/m/1", "of/may/runs/b/m/2", "one", "runs/b/.old/3", "1/2/3/4/5/6/7",
         "one/judged/b/m/4",
     )  # fmt: skip
 
-    assert runs_below(tmp_path) == sorted(found[:3])
-    assert runs_below(tmp_path / "of/may") == [found[1]]
+    assert runs_below(tmp_path) == sorted(actual[:3])
+    assert runs_below(tmp_path / "of/may") == [actual[1]]
     assert runs_below(tmp_path / "nothing") == []
 
 
@@ -500,7 +504,7 @@ def test_a_file_that_is_flushed_is_not_closed_under_it(
 
 
 def test_a_key_of_step_0_is_stored_as_three_and_any_other_as_four(tmp_path: Path) -> None:
-    run = stored(tmp_path, said("a", "calls"), said("a", "answer", step=1))
+    run = stored(tmp_path, replied("a", "calls"), replied("a", "answer", step=1))
 
     journal = (tmp_path / "replies.jsonl").read_text()
     keys = [json.loads(line)["key"] for line in journal.splitlines()]
@@ -513,7 +517,7 @@ def test_a_key_of_step_0_is_stored_as_three_and_any_other_as_four(tmp_path: Path
 
 
 def test_a_step_without_a_reply_leaves_its_row_unfinished(tmp_path: Path) -> None:
-    run = stored(tmp_path, said("a", "calls"), said("b", "answer"))
+    run = stored(tmp_path, replied("a", "calls"), replied("b", "answer"))
     for row, key in enumerate((Key("a"), Key("b"), Key("a", step=1))):
         run.append_question(msgspec.structs.replace(question(key.sample, row % 2), key=key))
     run.close()
@@ -522,8 +526,8 @@ def test_a_step_without_a_reply_leaves_its_row_unfinished(tmp_path: Path) -> Non
 
     assert [again.finished_at(row) for row in (0, 1)] == [0, 1]
     assert again.was_rendered(Key("a", step=1)) and not again.was_rendered(Key("a"))
-    assert [one.key for one in again.questions()] == [("a", 0, 0), ("a", 0, 0, 1), ("b", 0, 0)]
-    assert [one.key for one in again.first_questions(3)] == [("a", 0, 0), ("b", 0, 0)]
+    assert [item.key for item in again.questions()] == [("a", 0, 0), ("a", 0, 0, 1), ("b", 0, 0)]
+    assert [item.key for item in again.first_questions(3)] == [("a", 0, 0), ("b", 0, 0)]
 
 
 @pytest.mark.parametrize("key", [Key("a"), Key("a", 1, 2), Key("a", 1, 2, 3)])

@@ -281,7 +281,7 @@ def test_only_lines_that_old_readers_would_misread_have_another_format(tmp_path:
 def test_sizes_are_stored_where_they_are_known_and_differ() -> None:
     plain = Image(b"", digest="sha256:aa", width=60, height=40)
 
-    stored = [json.loads(msgspec.json.encode(one)) for one in (
+    stored = [json.loads(msgspec.json.encode(item)) for item in (
         shown_media(plain), seen_media(plain, size=(60, 40)), seen_media(plain, size=(30, 20)),
         shown_media(VIDEO), seen_media(VIDEO),
     )]  # fmt: skip

@@ -20,7 +20,7 @@ from snellen.media.drawing import Canvas
 from snellen.store import Run
 from snellen.transforms.blind import may_stand_for
 from snellen.transforms.probes import CHANGES, Blind, again, probed
-from tests.servers import said, serving
+from tests.servers import completion, serving
 from tests.tiny import Says, run, states
 
 POSITIONS = "eyechart:tasks=positions,n=24"
@@ -277,7 +277,7 @@ def test_streams_are_refused() -> None:
 
 
 def test_a_server_gets_no_picture(tmp_path: Path) -> None:
-    with serving(said("top left")) as server:
+    with serving(completion("top left")) as server:
         snellen.evaluate(
             "eyechart:tasks=positions,n=1",
             "openai/m",
@@ -285,9 +285,9 @@ def test_a_server_gets_no_picture(tmp_path: Path) -> None:
             out=tmp_path,
             blind="none",
         )
-        (body,) = [request.json for request in server.asked]
+        (body,) = [request.json for request in server.requests]
     assert "image_url" not in json.dumps(body)
-    with serving(said("top left")) as server:
+    with serving(completion("top left")) as server:
         snellen.evaluate(
             "eyechart:tasks=positions,n=2",
             "openai/m",
@@ -297,7 +297,7 @@ def test_a_server_gets_no_picture(tmp_path: Path) -> None:
         )
         urls = [
             part["image_url"]["url"]
-            for request in server.asked
+            for request in server.requests
             for part in request.json["messages"][0]["content"]
             if part["type"] == "image_url"
         ]

@@ -63,10 +63,10 @@ def test_the_prompt_is_the_pictures_the_hint_and_the_question(tmp_path: Path) ->
         {"image": "a.png", "question": "What is it?", "hint": "It barks."},
         {"images": ["a.png", "b.png"], "question": "Is <image 2> like <image 1>?"},
     )
-    asked = probed(benchmark, open_ended=True)
-    one, two = (asked.prompt(sample, ())[0] for sample in map(asked.read, asked.data))
-    assert one.text == f"It barks.\nWhat is it?\n{ASK}"
-    assert len(one.images) == 1 and not isinstance(one.content[0], str)
+    request = probed(benchmark, open_ended=True)
+    item, two = (request.prompt(sample, ())[0] for sample in map(request.read, request.data))
+    assert item.text == f"It barks.\nWhat is it?\n{ASK}"
+    assert len(item.images) == 1 and not isinstance(item.content[0], str)
     assert [str(part.label) if not isinstance(part, str) else part for part in two.content] == [
         *("Is ", "b.png", " like ", "a.png", f"?\n{ASK}")
     ]

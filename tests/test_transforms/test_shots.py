@@ -19,7 +19,7 @@ from snellen.media.drawing import Canvas
 from snellen.run import own_prompt
 from snellen.store import Run
 from snellen.transforms.shots import with_shots
-from tests.servers import said, serving
+from tests.servers import completion, serving
 from tests.tiny import Says, benchmark, run, states
 
 
@@ -92,7 +92,7 @@ def test_examples_are_turns_that_were_answered_as_the_prompt_asks(tmp_path: Path
 def test_a_server_gets_the_examples_with_their_pictures_in_order(tmp_path: Path) -> None:
     path = questions(tmp_path, "mine.jsonl", ["q"])
     questions(tmp_path, "train.jsonl", ["a", "b", "c", "d"], first=20)
-    with serving(said("thing q")) as server:
+    with serving(completion("thing q")) as server:
         result = snellen.evaluate(
             str(path),
             "openai/m",
@@ -101,7 +101,7 @@ def test_a_server_gets_the_examples_with_their_pictures_in_order(tmp_path: Path)
             shots=2,
             shots_from=str(tmp_path / "train.jsonl"),
         )
-        body = server.asked[0].json
+        body = server.requests[0].json
     shots = result.report.identity["shots"]
     first, second = shots["ids"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import snellen
 from snellen.analysis.comparing import Side, cost_lines
 from snellen.scoring import CostReport, Seconds
-from tests.servers import said, serving
+from tests.servers import completion, serving
 
 
 def side(name: str, cost: CostReport | None) -> Side:
@@ -41,7 +41,7 @@ def test_costs_and_times_are_listed_for_the_sides_that_have_them() -> None:
 
 
 def test_a_comparison_of_two_runs_shows_their_request_times(tmp_path: Path) -> None:
-    with serving(said("A")) as server:
+    with serving(completion("A")) as server:
         runs = [
             snellen.evaluate("eyechart:n=10", f"openai/{name}", base_url=server.url, out=tmp_path)
             for name in ("one-model", "another")
