@@ -132,10 +132,10 @@ def main() -> None:
         for case, futures in jobs.items():
             actual = [future.result() for future in futures]
             values, intervals, _, widths = map(sum, zip(*actual, strict=True))
-            request = len(SEEDS) * args.replications
+            total = len(SEEDS) * args.replications
             width = widths / intervals
             print(
-                f"{case:44}{values / request:7.3f}{intervals / request:9.3f}",
+                f"{case:44}{values / total:7.3f}{intervals / total:9.3f}",
                 *(f"{held / item:7.3f}" for _, item, held, _ in actual),
                 f"{np.exp(width):7.2f}" if case.startswith("letters") else f"{width:7.1f}",
                 flush=True,

@@ -205,8 +205,8 @@ def texts() -> float:
         turn = ("human", "gpt")
         with corpus.open("w") as file:
             for _ in range(20_000):
-                text = [{"from": turn[n % 2], "value": sentence(60)} for n in range(4)]
-                file.write(json.dumps({"conversations": text}) + "\n")
+                conversation = [{"from": turn[n % 2], "value": sentence(60)} for n in range(4)]
+                file.write(json.dumps({"conversations": conversation}) + "\n")
         benchmark = registry.benchmark(str(questions))
         started = time.process_time()
         contamination([benchmark])

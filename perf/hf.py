@@ -118,7 +118,7 @@ def questions(n: int) -> list[Request]:
 
 
 def loop(model: Any, processor: Any, requests: Sequence[Request]) -> list[str]:
-    message = []
+    lines = []
     for request in requests:
         shown, text = request.messages[0].content
         assert isinstance(shown, Image) and isinstance(shown.source, bytes)
@@ -136,8 +136,8 @@ def loop(model: Any, processor: Any, requests: Sequence[Request]) -> list[str]:
                 **inputs, max_new_tokens=request.generation.max_tokens, do_sample=False
             )
         new = reply[0, inputs["input_ids"].shape[1] :]
-        message.append(str(processor.decode(new, skip_special_tokens=True)))
-    return message
+        lines.append(str(processor.decode(new, skip_special_tokens=True)))
+    return lines
 
 
 def asking(created: Hf) -> Callable[[Sequence[Request], int], tuple[list[str], float]]:

@@ -205,16 +205,16 @@ def once(args: argparse.Namespace) -> dict[str, Any]:
         part("journal", work=work, n=keys, chars=1, keep=True)
         path = str(args.work / "journal")
         size = sum(file.stat().st_size for file in Path(path).glob("*.jsonl"))
-        item = {"keys": keys, "bytes": size, "load": part("load", path=path)}
-        item["score"] = part("score", path=path)
-        actual["keys"].append(item)
-        say("a run of so many keys", item)
+        measured = {"keys": keys, "bytes": size, "load": part("load", path=path)}
+        measured["score"] = part("score", path=path)
+        actual["keys"].append(measured)
+        say("a run of so many keys", measured)
     shutil.rmtree(args.work / "journal")
     runs = [
         part("ask", work=work, n=samples, slots=AT_ONCE, bytes=1000, urls=[])
         for samples in (args.keys // 500, args.keys // 40)
     ]
-    actual["run"] = [{"n": item["n"], "memory": item["memory"]} for item in runs]
+    actual["run"] = [{"n": measured["n"], "memory": measured["memory"]} for measured in runs]
     say("memory of a run by its samples", actual["run"])
     actual["groups"] = part("groups", work=work, n=args.keys // 20)
     say("memory of a question whose group waits", actual["groups"])
@@ -223,7 +223,9 @@ def once(args: argparse.Namespace) -> dict[str, Any]:
             part("ask", work=work, n=4 * slots, slots=slots, bytes=SIZES[1], urls=[server.url])
             for slots in (16, 512)
         ]
-    actual["under_way"] = [{"slots": item["n"] // 4, "memory": item["memory"]} for item in runs]
+    actual["under_way"] = [
+        {"slots": measured["n"] // 4, "memory": measured["memory"]} for measured in runs
+    ]
     say("memory of a run by its questions under way", actual["under_way"])
     return actual
 

@@ -150,7 +150,7 @@ def authors(work: Path) -> dict[str, float]:
     from snellen.text.vqa import ARTICLES, CONTRACTIONS, NUMBERS
 
     truth = json.loads((work / ANNOTATIONS).read_bytes())["annotations"]
-    message = {item["question_id"]: item for item in json.loads((work / RESULTS).read_bytes())}
+    by_question = {item["question_id"]: item for item in json.loads((work / RESULTS).read_bytes())}
     numbers, articles = dict(NUMBERS), list(ARTICLES)
 
     def punctuation(text: str) -> str:
@@ -181,7 +181,7 @@ def authors(work: Path) -> dict[str, float]:
     for item in truth:
         for answer in item["answers"]:
             answer["answer"] = line(answer["answer"])
-        reply = line(message[item["question_id"]]["answer"])
+        reply = line(by_question[item["question_id"]]["answer"])
         if len({answer["answer"] for answer in item["answers"]}) > 1:
             for answer in item["answers"]:
                 answer["answer"] = digits(punctuation(answer["answer"]))
@@ -204,12 +204,14 @@ def evaluate(work: Path) -> dict[str, float]:
 
     benchmark = registry.benchmark("vqav2", data=work)
     samples = [benchmark.read(row) for row in benchmark.data]
-    text = {str(entry["question_id"]): entry for entry in json.loads((work / RESULTS).read_bytes())}
+    by_question = {
+        str(entry["question_id"]): entry for entry in json.loads((work / RESULTS).read_bytes())
+    }
     scoring = benchmark.scorings["official"]
     started = time.process_time()
     scores = []
     for sample in samples:
-        reading = scoring.parse(Reply(text=text[sample.id]["answer"]), sample)
+        reading = scoring.parse(Reply(text=by_question[sample.id]["answer"]), sample)
         scores.append(scoring.score(reading, sample) or 0.0)
     return measured(time.process_time() - started, sum(scores) / len(scores))
 
@@ -235,7 +237,9 @@ def intervals(work: Path) -> dict[str, float]:
     from snellen.metrics import Category, Columns, mean
 
     benchmark = registry.benchmark("vqav2", data=work)
-    text = {str(entry["question_id"]): entry for entry in json.loads((work / RESULTS).read_bytes())}
+    by_question = {
+        str(entry["question_id"]): entry for entry in json.loads((work / RESULTS).read_bytes())
+    }
     scoring = benchmark.scorings["official"]
     scores: list[float] = []
     clusters: dict[str, int] = {}
@@ -245,7 +249,7 @@ def intervals(work: Path) -> dict[str, float]:
     }
     for row in benchmark.data:
         sample = benchmark.read(row)
-        reading = scoring.parse(Reply(text=text[sample.id]["answer"]), sample)
+        reading = scoring.parse(Reply(text=by_question[sample.id]["answer"]), sample)
         scores.append(scoring.score(reading, sample) or 0.0)
         shared = str(sample.data["image"])
         codes["cluster"].append(clusters.setdefault(shared, len(clusters)))

@@ -201,17 +201,17 @@ def test_a_failed_turn_ends_the_conversation_and_those_behind_it_fail_with_it(
 
 def test_who_wants_to_know_is_told_of_each_turn_that_is_scored(tmp_path: Path) -> None:
     rows(tmp_path, CAT)
-    message = []
+    received = []
     with serving(in_order("a cat", "a horse", "the first")) as server:
         evaluated(
             tmp_path,
             server.url,
-            on_sample=lambda sample, reply, scores: message.append(
+            on_sample=lambda sample, reply, scores: received.append(
                 (sample.id, reply.text, scores["default"])
             ),
         )
 
-    assert message == [("cat#1", "a cat", 1.0), ("cat#2", "a horse", 0.0)]
+    assert received == [("cat#1", "a cat", 1.0), ("cat#2", "a horse", 0.0)]
 
 
 def test_turns_of_one_conversation_share_a_cluster(tmp_path: Path) -> None:

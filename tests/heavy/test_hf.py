@@ -152,10 +152,10 @@ class Plain:
             chat.append({"role": message.role, "content": content})
         more: dict[str, Any] = {}
         if n_frames:
-            text = [
+            metadata = [
                 {"fps": 2.0, "total_num_frames": n, "frames_indices": [*range(n)]} for n in n_frames
             ]
-            more = {"do_sample_frames": False, "video_metadata": text}
+            more = {"do_sample_frames": False, "video_metadata": metadata}
         return self.processor.apply_chat_template(
             chat,
             tokenize=True,
@@ -167,10 +167,10 @@ class Plain:
 
     def tokens(self, request: Request) -> list[int]:
         inputs = self.inputs(request)
-        reply = self.model.generate(
+        output = self.model.generate(
             **inputs, max_new_tokens=request.generation.max_tokens, do_sample=False
         )
-        numbers: list[int] = reply[0, inputs["input_ids"].shape[1] :].tolist()
+        numbers: list[int] = output[0, inputs["input_ids"].shape[1] :].tolist()
         return numbers
 
     def text(self, request: Request) -> str:
@@ -246,9 +246,9 @@ def test_frames_keep_their_own_times() -> None:
 
     from snellen.models.hf_prompts import video_metadata
 
-    message = VideoMetadata(**video_metadata((3.0, 3.5, 4.25, 6.0)))
-    assert message.timestamps == [3.0, 3.5, 4.25, 6.0]
-    assert message.sampled_fps == 1.0, "a frame a second, on the average"
+    metadata = VideoMetadata(**video_metadata((3.0, 3.5, 4.25, 6.0)))
+    assert metadata.timestamps == [3.0, 3.5, 4.25, 6.0]
+    assert metadata.sampled_fps == 1.0, "a frame a second, on the average"
 
 
 def test_tokens_are_counted(folder: Path) -> None:

@@ -52,9 +52,9 @@ You are a helpful assistant.<|im_end|>
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    created = tmp_path_factory.mktemp("model") / "tiny-qwen"
-    build(created)
-    return created
+    model_folder = tmp_path_factory.mktemp("model") / "tiny-qwen"
+    build(model_folder)
+    return model_folder
 
 
 def build(folder: Path, positions: int = 4096) -> None:

@@ -123,11 +123,11 @@ def test_every_question_is_asked_once_and_ends_in_a_state(
 
     benchmark = mini()
     official = benchmark.scorings["official"]
-    text = replies(run)
+    answers = replies(run)
     right = 0.0
     for row, sample in [(row, benchmark.sample(row.position, row)) for row in benchmark.data][:N]:
         del row
-        record = run_reply(text[sample.id])
+        record = run_reply(answers[sample.id])
         right += total_score(official.score(official.parse(record, sample), sample)) or 0.0
     assert result.headline.value == pytest.approx(right / N, abs=1e-12)
 
@@ -156,9 +156,9 @@ def test_pictures_really_arrive(model: Path, proxy: Seen, tmp_path: Path) -> Non
         benchmark, prompt=lambda s, _: (user(pictures[s.id], "What is in the picture?"),)
     )
     result, run = ask(same_question, model, proxy, tmp_path / "one")
-    text = replies(run)
+    answers = replies(run)
     assert result.report.n == N
-    assert len(set(text.values())) >= 0.9 * N
+    assert len(set(answers.values())) >= 0.9 * N
 
     exchanged = replace(
         benchmark, prompt=lambda s, _: (user(pictures[other[s.id]], f"{s.question}"),)
@@ -167,6 +167,6 @@ def test_pictures_really_arrive(model: Path, proxy: Seen, tmp_path: Path) -> Non
     first = replies(ask(unchanged, model, proxy, tmp_path / "unchanged")[1])
     second = replies(ask(exchanged, model, proxy, tmp_path / "exchanged")[1])
     changed = sum(first[name] != second[name] for name in ids)
-    print(json.dumps({"n": N, "distinct": len(set(text.values())), "changed": changed}))
+    print(json.dumps({"n": N, "distinct": len(set(answers.values())), "changed": changed}))
     assert changed >= 0.95 * N
     assert isinstance(pictures[ids[0]], Image)

@@ -37,10 +37,10 @@ N = 24
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny LLaVA as transformers writes it."""
     pytest.importorskip("vllm")
-    created = tmp_path_factory.mktemp("model") / "tiny-llava"
+    model_folder = tmp_path_factory.mktemp("model") / "tiny-llava"
     script = Path(__file__).with_name("tiny_llava.py")
-    subprocess.run([sys.executable, str(script), str(created)], check=True)
-    return created
+    subprocess.run([sys.executable, str(script), str(model_folder)], check=True)
+    return model_folder
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +65,9 @@ def opened(folder: Path, loop: asyncio.Runner) -> Iterator[registry.Opened]:
     for path in folder.iterdir():
         (copy / path.name).write_bytes(path.read_bytes())
     save_file(names, copy / "model.safetensors", metadata={"format": "pt"})
-    created = registry.model(f"vllm/{copy}", Profile(extra=ENGINE))
-    yield created
-    model: Any = created.model
+    opened = registry.model(f"vllm/{copy}", Profile(extra=ENGINE))
+    yield opened
+    model: Any = opened.model
     loop.run(model.close())
 
 
@@ -103,10 +103,10 @@ class Transformers:
 
     def reply(self, request: Request) -> str:
         inputs = self.inputs(request)
-        reply = self.model.generate(
+        output = self.model.generate(
             **inputs, do_sample=False, max_new_tokens=request.generation.max_tokens
         )
-        text = reply[0, inputs["input_ids"].shape[1] :]
+        text = output[0, inputs["input_ids"].shape[1] :]
         return str(self.processor.tokenizer.decode(text, skip_special_tokens=True))
 
     def logprob(self, request: Request, choice: str) -> float:

@@ -666,8 +666,8 @@ def test_who_asks_in_vlmevalkits_way_gets_its_sheet(tmp_path: Path) -> None:
 
 def test_vlmevalkits_name_means_its_multiple_choice_and_ours_the_direct_answers() -> None:
     theirs, ours = (registry.benchmark(name, data=BUNDLED) for name in ("A-OKVQA", "a-okvqa"))
-    request = {"setting": "mc", "split": "val", "prompt": "vlmevalkit"}
-    assert request.items() <= theirs.provenance.options.items()
+    options = {"setting": "mc", "split": "val", "prompt": "vlmevalkit"}
+    assert options.items() <= theirs.provenance.options.items()
     assert ours.provenance.options["setting"] == "da"
 
 

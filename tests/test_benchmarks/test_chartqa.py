@@ -110,11 +110,11 @@ def test_each_of_the_hubs_copies_is_read(
 
 
 def test_rows_of_parquet_that_show_the_same_chart_share_a_cluster(tmp_path: Path) -> None:
-    request = {"query": "How many?", "label": ["3"], "human_or_machine": 0}
+    row = {"query": "How many?", "label": ["3"], "human_or_machine": 0}
     other = (BUNDLED / "test" / "png" / "90002.png").read_bytes()
     path = tmp_path / "test.parquet"
     write_parquet(path, *(
-        {**request, "image": {"bytes": picture, "path": None}}
+        {**row, "image": {"bytes": picture, "path": None}}
         for picture in (PICTURE.read_bytes(), PICTURE.read_bytes(), other)
     ))  # fmt: skip
     benchmark = chartqa(data=path)

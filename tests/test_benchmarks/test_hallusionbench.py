@@ -420,12 +420,12 @@ def test_another_file_of_rows_is_left_to_others(tmp_path: Path) -> None:
 
 def test_a_figure_whose_question_failed_is_in_no_share_of_figures() -> None:
     benchmark = registry.benchmark("hallusionbench", data=Path(registry.SYNTHETIC))
-    request = [benchmark.read(row) for row in benchmark.data]
-    shown = next(sample for sample in request if sample.tags["input"] != "none")
+    read_samples = [benchmark.read(row) for row in benchmark.data]
+    shown = next(sample for sample in read_samples if sample.tags["input"] != "none")
 
     def facc(failed: str | None) -> MetricReport:
         tally = Tally(benchmark, ["robust"])
-        for sample in request:
+        for sample in read_samples:
             reply = None if sample.id == failed else Reply(text=str(sample.target))
             tally.add([Scored(sample, 0, "failed" if reply is None else "ok", reply)])
         return tally.report(model="", identity={}).scorings["robust"].metrics["facc"]

@@ -141,8 +141,8 @@ def test_a_prompt_is_the_authors_text_with_the_picture_where_they_put_it(
     benchmark, samples = bundled(preset)
     (message,) = benchmark.prompt(samples[sample], ())
     assert message.role == "user"
-    text = [part if isinstance(part, str) else part.label for part in message.content]
-    assert text == content
+    parts = [part if isinstance(part, str) else part.label for part in message.content]
+    assert parts == content
 
 
 # -- scoring, official

@@ -690,8 +690,8 @@ def test_each_mark_alone_is_no_open_answer(mark: str) -> None:
 
 def test_any_of_several_answers_is_right() -> None:
     question = open_question("24/7", "3.429")
-    text = ("3.43", "it is 24/7 s", "3.4", "24")
-    assert [verdict("official", reply, question) for reply in text] == [1.0, 1.0, 0.0, 0.0]
+    texts = ("3.43", "it is 24/7 s", "3.4", "24")
+    assert [verdict("official", reply, question) for reply in texts] == [1.0, 1.0, 0.0, 0.0]
 
 
 def test_an_empty_open_answer_is_unparsed() -> None:
@@ -935,9 +935,9 @@ def test_figures_are_means_over_questions_by_domain_and_subject(tmp_path: Path) 
         for name in names
     }
     (tmp_path / "answer_dict_val.json").write_text(json.dumps(answers))
-    text = {f"validation_{name}": "A" if name.endswith("1") else "B" for name in names}
+    replies = {f"validation_{name}": "A" if name.endswith("1") else "B" for name in names}
     path = tmp_path / "total_val_output.json"
-    path.write_text(json.dumps(text))
+    path.write_text(json.dumps(replies))
     metrics = snellen.score(path, "mmmu", data=tmp_path).report.scorings["official"].metrics
     assert {name: (metric.value, metric.n) for name, metric in metrics.items()} == {
         "accuracy": (0.6, 5),

@@ -422,10 +422,10 @@ def test_a_question_without_a_reply_is_wrong(tmp_path: Path) -> None:
     """Of four, two are right, one is wrong, and one has the error that the authors' script writes
     down; their evaluator would draw for it."""
     row = {key: value for key, value in hub_row("x").items() if "image_" not in key}
-    text = ("Answer: B", "B", "C", {"error": "time-out"})
+    outputs = ("Answer: B", "B", "C", {"error": "time-out"})
     rows = [
         {**row, "id": f"test_{subject}_1", "subject": subject, "response": response}
-        for subject, response in zip(("Art", "Music", "Math", "Physics"), text, strict=True)
+        for subject, response in zip(("Art", "Music", "Math", "Physics"), outputs, strict=True)
     ]
     path = tmp_path / "gpt-4o_vision_direct.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))

@@ -42,8 +42,8 @@ def test_a_question_has_its_answers_and_its_category() -> None:
 def test_the_answers_are_those_of_the_release_and_not_the_raw_ones(tmp_path: Path) -> None:
     answers = [{"answer": "surf", "raw_answer": "surfing", "answer_id": 1}] * 10
     annotation = {"question_id": 95, "question_type": "four", "answers": answers}
-    request = {"image_id": 9, "question": "?", "question_id": 95}
-    (tmp_path / file.QUESTIONS).write_text(json.dumps({"questions": [request]}))
+    row = {"image_id": 9, "question": "?", "question_id": 95}
+    (tmp_path / file.QUESTIONS).write_text(json.dumps({"questions": [row]}))
     (tmp_path / file.ANNOTATIONS).write_text(json.dumps({"annotations": [annotation]}))
     (sample,) = samples(ok_vqa(data=tmp_path)).values()
     assert set(sample.references) == {"surf"}
@@ -181,9 +181,11 @@ def test_scorings_differ_as_their_code_does(
 
 
 def test_figures_are_broken_down_by_category(tmp_path: Path) -> None:
-    text = [{"question_id": int(name), "answer": "stop"} for name in samples(ok_vqa(data=BUNDLED))]
+    entries = [
+        {"question_id": int(name), "answer": "stop"} for name in samples(ok_vqa(data=BUNDLED))
+    ]
     results = tmp_path / "results.json"
-    results.write_text(json.dumps(text))
+    results.write_text(json.dumps(entries))
     metrics = snellen.score(results, "ok-vqa", data=BUNDLED).report.scorings["official"].metrics
     assert metrics["accuracy"].value == pytest.approx(1 / 11)
     assert metrics["accuracy/People and Everyday life"].value == 1.0

@@ -154,21 +154,21 @@ def test_a_standing_question_is_put_once_and_never_at_the_event() -> None:
 
 
 def test_a_video_is_watched_to_the_end_of_the_widest_window() -> None:
-    request = [sample(row) for row in ROWS]
-    assert [when(of) for of in request] == [10, 0, 0]
-    assert [until(of) for of in request] == [53, 33, 23]
+    queries = [sample(row) for row in ROWS]
+    assert [when(of) for of in queries] == [10, 0, 0]
+    assert [until(of) for of in queries] == [53, 33, 23]
 
 
 def test_a_question_says_what_to_watch_for_and_none_of_the_times() -> None:
-    request = {row["task"]: query_of(row)[1] for row in ROWS}
-    assert CLUE["question"] in request["CRR"]
-    assert CLUE["answer"] not in request["CRR"]
-    assert "1. wash the leaves\n2. cut 2 tomatoes\n" in request["SSR"]
-    assert "clapping" in request["REC"] and "new total" in request["REC"]
-    for task, text in request.items():
+    queries = {row["task"]: query_of(row)[1] for row in ROWS}
+    assert CLUE["question"] in queries["CRR"]
+    assert CLUE["answer"] not in queries["CRR"]
+    assert "1. wash the leaves\n2. cut 2 tomatoes\n" in queries["SSR"]
+    assert "clapping" in queries["REC"] and "new total" in queries["REC"]
+    for task, text in queries.items():
         assert text.startswith(proactive.CONTEXT[task])
         assert text.endswith("say nothing, and do not acknowledge this message.")
-    assert not any(sign.isdigit() for sign in request["CRR"])
+    assert not any(sign.isdigit() for sign in queries["CRR"])
 
 
 # -- what was said

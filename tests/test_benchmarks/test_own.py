@@ -815,8 +815,8 @@ def test_yes_and_no_are_read(reply: str, answer: str | None) -> None:
 
 
 def test_a_statement_is_read_beside_its_question() -> None:
-    request = {"question": "Is there a dog?", "target": "no"}
-    assert score("yesno", "There is no dog.", **request) == ("no", 1.0)
+    row = {"question": "Is there a dog?", "target": "no"}
+    assert score("yesno", "There is no dog.", **row) == ("no", 1.0)
 
 
 @pytest.mark.parametrize(

@@ -345,12 +345,12 @@ def test_sets_count_the_same_however_many_questions_they_have(tmp_path: Path) ->
 
 def test_the_mean_over_the_sets_is_not_the_f1_of_all_rows(tmp_path: Path) -> None:
     """Yes to all of the first set, and to what is there alone of the two others."""
-    text = {
+    by_id = {
         name: "yes" if sample.tags["set"] == "adversarial" else sample.target
         for name, sample in samples(pope(data=BUNDLED)).items()
     }
     path = tmp_path / "replies.json"
-    path.write_text(json.dumps(text))
+    path.write_text(json.dumps(by_id))
     metrics = snellen.score(path, "pope", data=BUNDLED).report.scorings["official"].metrics
     assert metrics["mean_f1"].value == pytest.approx((2 / 3 + 1 + 1) / 3)
     assert metrics["f1"].value == pytest.approx(2 * 12 / (16 + 12))

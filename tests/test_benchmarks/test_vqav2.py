@@ -149,8 +149,8 @@ def test_questions_without_their_file_of_answers_are_refused(tmp_path: Path) -> 
 
 def test_answers_to_other_questions_are_refused(tmp_path: Path) -> None:
     shutil.copy(BUNDLED / ANNOTATIONS, tmp_path)
-    request = {"questions": [{"image_id": 9, "question": "?", "question_id": 9009}]}
-    (tmp_path / QUESTIONS).write_text(json.dumps(request))
+    document = {"questions": [{"image_id": 9, "question": "?", "question_id": 9009}]}
+    (tmp_path / QUESTIONS).write_text(json.dumps(document))
     with pytest.raises(DataError, match="no answers to question 9009"):
         list(vqav2(data=tmp_path).data)
 
@@ -299,12 +299,12 @@ def test_a_reply_of_any_kind_is_text(reply: str) -> None:
 
 
 def test_figures_are_broken_down_by_answer_and_question_type(tmp_path: Path) -> None:
-    text = [
+    entries = [
         {"question_id": int(name), "answer": "2" if "How many" in sample.question else "red"}
         for name, sample in samples(vqav2(data=BUNDLED)).items()
     ]
     results = tmp_path / "results.json"
-    results.write_text(json.dumps(text))
+    results.write_text(json.dumps(entries))
     result = snellen.score(results, "vqav2", data=BUNDLED)
     metrics = result.report.scorings["official"].metrics
     actual = {name: round(metric.value or 0, 4) for name, metric in metrics.items()}

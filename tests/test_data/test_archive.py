@@ -67,9 +67,9 @@ def files(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    created = tmp_path / "data"
-    created.mkdir()
-    return created
+    folder = tmp_path / "data"
+    folder.mkdir()
+    return folder
 
 
 def refused(archive: Path, folder: Path) -> str:
@@ -383,8 +383,8 @@ def test_the_parts_of_an_archive_are_fetched_and_unpacked_as_one(
 ) -> None:
     full = tmp_path / "whole"
     mode = "w:gz" if ".gz." in names[0] else "w"
-    created = zipped(MEMBERS, full) if ".zip" in names[0] else tarred(MEMBERS, full, mode)
-    body = created.read_bytes()
+    archive = zipped(MEMBERS, full) if ".zip" in names[0] else tarred(MEMBERS, full, mode)
+    body = archive.read_bytes()
     step = -(-len(body) // 11)
     served = {f"/{name}": Served(body[n * step : (n + 1) * step]) for n, name in enumerate(names)}
     with serving_files(served) as server:
@@ -399,9 +399,9 @@ def test_the_parts_of_an_archive_are_fetched_and_unpacked_as_one(
 
 
 def test_two_archives_of_one_name_are_no_parts() -> None:
-    inputs = [File(name=name, url="x", unpack=True) for name in ("a.tar.gz", "a.tar.xz")]
+    files = [File(name=name, url="x", unpack=True) for name in ("a.tar.gz", "a.tar.xz")]
 
-    assert file_records.only(inputs, ["a.tar.gz"]) == inputs[:1]
+    assert file_records.only(files, ["a.tar.gz"]) == files[:1]
 
 
 def test_an_archive_that_cannot_be_unpacked_is_kept_and_said(tmp_path: Path, folder: Path) -> None:

@@ -39,10 +39,10 @@ HEADER = ("index", "question", "prediction")
 
 
 def test_cells_are_read_as_the_text_they_hold(tmp_path: Path) -> None:
-    message = ["None", "NA", "007", "", " a ", "a\nb", "x" * 32_766, "3/4", "TRUE"]
-    path = book(tmp_path / "r.xlsx", HEADER, *[(n, "?", text) for n, text in enumerate(message)])
+    cells = ["None", "NA", "007", "", " a ", "a\nb", "x" * 32_766, "3/4", "TRUE"]
+    path = book(tmp_path / "r.xlsx", HEADER, *[(n, "?", text) for n, text in enumerate(cells)])
 
-    assert list(predictions.read(path).replies.values()) == message
+    assert list(predictions.read(path).replies.values()) == cells
 
 
 @pytest.mark.parametrize("value", [1, 1.0, "1"])
@@ -118,9 +118,9 @@ def test_a_column_without_a_name_is_left_out(tmp_path: Path) -> None:
 
 
 def test_an_empty_second_sheet_does_no_harm(tmp_path: Path) -> None:
-    created = openpyxl.load_workbook(book(tmp_path / "r.xlsx", HEADER, (1, "?", "A")))
-    created.create_sheet("empty", 0)
-    created.save(tmp_path / "r.xlsx")
+    workbook = openpyxl.load_workbook(book(tmp_path / "r.xlsx", HEADER, (1, "?", "A")))
+    workbook.create_sheet("empty", 0)
+    workbook.save(tmp_path / "r.xlsx")
 
     assert predictions.read(tmp_path / "r.xlsx").replies == {"1": "A"}
 
@@ -211,9 +211,9 @@ def locked(path: Path) -> None:
 
 
 def far_cell(path: Path) -> None:
-    created = openpyxl.load_workbook(book(path, HEADER, (1, "?", "A")))
-    created.active["XFD1048576"] = "x"
-    created.save(path)
+    workbook = openpyxl.load_workbook(book(path, HEADER, (1, "?", "A")))
+    workbook.active["XFD1048576"] = "x"
+    workbook.save(path)
 
 
 def bomb(path: Path) -> None:

@@ -237,9 +237,9 @@ def test_a_few_other_questions_are_said_with_an_example() -> None:
     ],
 )
 def test_a_prompt_around_a_question_or_a_form_for_all_is_none_other(theirs: str) -> None:
-    message = {name: theirs.format(text.upper()) for name, text in CARS.items()}
+    replies = {name: theirs.format(text.upper()) for name, text in CARS.items()}
 
-    assert notes_on(asking(CARS), message) == []
+    assert notes_on(asking(CARS), replies) == []
 
 
 def test_a_question_in_the_data_may_have_more_than_the_file() -> None:
@@ -421,10 +421,10 @@ def test_failures_at_questions_with_hidden_answers_open_no_bounds() -> None:
     created = benchmark({"a": "yes", "b": "yes", "c": None})
     tally = Tally(created)
     rows = [created.sample(row.position, row) for row in created.data]
-    text = [Reply(text="yes"), Reply(text="yes"), None]
+    replies = [Reply(text="yes"), Reply(text="yes"), None]
     scored = [
         Scored(sample, 0, "failed" if reply is None else "ok", reply)
-        for sample, reply in zip(rows, text, strict=True)
+        for sample, reply in zip(rows, replies, strict=True)
     ]
     tally.add(scored)
 

@@ -21,7 +21,7 @@ def test_what_is_made_from_a_mirror_is_one(tmp_path: Path) -> None:
     assert actual is not None
     (actual / "a" / "b").mkdir(parents=True)
     (actual / "a" / "b" / "manifest.json").touch()
-    created = [
+    mirrors = [
         actual / "a",
         (actual / "a").parent,
         actual.resolve(),
@@ -30,7 +30,7 @@ def test_what_is_made_from_a_mirror_is_one(tmp_path: Path) -> None:
         *actual.iterdir(),
         (actual / "a" / "b.json").with_name("c"),
     ]
-    assert all(isinstance(path, Mirror) for path in created)
+    assert all(isinstance(path, Mirror) for path in mirrors)
     assert f"{next(actual.glob('*/*/manifest.json'))}" == "s3://bucket/runs/a/b/manifest.json"
 
 

@@ -43,9 +43,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run_at(url: str, machine: Path) -> Run:
     """A run as a machine sees it: the folder is that of its mirrors."""
-    created = mirror(url, machine)
-    assert created is not None
-    return Run(created)
+    local = mirror(url, machine)
+    assert local is not None
+    return Run(local)
 
 
 def answer(run: Run, name: str, text: str, *, position: int = 0) -> None:
