@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 # For every text that can be seen: its size, its colour and the nearest ground's, as rgb triples.
-COLOURS = """
+COLORS = """
 () => {
   const rgb = text => text.match(/[0-9.]+/g).map(Number);
   const ground = element => {
@@ -96,7 +96,7 @@ def test_every_text_stands_out_from_its_ground(
     page = browser.new_page(color_scheme=scheme)
     page.goto(pages[which].as_uri())
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    texts = page.evaluate(COLOURS)
+    texts = page.evaluate(COLORS)
     page.close()
 
     assert len(texts) > 50
@@ -105,7 +105,7 @@ def test_every_text_stands_out_from_its_ground(
 
 
 def contrast(ink: list[float], ground: list[float]) -> float:
-    """The contrast ratio of two colours (WCAG 2.2, relative luminance)."""
+    """The contrast ratio of two colors (WCAG 2.2, relative luminance)."""
     low, high = sorted((luminance(ink), luminance(ground)))
     return (high + 0.05) / (low + 0.05)
 

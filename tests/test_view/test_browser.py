@@ -141,6 +141,13 @@ def wrong_by(folder: Path, model: str) -> set[str]:
     return {row["sample"] for row in map(json.loads, lines) if row["score"] == 0}
 
 
+def sample_names(page: Page) -> list[str]:
+    """The names in a list of samples once all of it has come. The page must be the one that has the
+    list: a click alone does not wait for the next page."""
+    page.wait_for_load_state()
+    return page.locator("[data-open]").all_inner_texts()
+
+
 def test_from_the_runs_to_a_wrong_sample_in_clicks_alone(
     page: Page, viewer: Viewer, folder: Path
 ) -> None:
@@ -150,7 +157,7 @@ def test_from_the_runs_to_a_wrong_sample_in_clicks_alone(
     expect(page.locator(".headline .value")).to_have_text(re.compile(r"[\d.]+ %"))
     page.get_by_role("link", name="Wrong", exact=True).click()
     expect(page.locator("h1")).to_have_text(f"{len(wrong)} of 60 samples")
-    shown = page.locator("[data-open]").all_inner_texts()
+    shown = sample_names(page)
     assert set(shown) == wrong
     page.locator("[data-open]").first.click()
     expect(page.locator("h1")).to_have_text(f"✗ {shown[0]}")
@@ -168,13 +175,13 @@ def test_an_address_shows_the_same_again_and_back_goes_back(page: Page, viewer: 
     page.wait_for_url("**score=wrong**")  # loaded: the page's script answers to the order
     page.get_by_label("Order").select_option("length")
     page.wait_for_url("**by=length**")
-    chosen, names = page.url, page.locator("[data-open]").all_inner_texts()
+    chosen, names = page.url, sample_names(page)
     page.locator("[data-open]").first.click()
     page.wait_for_url("**/sample/**")
     deep = page.url
     page.go_back()
-    assert page.url == chosen
-    assert page.locator("[data-open]").all_inner_texts() == names
+    expect(page).to_have_url(chosen)
+    expect(page.locator("[data-open]")).to_have_text(names)
     page.go_back()
     expect(page.locator(".chip")).to_have_count(1)
 
@@ -182,13 +189,13 @@ def test_an_address_shows_the_same_again_and_back_goes_back(page: Page, viewer: 
     other.goto(deep)
     expect(other.locator("h1")).to_contain_text(names[0])
     other.locator("[data-up]").click()
-    assert other.locator("[data-open]").all_inner_texts() == names
+    expect(other.locator("[data-open]")).to_have_text(names)
 
 
 def test_keys_move_open_turn_and_search(page: Page, viewer: Viewer, folder: Path) -> None:
     (run,) = (folder / "eyechart" / "baseline__reader").iterdir()
     page.goto(f"{viewer.address}samples/{run.relative_to(folder)}")
-    names = page.locator("[data-open]").all_inner_texts()
+    names = sample_names(page)
     for key in "jjk":
         page.keyboard.press(key)
     page.keyboard.press("ArrowDown")
@@ -214,7 +221,9 @@ def test_keys_move_open_turn_and_search(page: Page, viewer: Viewer, folder: Path
     page.keyboard.type("colour")
     page.keyboard.press("Enter")
     page.wait_for_url("**q=colour**")
-    assert all("colours" in name for name in page.locator("[data-open]").all_inner_texts())
+    found = sample_names(page)
+    assert found
+    assert all("colours" in name for name in found)
 
 
 def test_a_filter_is_put_on_and_taken_off(page: Page, viewer: Viewer, folder: Path) -> None:
@@ -249,7 +258,7 @@ def test_two_runs_are_compared_and_flips_looked_at(
     expect(page.locator(".chip")).to_have_count(0)
     page.get_by_role("link", name="only baseline/reader right").click()
     expect(page.locator("[data-open]").first).to_be_visible()
-    names = page.locator("[data-open]").all_inner_texts()
+    names = sample_names(page)
     partly = {"letters", "rotation", "noise"}  # letters are scored one by one: 0.8 is not a flip
     assert {name for name in names if name.split("-")[0] not in partly} == {
         name for name in first - reader if name.split("-")[0] not in partly
@@ -352,9 +361,10 @@ def test_frames_of_a_video_are_gone_through(page: Page, tmp_path: Path) -> None:
         image = page.locator(".film img")
         first = image.get_attribute("src")
         expect(page.locator("output")).to_contain_text("frame 1 of")
+        assert first is not None
         page.get_by_label("Next frame").click()
         expect(page.locator("output")).to_contain_text("frame 2 of")
-        assert image.get_attribute("src") != first
+        expect(image).not_to_have_attribute("src", first)
         until(lambda: image.evaluate("i => i.complete && i.naturalWidth") > 0)
 
 
@@ -367,6 +377,41 @@ def test_a_screen_that_is_narrow_or_dark_is_readable(viewer: Viewer, browser: Br
         assert wider <= 0, f"{path} is wider than the screen by {wider}"
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 28)"
     context.close()
+
+
+def test_a_phone_lists_questions_and_counts_verdicts(
+    viewer: Viewer, browser: Browser, folder: Path
+) -> None:
+    (run,) = (folder / "eyechart" / "baseline__reader").iterdir()
+    n_wrong = len(wrong_by(folder, "baseline__reader"))
+    context = browser.new_context(viewport={"width": 390, "height": 800})
+    page = context.new_page()
+    page.goto(f"{viewer.address}samples/{run.relative_to(folder)}")
+    asked = page.locator(".list .asked").first
+    expect(asked).to_be_visible()
+    expect(asked).to_contain_text("letters")
+    box = asked.bounding_box()
+    assert box is not None
+    assert box["width"] > 195, "the question has most of the line"
+    assert box["x"] + box["width"] <= 390
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    page.get_by_text("Filters", exact=True).click()  # folded on a phone
+    expect(page.get_by_role("link", name="✗ wrong")).to_have_text(f"✗ wrong {n_wrong}")
+    page.get_by_role("link", name="✗ wrong").click()
+    expect(page.locator("h1")).to_have_text(f"{n_wrong} of 60 samples")
+    context.close()
+
+
+def test_what_both_runs_got_wrong_is_listed(page: Page, viewer: Viewer, folder: Path) -> None:
+    both_wrong = wrong_by(folder, "baseline__reader") & wrong_by(folder, "baseline__first")
+    (run,) = (folder / "eyechart" / "baseline__reader").iterdir()
+    page.goto(f"{viewer.address}samples/{run.relative_to(folder)}")
+    others = page.get_by_label("The other run")
+    expect(others.locator("option")).to_contain_text(["baseline/first"])  # the only other run
+    page.get_by_label("How the scores differ").select_option("wrong in both")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator(".chip")).to_contain_text("wrong in both: baseline/first")
+    assert both_wrong <= set(sample_names(page))
 
 
 def test_why_runs_cannot_be_compared_is_said(browser: Browser, tmp_path: Path) -> None:

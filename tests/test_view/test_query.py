@@ -98,6 +98,9 @@ def index_of(run: Run) -> Index:
         ("vs=x&flip=lost", "b"),
         ("vs=x&flip=won", "a"),
         ("vs=x&flip=any", "ba"),
+        ("vs=x&flip=neither", "c"),
+        ("vs=x&flip=both", ""),
+        ("vs=x&flip=both&scoring=robust", "ca"),
         ("vs=x", "ba"),
         ("vs=x&flip=won&tag.category=dogs", ""),
         ("by=score", "cbeafd"),
@@ -213,6 +216,12 @@ def test_numbers_beside_filters_are_those_under_the_other_filters(
         matches = re.findall(r'<bdi>([\w ]+)</bdi> <span class="n">(\d+)</span>', page)
         return {name: int(n) for name, n in matches}
 
+    def verdicts(address: str) -> dict[str, int]:
+        page = pages.samples("mine/model/0", Wanted.of(parse_qsl(address)))
+        words = "✓ right|partly right|✗ wrong|– none"
+        matches = re.findall(rf'({words}) <span class="n">(\d+)</span>', page)
+        return {name: int(n) for name, n in matches}
+
     try:
         unfiltered = {
             "ok": 4,
@@ -234,6 +243,19 @@ def test_numbers_beside_filters_are_those_under_the_other_filters(
         assert "Counts under the other filters." in pages.samples(
             "mine/model/0", Wanted(score="wrong")
         )
+        # The verdicts are counted too, and those of the list add up to its length.
+        assert verdicts("") == {"✓ right": 2, "partly right": 1, "✗ wrong": 2, "– none": 0}
+        assert verdicts("tag.hue=blue") == {
+            "✓ right": 0,
+            "partly right": 1,
+            "✗ wrong": 1,
+            "– none": 0,
+        }
+        assert verdicts("tag.hue=blue&score=wrong") == {
+            "✓ right": 0,
+            "partly right": 1,
+            "– none": 0,
+        }, "the chosen one has a cross in place of its number"
         monkeypatch.setattr(_pages, "FEW", 4)
         assert numbers("score=wrong") == unfiltered
         assert "for the full run of 5 samples" in pages.samples(

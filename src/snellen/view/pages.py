@@ -162,7 +162,7 @@ class Pages:
             sample_lines = lines(connection, chosen.page(), scoring)
             progress = self._progress(run, index)
             total = sum(progress["states"].values())
-            every = self._known_facets(run, index, scoring)
+            every = self._known_facets(run, index, scoring, best)
             is_narrow = not wanted.is_unfiltered and total <= FEW
             if is_narrow:
                 every = [
@@ -181,7 +181,8 @@ class Pages:
                 lines=sample_lines,
                 pages=max(1, -(-n // PAGE)),
                 first=PAGE * (wanted.page - 1) + 1,
-                facets=every,
+                facets=[facet for facet in every if facet.name != "score"],
+                verdicts=next((dict(f.choices) for f in every if f.name == "score"), {}),
                 is_narrow=is_narrow,
                 sorts=SORTS,
                 flips=FLIPS,
@@ -349,7 +350,7 @@ class Pages:
     def _other(self, run: Listed, wanted: Wanted) -> Listed | None:
         return next((sibling for sibling in self._siblings(run) if sibling.name == wanted.vs), None)
 
-    def _known_facets(self, run: Listed, index: Index, scoring: str) -> list[Facet]:
+    def _known_facets(self, run: Listed, index: Index, scoring: str, best: float) -> list[Facet]:
         """The last facet counts. If the index has changed since, a thread counts again. Counting
         takes as long as a filter, so it uses only a small share of the time while a run is written.
         """
@@ -359,14 +360,14 @@ class Pages:
         known = self._counted.get(key)
         if known is None:
             self._counting.add(key)
-            known = self._count(key, index, row)
+            known = self._count(key, index, row, best)
             if index.share()[0] < READ:
                 self._counted.pop(key, None)
             return known.facets
         due = time.monotonic() > known.at + RESTED * known.took
         if known.changes != row and due and key not in self._counting:
             self._counting.add(key)
-            threading.Thread(target=self._count, args=(key, index, row), daemon=True).start()
+            threading.Thread(target=self._count, args=(key, index, row, best), daemon=True).start()
         return known.facets
 
     def _narrowed(
@@ -381,19 +382,19 @@ class Pages:
     ) -> Facet:
         """A facet counted under the other filters. `connection` has the samples that all choose."""
         if not wanted.by_facet(facet.name):
-            return narrowed(connection, facet, scoring)
+            return narrowed(connection, facet, scoring, best)
         others = wanted.without(facet.name)
         if others.is_unfiltered:
             return facet
         with index.connect() as another:
             Chosen(another, others, scoring, best, other_index)
-            return narrowed(another, facet, scoring)
+            return narrowed(another, facet, scoring, best)
 
-    def _count(self, key: tuple[Path, str], index: Index, changes: Any) -> Counted:
+    def _count(self, key: tuple[Path, str], index: Index, changes: Any, best: float) -> Counted:
         began = time.monotonic()
         try:
             with index.connect() as connection:
-                run_facets = facets(connection, key[1])
+                run_facets = facets(connection, key[1], best)
             now = time.monotonic()
             self._counted[key] = counted = Counted(changes, now, now - began, run_facets)
             return counted

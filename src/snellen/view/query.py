@@ -18,6 +18,8 @@ VERDICTS = ("right", "partly", "wrong", "none")
 FLIPS: Mapping[str, str] = {
     "lost": "right there, wrong here",
     "won": "wrong there, right here",
+    "both": "right in both",
+    "neither": "wrong in both",
     "any": "another score there",
 }
 SORTS: Mapping[str, str] = {
@@ -178,7 +180,7 @@ def conditions(wanted: Wanted, scoring: str, best: float) -> list[Clause]:
     if wanted.differ:
         clauses.append(Clause(DIFFER, (wanted.differ, scoring)))
     if wanted.flip:
-        bounds = {"lost": (best, best), "won": (best, best), "any": ()}[wanted.flip]
+        bounds = () if wanted.flip == "any" else (best, best)
         clauses.append(Clause(f"{FLIPPED} AND {_flip(wanted.flip)}", (scoring, scoring, *bounds)))
     if wanted.q:
         clauses.append(_text_clause(wanted.q))
@@ -211,6 +213,8 @@ def _flip(flip: str) -> str:
     return {
         "lost": "x.score < ? AND y.score >= ?",
         "won": "x.score >= ? AND y.score < ?",
+        "both": "x.score >= ? AND y.score >= ?",
+        "neither": "x.score < ? AND y.score < ?",
         "any": "x.score IS NOT y.score",
     }[flip]
 

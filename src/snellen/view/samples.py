@@ -18,7 +18,7 @@ from snellen.scoring import judge
 from snellen.store import Key, Placed, Question, ReplyRecord, Run, ShownMedia
 from snellen.view._indexes import file_of
 from snellen.view.index import ROW_OF_KEY, Index
-from snellen.view.query import FACET
+from snellen.view.query import FACET, VERDICTS
 from snellen.view.runs import Listed, odd
 
 FRAMES = 5_000
@@ -195,11 +195,34 @@ def scorings(run: Listed, connection: sqlite3.Connection) -> list[str]:
     return [name for (name,) in every]
 
 
-def facets(connection: sqlite3.Connection, scoring: str) -> list[Facet]:
-    """The facets of the samples, with counts over the full run. Tags with many values are left
-    out."""
+VERDICT = (
+    "CASE WHEN x.score IS NULL THEN 'none' WHEN x.score >= ? THEN 'right' "
+    "WHEN x.score > 0 THEN 'partly' ELSE 'wrong' END"
+)
+"""The verdict of a row of `scores x`, one of `VERDICTS`; the parameter is the full score."""
+
+
+def facets(connection: sqlite3.Connection, scoring: str, best: float) -> list[Facet]:
+    """The facets of the samples, with counts over the full run; the verdicts come first. Tags with
+    many values are left out.
+
+    Args:
+        connection: The index.
+        scoring: The scoring whose scores and readings are counted.
+        best: The full score.
+    """
+    verdicts = connection.execute(
+        f"SELECT {VERDICT}, count(*) FROM samples s LEFT JOIN scores x "
+        "ON x.row = s.row AND x.scoring = ? GROUP BY 1",
+        (best, scoring),
+    )
+    counts = dict(verdicts.fetchall())
+    score = Facet("score", "Score", [(name, counts.get(name, 0)) for name in VERDICTS])
     known = states(connection)
-    all_facets = [Facet("state", "Reply", sorted(known.items(), key=lambda choice: -choice[1]))]
+    all_facets = [
+        score,
+        Facet("state", "Reply", sorted(known.items(), key=lambda choice: -choice[1])),
+    ]
     for name, title, column in (("reading", "Reading", "state"), ("rule", "Rule", "rule")):
         every = connection.execute(
             f"SELECT {column}, count(*) n FROM scores WHERE scoring = ? GROUP BY 1 ORDER BY n DESC",
@@ -218,12 +241,18 @@ def facets(connection: sqlite3.Connection, scoring: str) -> list[Facet]:
     return [facet for facet in all_facets if facet.choices]
 
 
-def narrowed(connection: sqlite3.Connection, facet: Facet, scoring: str) -> Facet:
+def narrowed(connection: sqlite3.Connection, facet: Facet, scoring: str, best: float) -> Facet:
     """The same choices, counted among the chosen samples (`Chosen`)."""
     from_chosen = "FROM chosen c CROSS JOIN"
     here = {"state": "coalesce(state, 'waiting')", "reading": "state", "rule": "rule"}
-    values: tuple[str, ...] = ()
-    if facet.name == "state":
+    values: tuple[object, ...] = ()
+    if facet.name == "score":
+        sql = (
+            f"SELECT {VERDICT}, count(*) FROM chosen c LEFT JOIN scores x "
+            "ON x.row = c.row AND x.scoring = ? GROUP BY 1"
+        )
+        values = (best, scoring)
+    elif facet.name == "state":
         sql = (
             f"SELECT {here['state']}, count(*) {from_chosen} samples s ON s.row = c.row GROUP BY 1"
         )
