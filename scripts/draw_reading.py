@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw
 
 ROWS = Path(__file__).parents[1] / "src/snellen/benchmarks/rows"
 INK, PAPER = "black", "white"
-COLOURS = ("#4477aa", "#cc6677", "#228833", "#ddaa33")
+COLORS = ("#4477aa", "#cc6677", "#228833", "#ddaa33")
 
 
 def written(path: Path, *lines: str, size: tuple[int, int] = (180, 96)) -> None:
@@ -29,25 +29,25 @@ def bars(path: Path, values: dict[str, int]) -> None:
     picture = Image.new("RGB", (40 * len(values) + 10, 110), PAPER)
     draw = ImageDraw.Draw(picture)
     for position, (name, value) in enumerate(values.items()):
-        left, colour = 10 + 40 * position, COLOURS[position % len(COLOURS)]
-        draw.rectangle((left, 94 - value, left + 24, 94), fill=colour)
+        left, color = 10 + 40 * position, COLORS[position % len(COLORS)]
+        draw.rectangle((left, 94 - value, left + 24, 94), fill=color)
         draw.text((left, 96), name, fill=INK)
         draw.text((left + 4, 82 - value), str(value), fill=INK)
     saved(picture, path)
 
 
-def scene(path: Path, shape: str, colour: str, position: int) -> None:
+def scene(path: Path, shape: str, color: str, position: int) -> None:
     """One shape on grass."""
     picture = Image.new("RGB", (64, 48), "#cce6ff")
     draw = ImageDraw.Draw(picture)
     draw.rectangle((0, 34, 64, 48), fill="#77aa66")
     box = (6 + 12 * position, 14, 30 + 12 * position, 38)
     if shape == "ball":
-        draw.ellipse(box, fill=colour)
+        draw.ellipse(box, fill=color)
     elif shape == "box":
-        draw.rectangle(box, fill=colour)
+        draw.rectangle(box, fill=color)
     else:
-        draw.polygon(((box[0], box[3]), (box[2], box[3]), (box[0] + 12, box[1])), fill=colour)
+        draw.polygon(((box[0], box[3]), (box[2], box[3]), (box[0] + 12, box[1])), fill=color)
     saved(picture, path)
 
 
@@ -280,9 +280,9 @@ def captions(folder: Path) -> None:
     for year in (2014, 2017):
         kept = SCENES if year == 2014 else SCENES[:3]
         images, annotations = [], []
-        for image, shape, colour, position, item in kept:
+        for image, shape, color, position, item in kept:
             name = f"{'COCO_val2014_' if year == 2014 else ''}{image:012}.jpg"
-            scene(folder / f"val{year}" / name, shape, colour, position)
+            scene(folder / f"val{year}" / name, shape, color, position)
             images.append({
                 "id": image, "file_name": name, "height": 48, "width": 64, "license": 1,
                 "coco_url": f"https://example.org/{name}",

@@ -29,8 +29,8 @@ def shaded_circle(draw: Canvas, variant: int) -> tuple[str, str, list[str]]:
     parts, shaded = ((8, 3), (5, 2))[variant]
     box = (20, 20, 140, 140)
     for part in range(parts):
-        colour = BLUE if part < shaded else "white"
-        draw.pieslice(box, 360 / parts * part, 360 / parts * (part + 1), fill=colour, outline=INK)
+        color = BLUE if part < shaded else "white"
+        draw.pieslice(box, 360 / parts * part, 360 / parts * (part + 1), fill=color, outline=INK)
     wrong = ["1", r"$\frac{3}{5}$", r"$\frac{1}{2}$", r"$\frac{2}{3}$"] if variant else []
     fraction = rf"\frac{{{shaded}}}{{{parts}}}"
     return "Which fraction of the disc is blue?", f"${fraction}$" if variant else fraction, wrong

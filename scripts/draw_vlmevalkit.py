@@ -17,11 +17,11 @@ BLUE, RED, GREEN = "#4477aa", "#cc6677", "#228833"
 
 
 def picture(*discs: tuple[int, int, int, str]) -> str:
-    """Discs (x, y, radius, colour) on white, a PNG in base64."""
+    """Discs (x, y, radius, color) on white, a PNG in base64."""
     image = Image.new("RGB", (SIDE, SIDE), "white")
     draw = ImageDraw.Draw(image)
-    for x, y, radius, colour in discs:
-        draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=colour)
+    for x, y, radius, color in discs:
+        draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=color)
     with io.BytesIO() as file:
         image.save(file, format="PNG")
         return base64.b64encode(file.getvalue()).decode()

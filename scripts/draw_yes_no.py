@@ -14,20 +14,20 @@ BLUE, RED, GREEN = "#4477aa", "#cc6677", "#228833"
 
 
 def picture(path: Path, *shapes: tuple[str, str], text: str = "") -> None:
-    """Shapes side by side, each a form and a colour, and a line of text."""
+    """Shapes side by side, each a form and a color, and a line of text."""
     path.parent.mkdir(parents=True, exist_ok=True)
     image = Image.new("RGB", (SIDE, SIDE), "white")
     draw = ImageDraw.Draw(image)
     width = SIDE // max(1, len(shapes))
-    for position, (form, colour) in enumerate(shapes):
+    for position, (form, color) in enumerate(shapes):
         left = position * width
         box = (left + 4, 18, left + width - 4, 18 + width - 8)
         if form == "disc":
-            draw.ellipse(box, fill=colour)
+            draw.ellipse(box, fill=color)
         elif form == "square":
-            draw.rectangle(box, fill=colour)
+            draw.rectangle(box, fill=color)
         else:
-            draw.polygon([(box[0], box[3]), (box[2], box[3]), (left + width // 2, 18)], fill=colour)
+            draw.polygon([(box[0], box[3]), (box[2], box[3]), (left + width // 2, 18)], fill=color)
     draw.text((4, 2), text, fill="black")
     if path.suffix == ".jpg":
         image.save(path, quality=60)

@@ -11,7 +11,7 @@ Picture = PIL.Image.Image
 
 
 def scene(seed: int, size: tuple[int, int] = (320, 240)) -> Picture:
-    """Shapes on a ground of one colour; other seeds have others in other places."""
+    """Shapes on a ground of one color; other seeds have others in other places."""
     draw = np.random.default_rng(seed)
     picture = PIL.Image.new("RGB", size, tuple(draw.integers(0, 256, 3).tolist()))
     pen = ImageDraw.Draw(picture)
@@ -19,8 +19,8 @@ def scene(seed: int, size: tuple[int, int] = (320, 240)) -> Picture:
         x, y = draw.integers(0, size[0]), draw.integers(0, size[1])
         w, h = draw.integers(10, size[0] // 3), draw.integers(10, size[1] // 3)
         box = (int(x - w // 2), int(y - h // 2), int(x + w // 2), int(y + h // 2))
-        colour = tuple(draw.integers(0, 256, 3).tolist())
-        (pen.ellipse if number % 2 else pen.rectangle)(box, fill=colour)
+        color = tuple(draw.integers(0, 256, 3).tolist())
+        (pen.ellipse if number % 2 else pen.rectangle)(box, fill=color)
     return picture
 
 

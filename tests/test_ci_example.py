@@ -75,8 +75,8 @@ def test_the_workflow_runs_the_script_and_keeps_the_report() -> None:
 
 def test_a_floor_may_be_of_another_metric_or_none(tmp_path: Path) -> None:
     settings = {"MODEL": "baseline/first", "LIMIT": "36"}
-    other = measured(tmp_path, **settings, METRIC="accuracy/colours", FLOOR="0.99")
-    assert other.returncode == 1 and "accuracy/colours" in other.stdout + other.stderr
+    other = measured(tmp_path, **settings, METRIC="accuracy/colors", FLOOR="0.99")
+    assert other.returncode == 1 and "accuracy/colors" in other.stdout + other.stderr
     shutil.rmtree(tmp_path / ".bin", ignore_errors=True)
     none = measured(tmp_path, **settings, METRIC="nothing", FLOOR="")
     assert none.returncode == 0, none.stderr

@@ -117,7 +117,7 @@ def test_turns_may_be_plain_questions_and_the_answers_a_list(tmp_path: Path) -> 
 def test_a_turn_may_have_choices_of_its_own(tmp_path: Path) -> None:
     turns = [
         {"question": "What is it?", "A": "a cat", "B": "a dog", "answer": "A"},
-        {"question": "Its colour?", "A": "red", "B": "blue", "C": "grey", "answer": "grey"},
+        {"question": "Its color?", "A": "red", "B": "blue", "C": "grey", "answer": "grey"},
     ]
     rows(tmp_path, {"image": "1.png", "turns": turns})
     with serving(in_order("A", "C")) as server:
@@ -127,7 +127,7 @@ def test_a_turn_may_have_choices_of_its_own(tmp_path: Path) -> None:
     assert request == (
         "user",
         [
-            "Its colour?\nA. red\nB. blue\nC. grey\n"
+            "Its color?\nA. red\nB. blue\nC. grey\n"
             "Answer with the option's letter from the given choices directly."
         ],
     )

@@ -151,7 +151,7 @@ def turned(path: Path, degrees: int, n: int = 60, fps: Fraction | int = 30) -> C
 
 
 def sized(path: Path, width: int, height: int, n: int = 60, fps: Fraction | int = 30) -> Clip:
-    """Of another size; without subsampled colour where a side is odd."""
+    """Of another size; without subsampled color where a side is odd."""
     pixel_format = "yuv444p" if width % 2 or height % 2 else "yuv420p"
     return _encode(
         path,

@@ -46,8 +46,8 @@ def picture(sample: Sample) -> bytes:
 def test_the_chart_is_the_same_on_every_machine() -> None:
     chart = eyechart(n=54)
     digest = sha256(b"".join(picture(chart.sample(row.position, row)) for row in chart.data))
-    assert chart.data.facts().digest == "a8ac77890f114e51e679041b8b497ddc"
-    assert digest.hexdigest() == "6413f8847236eb2503b78e3374218c6f6a393c74221367604893b68d97431f4e"
+    assert chart.data.facts().digest == "05dc2cbff0f4ee314792dfb2d421cca8"
+    assert digest.hexdigest() == "1dfb37d0bd441a8309a8f52005a3a55e5282af5305f43250d9c6e226b100f171"
 
 
 def test_another_seed_draws_other_pictures() -> None:
@@ -80,7 +80,7 @@ def test_a_sample_has_the_tag_of_its_own_ladder_alone() -> None:
 
 
 def test_results_are_broken_down_by_the_ladders_that_were_asked() -> None:
-    chart = eyechart(tasks="noise+colours")
+    chart = eyechart(tasks="noise+colors")
     assert chart.presentation.break_down_by == ("task", "noise")
     assert list(chart.scorings["official"].metrics) == ["accuracy", "noise"]
 
@@ -94,7 +94,7 @@ def test_sizes_are_those_that_are_asked_for() -> None:
 @pytest.mark.parametrize("task", list(QUESTIONS))
 def test_answers_are_spread_over_all_that_there_are(task: str) -> None:
     targets = [row["answer"] for row in eyechart(n=400, tasks=task).data]
-    kinds = {"colours": 8, "counts": 20, "positions": 4, "relations": 4}.get(task, 10)
+    kinds = {"colors": 8, "counts": 20, "positions": 4, "relations": 4}.get(task, 10)
     answers = [letter for row in targets for letter in row] if task in LADDERS else targets
     counts = [answers.count(answer) for answer in set(answers)]
     assert len(counts) == kinds
@@ -174,8 +174,8 @@ def test_noise_is_as_strong_as_its_tag_says() -> None:
 def test_letters_in_noise_are_as_deep_as_its_tag_says() -> None:
     for sample in drawn(n=12, tasks="noise"):
         depth = round(float(sample.tags["noise"].removeprefix("snr ")) * NOISE)
-        colours = {tuple(shape[4]) for shape in sample.data["shapes"]}  # type: ignore[attr-defined]
-        assert colours == {(sample.data["paper"] - depth,) * 3}  # type: ignore[operator]
+        colors = {tuple(shape[4]) for shape in sample.data["shapes"]}  # type: ignore[attr-defined]
+        assert colors == {(sample.data["paper"] - depth,) * 3}  # type: ignore[operator]
 
 
 def test_contrast_is_as_faint_as_its_tag_says() -> None:
@@ -286,10 +286,10 @@ def sample_of(task: str, target: str) -> Sample:
         ("letters", "CDHKN", "1 2 3 4 5", None, 0.0),
         ("rotation", "AFGJL", "AFGLJ", "AFGLJ", 0.6),
         ("noise", "CDHKN", "?????", "?????", 0.0),
-        ("colours", "red", " Red.\n", "red", 1.0),
-        ("colours", "red", "blue", "blue", 0.0),
-        ("colours", "red", "red or orange", None, 0.0),
-        ("colours", "red", "crimson", None, 0.0),
+        ("colors", "red", " Red.\n", "red", 1.0),
+        ("colors", "red", "blue", "blue", 0.0),
+        ("colors", "red", "red or orange", None, 0.0),
+        ("colors", "red", "crimson", None, 0.0),
         ("counts", "7", "7", "7", 1.0),
         ("counts", "7", "`07`", "7", 1.0),
         ("counts", "7", "17", "17", 0.0),

@@ -311,7 +311,7 @@ def test_an_empty_reply_to_choices_is_the_shortest_of_them_and_else_unparsed() -
 # -- what becomes of an extraction
 
 THREE = ("p", "q", "r")
-COLOURS = ("white one", "white two", "white three")
+COLORS = ("white one", "white two", "white three")
 
 
 @pytest.mark.parametrize(
@@ -326,8 +326,8 @@ COLOURS = ("white one", "white two", "white three")
         ("a letter beyond the choices is text", "D", ("yes", "no"), "B"),
         ("so is one in brackets", "(e)", ("pear", "plum", "E"), "C"),
         ("a full stop makes it text", "B.", ("xxxx", "yyy", "z"), "C"),
-        ("the nearest text", "white twos", COLOURS, "B"),
-        ("by case too", "WHITE TWO", (*COLOURS, "WHITE"), "D"),
+        ("the nearest text", "white twos", COLORS, "B"),
+        ("by case too", "WHITE TWO", (*COLORS, "WHITE"), "D"),
         ("the first of the nearest", "s", THREE, "A"),
         ("a sign changed is as far as one added", "ab", ("cd", "abcde"), "A"),
         ("nothing is near the shortest", "", ("three", "ten", "six"), "B"),

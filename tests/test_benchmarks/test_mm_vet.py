@@ -122,7 +122,7 @@ STEPS = (
     "First please perform reasoning, and think step by step to provide best answer to the "
     "following question: \n\n"
 )
-X, SUM, COLOUR = (
+X, SUM, COLOR = (
     "What is x in the first equation?",
     "What do a tea and a cake cost together?",
     "What colour is the disc?",
@@ -135,16 +135,16 @@ FIRST, SECOND, FOURTH = "images/v1_0.png", "images/v1_2.png", "images/v1_4.png"
     [
         ("official", "v1_0", [X, FIRST]),
         ("official", "v1_2", [SUM, SECOND]),
-        ("official", "v1_4", [COLOUR, FOURTH]),
+        ("official", "v1_4", [COLOR, FOURTH]),
         ("gpt4v", "v1_0", [LINE, X, FIRST]),
         ("gpt4v", "v1_2", [LINE, SUM, SECOND]),
-        ("gpt4v", "v1_4", [LINE, COLOUR, FOURTH]),
+        ("gpt4v", "v1_4", [LINE, COLOR, FOURTH]),
         ("llava", "v1_0", [FIRST, X]),
         ("llava", "v1_2", [SECOND, SUM]),
-        ("llava", "v1_4", [FOURTH, COLOUR]),
+        ("llava", "v1_4", [FOURTH, COLOR]),
         ("lmms-eval", "v1_0", [FIRST, STEPS + X]),
         ("lmms-eval", "v1_2", [SECOND, STEPS + SUM]),
-        ("lmms-eval", "v1_4", [FOURTH, STEPS + COLOUR]),
+        ("lmms-eval", "v1_4", [FOURTH, STEPS + COLOR]),
     ],
 )
 def test_a_prompt_is_the_bare_question_with_the_picture_where_they_put_it(

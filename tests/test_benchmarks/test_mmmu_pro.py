@@ -25,14 +25,14 @@ from snellen.testing import check_benchmark
 
 BUNDLED = Path(file.__file__).parent / "rows" / "mmmu_pro"
 TEN = ("red", "blue", "green", "grey", "black", "white", "brown", "pink", "orange", "violet")
-COLOURS = Sample(id="test_Art_9", question="?", choices=TEN, target="B")
+COLORS = Sample(id="test_Art_9", question="?", choices=TEN, target="B")
 
 
 def samples(benchmark: Benchmark) -> dict[str, Sample]:
     return {(sample := benchmark.read(row)).id: sample for row in benchmark.data}
 
 
-def read(scoring: str, reply: str, sample: Sample = COLOURS, **options: Any) -> Reading:
+def read(scoring: str, reply: str, sample: Sample = COLORS, **options: Any) -> Reading:
     return mmmu_pro(data=BUNDLED, **options).scorings[scoring].parse(Reply(text=reply), sample)
 
 

@@ -24,7 +24,7 @@ from tests import videos
 
 BUNDLED = Path(file.__file__).parent / "rows" / "seed_bench"
 ASK = "Answer with the option's letter from the given choices directly."
-COLOURS = "A. red\nB. green\nC. black\nD. blue"
+COLORS = "A. red\nB. green\nC. black\nD. blue"
 PLACES = "A. right\nB. left\nC. top\nD. bottom"
 
 
@@ -250,15 +250,15 @@ def test_the_files_of_each_version_are_known() -> None:
 @pytest.mark.parametrize(
     ("options", "name", "text"),
     [
-        ({}, "104", f"What colour is the disc?\n{COLOURS}\n{ASK}"),
+        ({}, "104", f"What colour is the disc?\n{COLORS}\n{ASK}"),
         ({}, "106", f"Where in the frame is the disc?\n{PLACES}\n{ASK}"),
         ({"version": "2-plus"}, "map_2", "Which island is farther north?\nA. Q\nB. N\nC. P\n"
                                          f"D. none\n{ASK}"),
-        ({"prompt": "lmms-eval"}, "104", f"What colour is the disc?\n{COLOURS}\n{ASK}"),
+        ({"prompt": "lmms-eval"}, "104", f"What colour is the disc?\n{COLORS}\n{ASK}"),
         ({"prompt": "lmms-eval"}, "106", f"Where in the frame is the disc?\n{PLACES}\n{ASK}"),
         ({"prompt": "lmms-eval"}, "101", "What kind of picture is this?\nA. a map\nB. a chart\n"
                                          f"C. a portrait\nD. a clock\n{ASK}"),
-        ({"prompt": "vlmevalkit"}, "104", f"Question: What colour is the disc?\nOptions:\n{COLOURS}"
+        ({"prompt": "vlmevalkit"}, "104", f"Question: What colour is the disc?\nOptions:\n{COLORS}"
          "\nPlease select the correct answer from the options above. \n"),
         ({"prompt": "vlmevalkit"}, "106", "Question: Where in the frame is the disc?\nOptions:\n"
          f"{PLACES}\nPlease select the correct answer from the options above. \n"),

@@ -40,9 +40,9 @@ def fast(messages):
 """
 
 
-def png(colour: str) -> bytes:
+def png(color: str) -> bytes:
     out = BytesIO()
-    pillow.new("RGB", (40, 30), colour).save(out, "PNG")
+    pillow.new("RGB", (40, 30), color).save(out, "PNG")
     return out.getvalue()
 
 

@@ -87,8 +87,8 @@ def test_who_does_not_look_gains_nothing_by_seeing(snellen: Snellen) -> None:
 
 
 def test_choosing_is_told_from_knowing(snellen: Snellen) -> None:
-    """The reader has words for colours, and for places only those that it is offered."""
-    spec = "eyechart:tasks=colours+positions,n=40"
+    """The reader has words for colors, and for places only those that it is offered."""
+    spec = "eyechart:tasks=colors+positions,n=40"
     snellen("run", "-m", "baseline/reader", "-b", spec)
     done = snellen("run", "-m", "baseline/reader", "-b", spec, "--open-ended")
     text = " ".join(done.out.split())
@@ -110,7 +110,7 @@ def test_compare_names_the_probe_and_takes_runs_of_all_kinds(snellen: Snellen) -
 def test_tables_of_runs_say_which_was_asked_otherwise(snellen: Snellen) -> None:
     snellen("run", "-m", "baseline/reader", "-b", POSITIONS, "--blind", "none")
     snellen("run", "-m", "baseline/reader", "-b", POSITIONS)
-    snellen("run", "-m", "baseline/reader", "-b", "eyechart:tasks=colours,n=12")
+    snellen("run", "-m", "baseline/reader", "-b", "eyechart:tasks=colors,n=12")
     lines = [" ".join(line.split()) for line in snellen("report", "runs").out.splitlines()]
     (blind,) = [line for line in lines if line.endswith("probe: blind=none")]
     assert " 0.00 % " in blind

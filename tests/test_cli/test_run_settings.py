@@ -12,7 +12,7 @@ from snellen.store import runs_below
 from tests.servers import completion, serving
 from tests.test_cli.conftest import CommandResult, Snellen, written
 
-SIZES = "eyechart:tasks=colours+positions,n=40"
+SIZES = "eyechart:tasks=colors+positions,n=40"
 
 
 def rows(done: CommandResult, title: str) -> list[str]:
@@ -43,7 +43,7 @@ def test_each_size_is_a_run_and_differences_are_to_the_first(snellen: Snellen) -
     first = [line for line in table if line.startswith("max_side=") and "baseline/first" in line]
     assert len(first) == 2 and all("+0.00 pp" in line for line in first)
     text = "\n".join(table)
-    assert "baseline/first, best of 3 settings: baseline/first has 12.50 %" in text
+    assert "baseline/first, best of 3 settings: baseline/first has 15.00 %" in text
     assert "settings differ by 0.00 pp (standard deviation)" in text
     assert "p is adjusted by Holm's method over the 4 differences shown" in table
 
@@ -51,7 +51,7 @@ def test_each_size_is_a_run_and_differences_are_to_the_first(snellen: Snellen) -
 def test_a_smaller_picture_is_what_a_server_gets(snellen: Snellen) -> None:
     with serving(completion("red")) as server:
         done = snellen(
-            *("run", "-b", "eyechart:tasks=colours,n=1", "-m", "openai/m"),
+            *("run", "-b", "eyechart:tasks=colors,n=1", "-m", "openai/m"),
             *("--base-url", server.url, "--image-size", "100", "--image-size", "50"),
         )
         urls = [

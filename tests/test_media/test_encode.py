@@ -41,7 +41,7 @@ def test_even_grey_comes_back_within_what_the_format_can_tell(tmp_path: Path, gr
     assert np.abs(pixels.astype(int) - grey).max() <= OFF
 
 
-def test_the_codec_is_h264_with_halved_colour_which_every_player_knows(tmp_path: Path) -> None:
+def test_the_codec_is_h264_with_halved_color_which_every_player_knows(tmp_path: Path) -> None:
     path = tmp_path / "a.mp4"
     encode.mp4(path, frames(2), fps=TEN)
     with av.open(path) as file:

@@ -103,7 +103,7 @@ def test_it_keeps_its_format(kind: str, mode: str, saved_as: str, saved_mode: st
     assert (result.format, result.mode, result.size) == (saved_as, saved_mode, (100, 75))
 
 
-def test_a_jpeg_keeps_the_resolution_of_its_colours() -> None:
+def test_a_jpeg_keeps_the_resolution_of_its_colors() -> None:
     result = shrunk(encoded("JPEG", picture(), subsampling="4:2:0"), max_side=100)
 
     assert [component[1:3] for component in result.layer] == [(1, 1)] * 3  # type: ignore[attr-defined]
@@ -126,7 +126,7 @@ def test_what_is_see_through_stays_so(kind: str) -> None:
     assert result.getchannel("A").getextrema() == (77, 77)
 
 
-def test_a_palettes_see_through_colour_stays_so() -> None:
+def test_a_palettes_see_through_color_stays_so() -> None:
     drawn = picture("P")
     result = shrunk(encoded("PNG", drawn, transparency=drawn.getpixel((0, 0))), max_side=100)
 
@@ -151,7 +151,7 @@ def test_an_orientation_is_applied_since_it_is_not_kept() -> None:
     assert isinstance(red, tuple) and red[0] > 200 > 50 > red[2]
 
 
-def test_a_colour_profile_is_kept() -> None:
+def test_a_color_profile_is_kept() -> None:
     from PIL import ImageCms
 
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()

@@ -160,8 +160,8 @@ def test_contrast_does_not_matter() -> None:
     assert {share(values) for _, values in by_level("contrast")} == {1.0}
 
 
-@pytest.mark.parametrize("task", ["colours", "counts", "positions", "relations"])
-def test_colours_counts_positions_and_relations_are_seen(task: str) -> None:
+@pytest.mark.parametrize("task", ["colors", "counts", "positions", "relations"])
+def test_colors_counts_positions_and_relations_are_seen(task: str) -> None:
     assert shares(task, lambda k: k) >= 0.97
 
 
@@ -170,7 +170,7 @@ def test_colours_counts_positions_and_relations_are_seen(task: str) -> None:
     ("task", "chance", "answers"),
     [
         *((task, 1 / 10, 480) for task in TASKS),
-        ("colours", 1 / 8, 96),
+        ("colors", 1 / 8, 96),
         ("counts", 1 / 20, 96),
         ("positions", 1 / 4, 96),
         ("relations", 1 / 4, 96),

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-# For every text that can be seen: its size, its colour and the nearest ground's, as rgb triples.
+# For every text that can be seen: its size, its color and the nearest ground's, as rgb triples.
 COLORS = """
 () => {
   const rgb = text => text.match(/[0-9.]+/g).map(Number);
   const ground = element => {
     for (let at = element; at; at = at.parentElement) {
-      const colour = rgb(getComputedStyle(at).backgroundColor);
-      if (colour.length === 3 || colour[3] === 1) return colour.slice(0, 3);
+      const color = rgb(getComputedStyle(at).backgroundColor);
+      if (color.length === 3 || color[3] === 1) return color.slice(0, 3);
     }
     return [255, 255, 255];
   };
@@ -32,8 +32,8 @@ COLORS = """
     if (!walker.currentNode.textContent.trim() || element.closest("script, title, desc")) continue;
     if (!element.checkVisibility()) continue;
     const style = getComputedStyle(element);
-    const colour = element.closest("svg") ? style.fill : style.color;
-    found.push([walker.currentNode.textContent.trim(), rgb(colour).slice(0, 3), ground(element)]);
+    const color = element.closest("svg") ? style.fill : style.color;
+    found.push([walker.currentNode.textContent.trim(), rgb(color).slice(0, 3), ground(element)]);
   }
   return found;
 }

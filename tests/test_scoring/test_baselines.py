@@ -71,9 +71,9 @@ def test_what_rules_read_alone_is_drawn_and_the_draws_are_counted(judged: Benchm
 
 
 def test_chance_of_a_mean_is_computed_where_every_question_has_choices() -> None:
-    # Of eight colours, four quarters and four sides: (1/8 + 1/4 + 1/4) / 3, though replies to other
+    # Of eight colors, four quarters and four sides: (1/8 + 1/4 + 1/4) / 3, though replies to other
     # questions of the benchmark may be right in part.
-    bench = registry.benchmark("eyechart:tasks=colours+positions+relations,n=30")
+    bench = registry.benchmark("eyechart:tasks=colors+positions+relations,n=30")
     replies = {bench.read(row).id: "red" for row in bench.data}
     baselines = score_predictions(bench, replies, where="here").baselines
     assert baselines is not None and baselines.draws is None

@@ -275,17 +275,17 @@ def test_a_metric_of_the_whole_set_sees_answers_without_scores() -> None:
 
 def test_categories_of_two_tags_with_one_name_are_told_apart() -> None:
     def sample(position: int, row: Row) -> Sample:
-        tags = {"colour": "orange", "fruit": "orange" if row["id"] == "a" else "plum"}
+        tags = {"color": "orange", "fruit": "orange" if row["id"] == "a" else "plum"}
         return Sample(id=row["id"], question="?", target="yes", tags=tags)
 
-    created = benchmark(sample=sample, break_down_by=("colour", "fruit"))
+    created = benchmark(sample=sample, break_down_by=("color", "fruit"))
 
     actual = report(created, dict.fromkeys("abcd", "yes"))
 
     names = list(actual.scorings["official"].metrics)
     assert names == [
         "accuracy",
-        "accuracy/colour=orange",
+        "accuracy/color=orange",
         "accuracy/fruit=orange",
         "accuracy/plum",
     ]

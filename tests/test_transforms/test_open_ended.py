@@ -122,7 +122,7 @@ def test_thinking_before_the_answer_is_not_compared_with_the_options(tmp_path: P
         ("Which statement is true?", True),
         ("Which is right?", True),
         ("Select the elementary substance.", True),
-        ("What colour is the ball?", False),
+        ("What color is the ball?", False),
         ("Which ocean is highlighted?", False),
         ("Is native copper a mineral?", False),
         ("What can be the relationship of these animals?", False),
@@ -169,15 +169,15 @@ def test_where_no_prompt_lists_options_there_are_none_to_leave_out(spec: str) ->
 def test_who_only_chooses_knows_nothing_and_who_sees_knows_what_it_has_words_for(
     tmp_path: Path,
 ) -> None:
-    spec = "eyechart:tasks=colours+positions,n=20"
+    spec = "eyechart:tasks=colors+positions,n=20"
     first = snellen.evaluate(spec, "baseline/first", open_ended=True, out=tmp_path)
     reader = snellen.evaluate(spec, "baseline/reader", open_ended=True, out=tmp_path)
-    # To an open question the first says nothing; the reader names colours, and of places only
+    # To an open question the first says nothing; the reader names colors, and of places only
     # those that it is offered.
     assert first.headline.value == 0.0
     assert reader.headline.value == 0.5
     assert {label: estimate.value for label, estimate in reader.by("task").items()} == {
-        "colours": 1.0,
+        "colors": 1.0,
         "positions": 0.0,
     }
 

@@ -329,7 +329,7 @@ def test_a_run_is_scored_again_as_it_was_asked(tmp_path: Path) -> None:
 
 def test_options_of_a_question_differ_in_number(tmp_path: Path) -> None:
     result = snellen.evaluate(
-        "eyechart:tasks=colours+positions,n=40", "baseline/first", permute_options=8, out=tmp_path
+        "eyechart:tasks=colors+positions,n=40", "baseline/first", permute_options=8, out=tmp_path
     )
     report = result.report.probe
     assert report is not None

@@ -218,12 +218,12 @@ def test_keys_move_open_turn_and_search(page: Page, viewer: Viewer, folder: Path
         page.wait_for_load_state()
     page.goto(f"{viewer.address}samples/{run.relative_to(folder)}")
     page.keyboard.press("/")
-    page.keyboard.type("colour")
+    page.keyboard.type("color")
     page.keyboard.press("Enter")
-    page.wait_for_url("**q=colour**")
-    found = sample_names(page)
-    assert found
-    assert all("colours" in name for name in found)
+    page.wait_for_url("**q=color**")
+    names = sample_names(page)
+    assert names
+    assert all("colors" in name for name in names)
 
 
 def test_a_filter_is_put_on_and_taken_off(page: Page, viewer: Viewer, folder: Path) -> None:
@@ -387,10 +387,10 @@ def test_a_phone_lists_questions_and_counts_verdicts(
     context = browser.new_context(viewport={"width": 390, "height": 800})
     page = context.new_page()
     page.goto(f"{viewer.address}samples/{run.relative_to(folder)}")
-    asked = page.locator(".list .asked").first
-    expect(asked).to_be_visible()
-    expect(asked).to_contain_text("letters")
-    box = asked.bounding_box()
+    question_cell = page.locator(".list .asked").first
+    expect(question_cell).to_be_visible()
+    expect(question_cell).to_contain_text("letters")
+    box = question_cell.bounding_box()
     assert box is not None
     assert box["width"] > 195, "the question has most of the line"
     assert box["x"] + box["width"] <= 390

@@ -218,7 +218,7 @@ def test_numbers_beside_filters_are_those_under_the_other_filters(
 
     def verdicts(address: str) -> dict[str, int]:
         page = pages.samples("mine/model/0", Wanted.of(parse_qsl(address)))
-        words = "✓ right|partly right|✗ wrong|– none"
+        words = "right|partly right|wrong|none"
         matches = re.findall(rf'({words}) <span class="n">(\d+)</span>', page)
         return {name: int(n) for name, n in matches}
 
@@ -244,17 +244,17 @@ def test_numbers_beside_filters_are_those_under_the_other_filters(
             "mine/model/0", Wanted(score="wrong")
         )
         # The verdicts are counted too, and those of the list add up to its length.
-        assert verdicts("") == {"✓ right": 2, "partly right": 1, "✗ wrong": 2, "– none": 0}
+        assert verdicts("") == {"right": 2, "partly right": 1, "wrong": 2, "none": 0}
         assert verdicts("tag.hue=blue") == {
-            "✓ right": 0,
+            "right": 0,
             "partly right": 1,
-            "✗ wrong": 1,
-            "– none": 0,
+            "wrong": 1,
+            "none": 0,
         }
         assert verdicts("tag.hue=blue&score=wrong") == {
-            "✓ right": 0,
+            "right": 0,
             "partly right": 1,
-            "– none": 0,
+            "none": 0,
         }, "the chosen one has a cross in place of its number"
         monkeypatch.setattr(_pages, "FEW", 4)
         assert numbers("score=wrong") == unfiltered

@@ -28,9 +28,9 @@ HOSTILE = (
 )
 
 
-def png(colour: str) -> bytes:
+def png(color: str) -> bytes:
     out = BytesIO()
-    pillow.new("RGB", (40, 30), colour).save(out, "PNG")
+    pillow.new("RGB", (40, 30), color).save(out, "PNG")
     return out.getvalue()
 
 

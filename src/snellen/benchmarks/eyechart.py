@@ -65,7 +65,7 @@ TURNED = "AFGJLPRTUY"
 BLACK, WHITE, MIDDLE = 0, 255, 128
 NOISE = 24
 """The noise's standard deviation, in levels of 255: at the deepest ink 1 pixel in 2,000 is cut."""
-COLOURS = {
+COLORS = {
     "red": (215, 40, 40),
     "orange": (240, 140, 30),
     "yellow": (235, 220, 50),
@@ -79,7 +79,7 @@ CAPABILITIES = Capabilities(
     tag="task",
     leaves={
         **dict.fromkeys(("letters", "rotation", "noise", "clutter"), "OCR/text"),
-        "colours": "perception/attribute",
+        "colors": "perception/attribute",
         "counts": "perception/counting",
         "positions": "perception/spatial",
         "relations": "perception/spatial",
@@ -160,20 +160,20 @@ QUESTIONS = {
         )
         for task, ladder in LADDERS.items()
     },
-    "colours": "What colour is the shape in the picture?",
+    "colors": "What color is the shape in the picture?",
     "counts": "How many circles are in the picture?\n"
     "Reply with the number in digits and nothing else.",
     "positions": "In which quarter of the picture is the square?",
     "relations": "Where is the circle, seen from the square?",
 }
 FORMS = {
-    "colours": "Reply with one of these words and nothing else: {}.",
+    "colors": "Reply with one of these words and nothing else: {}.",
     "positions": "Reply with one of these and nothing else: {}.",
     "relations": "Reply with one of these words and nothing else: {}.",
 }
 """How the choices are listed behind a question that has some."""
 CHOICES: Mapping[str, tuple[str, ...]] = {
-    "colours": tuple(COLOURS),
+    "colors": tuple(COLORS),
     "positions": QUARTERS,
     "relations": tuple(SIDES),
 }
@@ -359,8 +359,8 @@ def _below(random: Random, limit: int) -> int:
 
 def _colors(draw: Draw, room: int) -> _Scene:
     """A disc or square of 8 to 80 pixels; each color varies by 15 of 255 a channel."""
-    name = _pick(draw, tuple(COLOURS))
-    color = [value - 15 + draw(31) for value in COLOURS[name]]
+    name = _pick(draw, tuple(COLORS))
+    color = [value - 15 + draw(31) for value in COLORS[name]]
     side = (8 + draw(73)) * UNIT
     x, y = _inside(draw, room, side), _inside(draw, room, side)
     return _Scene(answer=name, shapes=[_shape(_pick(draw, ("disc", "square")), x, y, side, color)])
@@ -411,7 +411,7 @@ def _relations(draw: Draw, room: int) -> _Scene:
 
 
 SCENES: Mapping[str, Callable[[Draw, int], _Scene]] = {
-    "colours": _colors,
+    "colors": _colors,
     "counts": _counts,
     "positions": _positions,
     "relations": _relations,
