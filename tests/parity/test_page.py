@@ -48,8 +48,8 @@ def test_a_model_s_published_figures_stand_first_without_parts_that_are_as_print
     overall, same = line("accuracy", 0.5, 0.5004), line("accuracy/easy", 0.25, 0.2511)
     off, none = line("accuracy/hard", 0.25, 0.2561, "why"), line("f1", None, 0.5)
 
-    assert page.beside_published([overall, same, off, none]) == [overall, off]
-    assert page.beside_published([same, none]) == [same]
+    assert page.with_published([overall, same, off, none]) == [overall, off]
+    assert page.with_published([same, none]) == [same]
 
 
 def test_a_figure_is_as_printed_if_it_rounds_to_it(page: ModuleType) -> None:
