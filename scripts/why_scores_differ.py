@@ -148,7 +148,7 @@ def contained(text: str, sample: Sample) -> tuple[str, float]:
 
 
 def first_word(text: str, sample: Sample) -> tuple[str, float]:
-    """The textbook rule for yes and no: the first of the two in the first ten signs."""
+    """The textbook rule for yes and no: the first of the two in the first ten characters."""
     head = text[:10].lower()
     places = {word: head.find(word) for word in ("yes", "no") if word in head}
     answer = min(places, key=lambda word: places[word], default=None)

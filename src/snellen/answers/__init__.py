@@ -1,5 +1,5 @@
-"""Answers parsed out of responses: letters, yes or no, numbers, phrases.
+"""Parses the answer in a reply: a letter, yes or no, a number, or a phrase.
 
-May import text and core. A file each kind of answer.
+May import text and core. Each kind of answer has its own file.
 Start with `choice.py`.
 """

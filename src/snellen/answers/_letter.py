@@ -1,4 +1,4 @@
-"""What is found in a reply to a question with choices."""
+"""The answer found in a reply to a question with choices."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Which of the offered choices a reply commits to."""
+"""Finds the choice that a reply commits to."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,26 +12,27 @@ from snellen.answers.reply import REFUSES, final_text
 __all__ = ["Letter", "option_letter"]
 
 SHORT = 300
-"""Signs of a reply that is searched whole for a lone letter or choice; of a longer one the last
-line is, since letters and numbers stand for much else in the working of a problem."""
+"""A reply of at most this many characters is searched in full for a lone letter or choice. In a
+longer reply only the last line is searched, since letters and numbers in the working of a problem
+mean many other things."""
 
-# -- signs and letters
+# -- characters and letters
 
 _SIGNS = str.maketrans(
-    {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}  # of full width
+    {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}  # full width
     | dict(zip("\u3000、。【】‘’“”", " ,.[]''\"\"", strict=True))  # noqa: RUF001
 )
 _AROUND = " \n\t\r_()[]{}.,;:!?\"'#%-"
-"""What may stand around a letter that is the whole reply."""
+"""The characters that may surround a letter that is the whole reply."""
 _DECORATION = re.compile(r"[*`$]|__|\\[()\[\]]")
 _WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|bf)\s{0,3}\{([^{}]{0,200})\}")
 _MATHEMATICS = re.compile(r"\$[^$\n]{1,300}\$|\\\(.{0,300}?\\\)|\\\[.{0,300}?\\\]", re.DOTALL)
 
-# A letter that is no part of a word or name: of "选B", not of "A-level", "C#", "U.S." or "B's".
+# A letter that is not part of a word or name: "选B", but not "A-level", "C#", "U.S." or "B's".
 _NO_WORD = r"(?<![A-Za-z0-9_\u00c0-\u024f'\\])"
 _NO_MORE = r"(?![A-Za-z0-9_\u00c0-\u024f#+♭♯]|'[a-z]|[-.][A-Za-z])"
 _ANY = rf"[(\[{{]?(?P<letter>[A-Z]){_NO_MORE}"
-# Before a small word `A` and `I` are words, unless no noun begins with it.
+# Before a lowercase word, `A` and `I` are words, unless no noun can begin with that word.
 _VERBS = "or|and|is|was|are|as|because|since|in|for|from|with|based|due|but|which|would|at|if"
 _SURE = rf"(?:[B-HJ-Z]|[AI](?!\s(?!(?:{_VERBS})\b)[a-z])){_NO_MORE}"
 _NO_ARTICLE = re.compile(_SURE)
@@ -40,7 +41,7 @@ _LETTER = (
     r"|(?P<small>[a-z])(?=[.)\s]{0,6}(?:\n|$)))"
 )
 
-# -- what is said of a letter
+# -- statements about a letter
 
 _ANSWER = re.compile(
     r"(?:\b(?i:answers?|ans|(?:correct|right|best|final|closest|chosen|suitable|appropriate) "
@@ -99,7 +100,7 @@ _OR_ELSE = re.compile(
     rf"{_NO_WORD}(?P<letter>{_SURE})"
 )
 _ALONE = re.compile(rf"{_NO_WORD}(?P<letter>[A-Z]){_NO_MORE}(?!'|\s?(?:[=<>+*/^≌∥⊥→]|->))")
-# What stands before the name of a point, a side or a vitamin, or in the middle of a formula.
+# What precedes the name of a point, a side, or a vitamin, or occurs within a formula.
 _A_NAME = re.compile(
     r"(?:[=+*/^<>∠△⊙°]|[0-9A-Za-z)]\s?-"
     r"|\b(?:angles?|points?|lines?|sides?|triangles?|circles?|vertex|matrix|at|from|through|between|"
@@ -112,7 +113,7 @@ _TAGGED = re.compile(
     r"<answer>(.{0,400}?)(?:</answer>|$)|<\|begin_of_box\|>(.{0,400}?)<\|end_of_box\|>", re.DOTALL
 )
 
-# -- what is said of choices, or of having none
+# -- statements about choices, or about having none
 
 _ARTICLE = re.compile(r"^(?:an?|the)\s")
 _SENTENCE = re.compile(r"[.;!?](?:\s|$)|\n")
@@ -120,7 +121,7 @@ _ANSWER_TEXT = re.compile(
     r"\b(?i:answer)(?:\s(?:to|for)(?:\s[a-z]{1,12}){1,5}?)?\s{0,2}(?i:is\b|:)"
 )
 _DIGITS = re.compile(r"[0-9]{1,20}(?:[.,/][0-9]{1,20}){0,9}")
-# A number by itself or with a unit, not one of "5x", "x5", "5(a+1)" or "2 + 3".
+# A number by itself or with a unit; not that in "5x", "x5", "5(a+1)", or "2 + 3".
 _NUMBER = re.compile(
     rf"(?<![\w\\^{{(.+*/=-])(-?{_DIGITS.pattern})"
     r"(?:cm|mm|dm|km|kg|[mghs])?(?![A-Za-z0-9\\^_({]|\s?[+*/^=])"
@@ -132,19 +133,20 @@ _YES_OR_NO = frozenset(("yes", "no", "true", "false"))
 def option_letter(text: str, choices: Sequence[str]) -> Letter:
     r"""The letter of the choice that a reply settles on; never a guess.
 
-    Thinking in tags is not a reply. In this order: the reply is a letter, or a choice; it has
-    <answer>B</answer>, or \boxed{B}; it says "the answer is B", or "option B"; it says that B is
-    right, or concludes "So B."; it begins "B." or "B)"; a letter stands before its choice; one
-    letter stands alone in it; it begins with a choice; one choice stands in it. The first of these
-    that names a choice decides. If it names two, or a letter that was not offered, the reply is
-    unparsed. The last three are not asked where a reply says that it cannot tell.
+    Tagged reasoning is not part of the reply. These rules are tried in order: the whole reply is a
+    letter or a choice; it contains <answer>B</answer> or \boxed{B}; it says "the answer is B" or
+    "option B"; it says that B is right, or concludes "So B."; it begins with "B." or "B)"; a letter
+    precedes its choice; a single letter stands alone; the reply begins with a choice; it contains a
+    single choice. The first rule that finds a choice decides. If it finds two, or a letter that was
+    not offered, the reply is unparsed. The last three rules are skipped if the reply says that it
+    cannot tell.
 
     >>> option_letter("The answer is (B).", ["a cat", "a dog"])
     Letter(answer='B', rule='the answer is', candidates=('B',))
     >>> option_letter("A B", ["a cat", "a dog"]).answer is None
     True
     """
-    # The first rule alone, for what most replies are: all else costs ten times as much.
+    # Only the first rule, which covers most replies: the rest costs ten times as much.
     bare = text.strip(_AROUND)
     if len(bare) == 1 and bare.upper() in ascii_uppercase[: len(choices)]:
         return Letter(bare.upper(), "letter", (bare.upper(),))
@@ -170,12 +172,12 @@ class _Reply:
         self.letters = ascii_uppercase[: len(choices)]
 
     def rules(self) -> Iterator[tuple[str, list[str]]]:
-        """Each rule with the letters that it finds, offered or not."""
+        """Each rule with the letters that it finds, whether they were offered or not."""
         yield from self.entire_reply()
         tags = [first or other for first, other in _TAGGED.findall(self.raw)]
         yield "answer tag", [letter for part in tags for letter in self.within(part)]
         boxes = [self.within(box) for box in boxed(self.raw)]
-        # Working may box values on its way: the last box must hold a choice.
+        # Working may box intermediate values: the last box must contain a choice.
         yield "boxed", [letter for box in boxes for letter in box] if boxes and boxes[-1] else []
         yield from self.answers()
         yield from self.options()
@@ -183,8 +185,8 @@ class _Reply:
         yield "letter and choice", self.with_choice()
         further = [letter for letter in _LISTED.findall(self.text) if letter not in self.letters]
         if boxes or tags or self.refuses or further:
-            # A box holds what is settled on, and here it holds no choice. Lines of further letters
-            # are a list that goes on, not a reply.
+            # A box contains the final answer, and here it contains no choice. Lines of further
+            # letters continue a list; they are not a reply.
             return
         yield "only letter", self.alone()
         yield "begins with choice", self.beginning_choice()
@@ -198,7 +200,7 @@ class _Reply:
         yield "value", self.equal(value)
 
     def same(self, text: str) -> list[str]:
-        """The choices of this text."""
+        """The choices with this text."""
         bare = _ARTICLE.sub("", text.strip().casefold())
         return [
             letter
@@ -207,7 +209,7 @@ class _Reply:
         ]
 
     def equal(self, value: str) -> list[str]:
-        """The choices of this value."""
+        """The choices with this value."""
         return [
             letter
             for letter, choice in zip(self.letters, self.choices, strict=True)
@@ -215,7 +217,7 @@ class _Reply:
         ]
 
     def within(self, part: str) -> list[str]:
-        """The letters that a box or a tag holds, by themselves or as choices."""
+        """The letters in a box or tag, alone or as choices."""
         text = _plain(part)
         bare = text.strip(" \n\t_()[]{}.,;:!?\"'")
         if _is_letter(bare) and (bare.upper() in self.letters or not self.same(bare)):
@@ -228,7 +230,7 @@ class _Reply:
         return []
 
     def answers(self) -> Iterator[tuple[str, list[str]]]:
-        """What is said to be the answer; said of two, the one in a last line "Answer: B"."""
+        """The letters that are said to be the answer; of two, that of a last line "Answer: B"."""
         letters = self.all_of(_ANSWER, self.text)
         if len(set(letters)) > 1:
             lines = self.text.rstrip().split("\n")
@@ -246,7 +248,7 @@ class _Reply:
         return letters
 
     def second(self, text: str, end: int, letter: str) -> list[str]:
-        """The other letters that a sentence goes on to: "A or B", "A, B", "A, though maybe B"."""
+        """The other letters later in the sentence: "A or B", "A, B", "A, though maybe B"."""
         rest = text[end : end + SHORT]
         if letter in self.letters:
             choice = self.choices[self.letters.index(letter)]
@@ -276,7 +278,7 @@ class _Reply:
         yield "option", letters if len(set(letters)) > 1 else []
 
     def beginning(self) -> list[str]:
-        """The letters that lines begin with, if the reply's first line does."""
+        """The letters with which lines begin, if the reply's first line begins with one."""
         lines = self.text.strip().split("\n")
         if not _BEGINS.match(lines[0]):
             return []
@@ -288,7 +290,7 @@ class _Reply:
         return letters
 
     def with_choice(self) -> list[str]:
-        """The letters that stand before the text of their choice."""
+        """The letters that precede the text of their choice."""
         letters = []
         for letter, choice in zip(self.letters, self.choices, strict=True):
             pattern = rf"{_NO_WORD}{letter}[)\]}}.:,\s-]{{1,4}}(?i:{re.escape(choice)})(?!\w)"
@@ -297,8 +299,8 @@ class _Reply:
         return letters
 
     def alone(self) -> list[str]:
-        """Capital letters that stand alone and are not rejected; not `A` before a word, nor `I`,
-        unless in brackets; no names of points and lines."""
+        """Capital letters that stand alone and are not rejected. Left out are names of points and
+        lines, and, outside brackets, `I` and `A` before a word."""
         text = self.scope(_plain(_MATHEMATICS.sub(" ", self.raw)))
         letters = []
         for match in _ALONE.finditer(text):
@@ -312,25 +314,25 @@ class _Reply:
 
     @cached_property
     def rejected(self) -> frozenset[str]:
-        """The letters said not to be right."""
+        """The letters that are said to be wrong."""
         pairs = [match.group("letter", "second") for match in _NOT.finditer(self.text)]
         wrong = [match["letter"] for match in _WRONG.finditer(self.text)]
         return frozenset(letter for pair in (*pairs, wrong) for letter in pair if letter)
 
     @cached_property
     def refuses(self) -> bool:
-        """Whether it says that it cannot tell, where that is none of the choices."""
+        """Whether the reply says that it cannot tell, unless that is one of the choices."""
         choices = [choice.casefold() for choice in self.choices]
         text = self.text.casefold().replace("none of the", "") if "none" in choices else self.text
         return bool(REFUSES.search(text)) and not any(map(REFUSES.search, choices))
 
     def scope(self, text: str) -> str:
-        """All of a short text, and of a longer one the last line."""
+        """All of a short text; the last line of a longer one."""
         text = text.strip()
         return text if len(text) <= SHORT else text.rpartition("\n")[2][-SHORT:]
 
     def beginning_choice(self) -> list[str]:
-        """The choice that a reply begins with, and a stop behind it: "No, there is none."."""
+        """The choice with which a reply begins, if punctuation follows: "No, there is none."."""
         text = self.text.strip().casefold()
         letters = []
         for letter, choice in zip(self.letters, self.choices, strict=True):
@@ -340,7 +342,7 @@ class _Reply:
         return letters
 
     def only_choices(self) -> list[str]:
-        """The choices whose text stands in what is said to be the answer, or else in the scope."""
+        """The choices whose text occurs in the stated answer, or else in the scope."""
         after = [
             _SENTENCE.split(self.text[match.end() : match.end() + SHORT].strip(), maxsplit=1)[0]
             for match in _ANSWER_TEXT.finditer(self.text)
@@ -352,7 +354,7 @@ class _Reply:
         for i in sorted(range(len(self.choices)), key=lambda i: -len(self.choices[i])):
             choice = self.choices[i].casefold()
             if number(cleaned(choice)) is not None and len(_DIGITS.findall(choice)) == 1:
-                # A number among others may be anything.
+                # One number among others may mean anything.
                 if len(numbers) == 1 and any(
                     same_value(digits, cleaned(choice)) for digits in alone
                 ):
@@ -370,7 +372,7 @@ class _Reply:
 
 
 def _plain(text: str) -> str:
-    """Without emphasis, dollar signs and what words are wrapped in."""
+    """The text without emphasis, dollar signs, and the commands around words."""
     text = _WRAPPED.sub(r"\1", re.sub(r"\\[ ,;]|~", " ", text.replace(r"\!", "")))
     return _DECORATION.sub("", text)
 

@@ -1,4 +1,4 @@
-r"""Values as replies write them: what is boxed, without decoration and units, and as numbers."""
+r"""Values in LaTeX: boxed text, values without decoration and units, and numbers."""
 
 import math
 import re
@@ -21,7 +21,7 @@ _DECIMALS = re.compile(r"-?[0-9,]*\.([0-9]{2,})")
 
 
 def boxed(text: str) -> list[str]:
-    r"""What stands in each \boxed{…} whose braces close, in their order.
+    r"""The content of each \boxed{…} whose braces close, in order.
 
     >>> boxed(r"So \boxed{\frac{1}{2}}, not \boxed{3")
     ['\\frac{1}{2}']
@@ -39,7 +39,7 @@ def boxed(text: str) -> list[str]:
 
 
 def cleaned(text: str) -> str:
-    """A value without dollar signs, emphasis, \\text{}, what its equals sign follows, and units."""
+    """A value without dollar signs, emphasis, \\text{}, units, and text before an equals sign."""
     text = _WRAPPED.sub(r"\1", text.strip())
     text = re.sub(r"\\[()\[\]!]|\$|\*\*|\\displaystyle|\\left|\\right", "", text)
     text = re.sub(r"\\[dt]frac", r"\\frac", re.sub(r"\\[,;: ]|~", " ", text))
@@ -50,7 +50,7 @@ def cleaned(text: str) -> str:
 
 
 def number(text: str) -> float | None:
-    r"""The number that a cleaned value is; None for anything else, numbers side by side too.
+    r"""The number that a cleaned value states; None for anything else, including two numbers.
 
     >>> number(r"2\frac{1}{2}"), number("1 2"), number("-3/4")
     (2.5, None, -0.75)
@@ -65,10 +65,10 @@ def number(text: str) -> float | None:
 
 
 def same_value(answer: str, target: str) -> bool:
-    """Whether two cleaned values are the same text but for blanks and case, or the same number.
+    """Whether two cleaned values are the same text except for spaces and case, or the same number.
 
-    Numbers are the same to one part in a million, or where the answer is the target rounded to the
-    two or more decimals that the answer has.
+    Numbers are the same if they differ by at most one part in a million, or if the answer has two
+    or more decimals and is the target rounded to as many.
 
     >>> same_value("1.33", "4/3"), same_value("1.3", "4/3"), same_value("(3, -4)", "(3,-4)")
     (True, False, True)

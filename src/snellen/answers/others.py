@@ -1,6 +1,6 @@
-"""The letter that other tools find in a reply, by their rules; none of these is ours.
+"""The letters that other tools find in a reply, by their own rules.
 
-None of them takes thinking off a reply; the tools do that before, where they do.
+None of these functions removes reasoning from a reply; the tools that do so do it beforehand.
 """
 
 import re
@@ -25,7 +25,7 @@ MMSTAR = (
     "MMStar-Benchmark/MMStar@88f243ab4a39cb339530085c33aecb22819881a1:"
     "eval/vlmeval/evaluate/mmstar.py#L41-L69"
 )
-TEXTBOOK = "nobody's: the first thing that comes to mind"
+TEXTBOOK = "no tool's: a common first attempt"
 
 # -- VLMEvalKit
 
@@ -37,16 +37,16 @@ _REFUSALS = (
     "I'm sorry, but without the image provided",
     "Cannot determine the answer",
 )
-# No end of a word is asked for: "the answer is black" says B. Letters beyond D are not looked for.
+# The end of a word is not checked: "the answer is black" gives B. Only A to D are recognized.
 _IS = re.compile(r"answer\s+is\s+\**([ABCD])", re.IGNORECASE)
 
 
 def vlmevalkit_letter(text: str, choices: Sequence[str]) -> Letter:
-    """A letter, `Z` for none of them, or None where VLMEvalKit would ask a judge, if it has one.
+    """A letter, `Z` for none of them, or None if VLMEvalKit would ask its judge.
 
-    The only letter that is a word, if one of the last four words; else what "answer is" begins;
-    else the only choice whose text is a part of a reply that is not long. Blanks around the text
-    count for its length.
+    It is the only letter that is a word, if it is one of the last four words; else the letter after
+    "answer is"; else the only choice whose text is part of the reply, if the reply is short. Spaces
+    around the reply count toward its length.
     """
     if word := _only_word(text, choices, last=4):
         return word
@@ -60,7 +60,7 @@ def vlmevalkit_letter(text: str, choices: Sequence[str]) -> Letter:
 
 
 def vlmevalkit_2024_letter(text: str, choices: Sequence[str]) -> Letter:
-    """As `vlmevalkit_letter`, but the letter may stand anywhere, and the reply be of any length."""
+    """Like `vlmevalkit_letter`, but the letter may be anywhere in a reply of any length."""
     return _only_word(text, choices) or _only_part(text, choices)
 
 
@@ -105,11 +105,11 @@ _FORMS = (("(A)", "({})"), ("A.", "{}."), ("A:", "{}:"), ("A)", "{})"), ("A ", "
 
 
 def lmms_eval_letter(text: str, choices: Sequence[str]) -> Letter:
-    """The letter in the surest form, and of several the last; None where no letter is in the text.
+    """The letter in the most reliable form; of several, the last. None if the text has no letter.
 
-    Forms from the surest: it begins the reply, it ends it, it is somewhere behind a phrase such as
-    "answer is", it stands as (A), as A., as A:, as A), before a blank, or anywhere. In all but the
-    first two it may be the end of a word, or a part of one.
+    The forms, from the most reliable: at the start of the reply; at its end; after a phrase such as
+    "answer is"; as (A), A., A:, or A); before a space; anywhere. In all but the first two, it may
+    be the end of a word or a part of one.
     """
     letters = ascii_uppercase[: len(choices)]
     text = text.strip()
@@ -146,11 +146,11 @@ _BEFORE = ("", "(", "option ", "the answer is ")
 
 
 def mmstar_letter(text: str, choices: Sequence[str]) -> Letter:
-    """The letter that begins the reply, or stands behind "(", "option " or "the answer is " there.
+    """The letter at the start of the reply, or after "(", "option ", or "the answer is " there.
 
-    Small or capital, and no end of a word is asked for: "A dog" says A, "Because" B. The authors
-    ask whether the right letter stands there, which is the same for up to fourteen choices: with
-    more, "option B" would be right where O is.
+    Case is ignored, and the end of a word is not checked: "A dog" gives A, "Because" gives B. The
+    authors check whether the right letter is there, which is the same for up to fourteen choices.
+    With more, "option B" would be right if O is the answer.
     """
     low = text.lower().strip().replace("\n", " ")
     letters = {*ascii_uppercase[: len(choices)].lower()}
@@ -168,12 +168,12 @@ _FIRST_SIGNS = 10
 
 
 def textbook_letter(text: str, choices: Sequence[str]) -> Letter:
-    """The first of the offered letters, as a capital, among the first ten signs: "Answer: B" is A.
+    """The first offered letter, in capitals, among the first ten characters: "Answer: B" is A.
 
-    What many a script of a few lines does.
+    Many short scripts do this.
     """
     letters = ascii_uppercase[: len(choices)]
     candidates = tuple(dict.fromkeys(sign for sign in text[:_FIRST_SIGNS] if sign in letters))
     if candidates:
         return Letter(candidates[0], "first letter", candidates)
-    return Letter(None, "no letter in the first ten signs")
+    return Letter(None, "no letter in the first ten characters")

@@ -23,8 +23,8 @@ _ANSWER_IS = re.compile(
     r"\banswer\s{0,5}(?:(?:is|would be|should be)\b\s{0,5}:?|\*{0,2}:)(?=([^\n]{1,300}))",
     re.IGNORECASE,
 )
-# "Dr. Smith", "U.S. Steel" and "Jan. 5" go on: a sentence ends after a longer word, where a capital
-# or nothing follows.
+# "Dr. Smith", "U.S. Steel", and "Jan. 5" do not end a sentence. It ends after a longer word that a
+# capital or nothing follows.
 _SENTENCE = re.compile(
     r"""(?:(?<=\w{3})(?<!\bMrs)(?<!\bInc)(?<!\bLtd)|(?<=[\d)"'\u2019\u201d*%]))"""
     r"""[.!?](?=\**\s+["'(*]*[A-Z])"""
@@ -36,9 +36,9 @@ _LAST_STOP = re.compile(r"(?<!\.\w)\.$")
 def final_phrase(text: str) -> Phrase:
     r"""The phrase that a reply settles on; never a guess.
 
-    Thinking in tags is not a reply. In this order: \boxed{…}; what follows "the answer is" or
-    "Answer:", to the end of its sentence; the whole reply. The first of these that is there
-    decides; if it names two phrases, the reply is unparsed.
+    Tagged reasoning is not part of the reply. These rules are tried in order: \boxed{…}; the text
+    after "the answer is" or "Answer:", to the end of its sentence; the whole reply. The first that
+    applies decides. If it finds two phrases, the reply is unparsed.
 
     >>> final_phrase('The answer is **"May 5, 1970"**. It stands at the top.').answer
     'May 5, 1970'

@@ -1,10 +1,10 @@
-"""What of a reply is read: not its thinking, and of a long one its two ends."""
+"""The part of a reply that is parsed: not its reasoning, and only both ends of a long reply."""
 
 import re
 
 ENDS = 10_000
-"""Signs at either end of a reply; what lies between them is not read, so that no reply, however
-long, costs more than these."""
+"""The characters that are read at either end of a reply. The middle is skipped, so that the cost of
+a long reply is bounded."""
 
 THINKING = (
     ("<think>", "</think>"),
@@ -15,7 +15,7 @@ THINKING = (
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
 )
 MARKS = ("</s>", "<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<end_of_turn>")
-"""Ends of a turn that some servers leave in the text."""
+"""End-of-turn marks that some servers leave in the text."""
 
 REFUSES = re.compile(
     r"\b(?:can(?:not|'t| not)|unable to|impossible to|(?:not|n't) (?:be )?(?:possible|able) to)\s"
@@ -32,14 +32,14 @@ REFUSES = re.compile(
     r"|无法|不能确定|没有正确",
     re.IGNORECASE,
 )
-"""What replies say that cannot tell the answer, or find it nowhere among the choices."""
+"""Words of replies that cannot tell the answer, or do not find it among the choices."""
 
 
 def final_text(text: str) -> str:
-    """What a reply says behind its thinking, cut in the middle if it is over `2 * ENDS` signs.
+    """The text after a reply's reasoning, cut in the middle if it has over `2 * ENDS` characters.
 
-    A mark of the end alone ends the thinking too: some prompts hold the mark of the beginning. With
-    the beginning alone, all that follows is thinking.
+    A closing mark alone also ends the reasoning, since some prompts contain the opening mark. After
+    an opening mark alone, everything is reasoning.
 
     >>> final_text("<think>A? No, B.</think>B"), final_text("A? No, B.</think>B")
     ('B', 'B')

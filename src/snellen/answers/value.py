@@ -38,12 +38,12 @@ _LETTER_OR_TUPLE = re.compile(r"[A-Za-z]|[(\[][^()\[\],]+(?:,[^()\[\],]+)+[)\]]"
 
 
 def final_value(text: str) -> Value:
-    r"""The value that a reply settles on; never a guess. Thinking in tags is not a reply.
+    r"""The value that a reply settles on; never a guess. Tagged reasoning is not part of the reply.
 
-    In this order: \boxed{…}; what follows "the answer is" or "Answer:"; the whole reply, if it is a
-    value; the only number in it; what its last sentence ends with, "So the length is 12." The first
-    of these that is there decides; if it names two values, or the reply says that it cannot tell,
-    it is unparsed.
+    These rules are tried in order: \boxed{…}; the text after "the answer is" or "Answer:"; the
+    whole reply, if it is a value; the only number in it; the end of its last sentence, as in "So
+    the length is 12." The first that applies decides. If it finds two values, or if the reply says
+    that it cannot tell, the reply is unparsed.
 
     >>> final_value("The answer is $12$ cm.").answer
     '12'
@@ -76,7 +76,7 @@ def final_value(text: str) -> Value:
 
 
 def _begins_with(line: str) -> str | None:
-    """The value that a line is, or that it begins with."""
+    """The value that is the whole line, or with which it begins."""
     line = line[: 2 * LONGEST]
     for text in (cleaned(line), cleaned(_SENTENCE.split(line)[0])):
         if _is_value(text):

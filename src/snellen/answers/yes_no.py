@@ -7,7 +7,7 @@ from typing import NamedTuple
 from snellen.answers.reply import final_text
 
 UNKNOWN = "does not know"
-"""The rule that finds no answer in a reply that says so."""
+"""The rule for a reply that says that it does not know the answer."""
 
 
 class YesNo(NamedTuple):
@@ -28,13 +28,13 @@ _NO = (
 )
 _MEANS = dict.fromkeys(_YES, "yes") | dict.fromkeys(_NO, "no")
 _ENGLISH = r"(?:(?:yes|yeah|yep|nope|no)(?![\w'-])|(?:true|false)(?=[\s\"')]{0,4}(?:[,.;:!}<]|$)))"
-# Chinese has no blanks between words: what goes on behind one of these is another word.
+# Chinese has no spaces between words: with these characters after it, it is another word.
 _CHINESE = (
     "(?:" + "|".join(sorted((word for word in _MEANS if word > "z"), key=len, reverse=True)) + ")"
     r"(?=[\s,.;:!?、。)\]}<\"'」』]|$)"
 )
 _WORD = f"(?P<word>{_ENGLISH}|{_CHINESE})"
-# Blanks are counted out, so that a page of them costs no time.
+# The number of spaces is limited, so that a page of them costs no time.
 _OPENING = r"[\s\"'(\[{]{0,8}"
 _ALONE = re.compile(rf"[\W_]*(?P<word>{_ENGLISH}|{_CHINESE}|y|n)[\W_]*")
 _TAGGED = re.compile(r"<answer>(.*?)(?:</answer>|$)", re.DOTALL)
@@ -88,12 +88,12 @@ _EMPTY = re.compile(
 def yes_or_no(text: str, question: str = "") -> YesNo:
     r"""Whether a reply says yes or no; never a guess.
 
-    Thoughts in tags are not a reply. In this order: the reply is the word alone; it has `<answer>`
-    or \boxed{Yes}; it says "the answer is yes"; it takes back what it said ("Wait, no."); it begins
-    with the word; one of the two is called out in it ("So yes, ..."); its first clause is what the
-    `question` asks, as a statement or denied. The first of these that finds something decides; if
-    it finds both, the reply is unparsed, as one that says that it cannot tell (`UNKNOWN`). Chinese
-    words are read as English ones are.
+    Tagged reasoning is not part of the reply. These rules are tried in order: the reply is the word
+    alone; it contains `<answer>` or \boxed{Yes}; it says "the answer is yes"; it takes back what it
+    said ("Wait, no."); it begins with the word; one of the two is an interjection ("So yes, ...");
+    its first clause affirms or denies what the `question` asks. The first rule that finds an answer
+    decides. If it finds both, the reply is unparsed, as is one that says that it cannot tell
+    (`UNKNOWN`). Chinese words are read like English ones.
 
     >>> yes_or_no("**No**, there is a cat.")
     YesNo(answer='no', rule='begins with', candidates=('no',))
@@ -127,7 +127,7 @@ def yes_or_no(text: str, question: str = "") -> YesNo:
 
 
 def _plain(text: str) -> str:
-    """Small letters and quotes of one kind, with single blanks, without thoughts and emphasis."""
+    """Lowercase text with uniform quotes and single spaces, without reasoning and emphasis."""
     text = unicodedata.normalize("NFKC", final_text(text)).casefold().translate(_QUOTES)
     return re.sub(r"[^\S\n]+", " ", re.sub(r"[*_`#]+", "", text)).strip()
 
@@ -153,14 +153,14 @@ def _beginning(text: str) -> list[str]:
 
 
 def _second(text: str, start: int) -> list[str]:
-    """The other word right behind one: "Yes and no"."""
+    """The other word directly after one: "Yes and no"."""
     second = _SECOND.match(text, start)
     return [_MEANS[second["word"]]] if second else []
 
 
 def _restated(text: str, question: str) -> list[str]:
-    """yes if the first clause has the words that the question asks about, in their order, and no
-    others; no if it has these and denies once."""
+    """Yes if the first clause has the words that the question asks about, in order, and no others;
+    no if it has them with one negation."""
     question_words = _QUESTION.search(question)
     end = _CLAUSE.search(text)
     if not question_words or not end or end[0] == "?":
@@ -174,7 +174,7 @@ def _restated(text: str, question: str) -> list[str]:
 
 
 def _meaning(text: str) -> list[str]:
-    """The words of a clause that mean something, without the s at their end."""
+    """The content words of a clause, without a final s."""
     words = _TOKEN.findall(_IN_THE_IMAGE.sub("", text))
     full = [word for word in words if not _EMPTY.fullmatch(word)]
     return [word.removesuffix("s") if len(word) > 3 else word for word in full]

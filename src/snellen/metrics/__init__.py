@@ -1,4 +1,4 @@
-"""Metrics: a whole set's scores and answers in, an estimate out; and what one answer is worth.
+"""Metrics turn the scores and answers of a whole set into an estimate. Some files score one answer.
 
 May import statistics and text.
 Start with `_metric.py`: what a metric is; `_columns.py`: what it sees.

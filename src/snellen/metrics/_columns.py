@@ -1,4 +1,4 @@
-"""What a metric sees: the whole set, as columns."""
+"""The input of a metric: the whole set, as columns."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Columns:
     weight: NDArray[np.float64] | None = None
     """The weight of each row; None if all are equal."""
     unscored: Columns | None = None
-    """The rows that are in no mean: failed, refused, or without a verdict. A group of questions
-    with such a row is unknown."""
+    """The rows that no mean includes: failed, refused, or without a verdict. The score of a group
+    of questions with such a row is unknown."""
     assumed_wrong: NDArray[np.bool_] | None = None
     """The rows without a reply that the bounds of an incomplete result count as wrong; None if
     there are none."""
@@ -75,7 +75,7 @@ class Columns:
         )
 
     def tagged(self, tag: str, names: Collection[str]) -> Columns:
-        """The rows whose tag is among the names, of `unscored` too."""
+        """The rows whose tag is among the names, including those of `unscored`."""
         import numpy as np
 
         column = self.tags[tag]

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 @metric(better=None, unit="fraction", averages_scores=True)
 def mean(columns: Columns) -> Estimate:
-    """The mean score: accuracy where scores are 0 and 1. In [0, 1] as scores are. As
-    `accuracy`, higher is better; under another name, whoever reports it says so (see `Metric`).
+    """The mean score, which is the accuracy if scores are 0 and 1. It is in [0, 1] if the scores
+    are. Under the name `accuracy`, higher is better; under another name, the scoring must say which
+    direction is better (see `Metric`).
 
         m = Σ w·score / Σ w
 
-    The interval is that of `stats.mean`: Wilson's with the clusters' effective n. Three of four
-    right:
+    The interval is that of `stats.mean`: Wilson's with the clusters' effective n. An example with
+    three of four right:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -44,12 +45,13 @@ def macro_average(tag: str) -> Metric:
 
         M = 1/C · Σ_c m_c        m_c = Σ_{i in c} w·score / Σ_{i in c} w
 
-    In [0, 1] as scores are; which way is better is said as for `mean`. C counts the categories that
-    have a score; rows without a category are left out, of `n` too. Manning, Raghavan and Schütze
-    2008, section 13.6, call it macroaveraging. The interval is that of `stats.bootstrap_sums`,
-    drawn by cluster over all categories together: one image or video may have questions in several.
+    It is in [0, 1] if the scores are. The better direction is stated as for `mean`. C is the number
+    of categories that have a score. Rows without a category are left out and not counted in `n`.
+    Manning, Raghavan and Schütze 2008, section 13.6, call it macroaveraging. The interval is that
+    of `stats.bootstrap_sums`. It resamples clusters over all categories together, since one image
+    or video may have questions in several.
 
-    Three of `a` with mean 1 and one of `b` with 0 make 1/2, where the plain mean is 3/4:
+    Three rows of `a` with mean 1 and one row of `b` with score 0 give 1/2. The plain mean is 3/4:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -61,8 +63,8 @@ def macro_average(tag: str) -> Metric:
     0.5
 
     Raises:
-        ValueError: when called, if the scoring gives no score to single samples or there is no
-            such tag; names those that there are.
+        ValueError: when called, if the scoring gives no score to single samples or the tag does
+            not exist. The message lists the tags that exist.
     """
 
     def macro(columns: Columns) -> Estimate:
@@ -96,7 +98,7 @@ def macro_average(tag: str) -> Metric:
 
 
 def is_mean(metric: Compute) -> bool:
-    """Whether a metric is `mean`, whatever it states."""
+    """Whether a metric is `mean`, whatever direction and unit it states."""
     return isinstance(metric, Metric) and metric.compute is mean.compute
 
 

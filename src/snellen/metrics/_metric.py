@@ -1,4 +1,4 @@
-"""A metric: a function of columns with what is known of it before it has a value."""
+"""A metric: a function of columns, with its name, unit, and better direction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from snellen.stats import Direction, Estimate
 Compute = Callable[[Columns], Estimate]
 """What a scoring accepts as a metric: a `Metric`, or a plain callable."""
 ACCURACY = "accuracy"
-"""The one name that says by itself that scores are of right and wrong answers."""
+"""The only name that implies that scores are those of right and wrong answers."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Metric:
     >>> rows(None).value, rows.better
     (3.0, 'lower')
 
-    A metric of a metric states anew what it is given, and keeps the rest: `Metric(mean,
-    better="lower")` is the mean of scores that are distances.
+    A metric made from a metric replaces the arguments that are passed and keeps the others:
+    `Metric(mean, better="lower")` is the mean of scores that are distances.
 
     Raises:
         UsageError: `better` is neither a direction nor None.
@@ -41,13 +41,13 @@ class Metric:
     better: Direction | None = None
     """Whether a higher or a lower value is better; None if neither is, or if it is not known."""
     unit: str = ""
-    """The unit of its estimates, `fraction` for what lies in [0, 1]; "" if only these tell it."""
+    """The unit of its estimates: `fraction` for values in [0, 1], "" if only the estimates say."""
     name: str = ""
-    """What it is called on its own: the function's name unless it is set."""
+    """The metric's name; by default the function's."""
     averages_scores: bool = False
-    """Whether it is a mean of scores, and so better where these are. Scores may be distances: only
-    under the name `accuracy` is it known that higher is better. Under another name, whoever reports
-    the metric states it: `Metric(mean, better="higher")`."""
+    """Whether it is a mean of scores, so that its better direction is theirs. Scores may be
+    distances. Only under the name `accuracy` is higher known to be better. Under another name, the
+    scoring states it: `Metric(mean, better="higher")`."""
 
     def __post_init__(self) -> None:
         check_direction(self.better, self.name or getattr(self.compute, "__name__", ""))
@@ -61,7 +61,7 @@ class Metric:
                 "averages_scores": self.averages_scores or compute.averages_scores,
             }
             compute = compute.compute
-        # For readers of the source: help(), doctest, and what unwraps decorated functions.
+        # For help(), doctest, and other tools that unwrap decorated functions.
         function = compute.func if isinstance(compute, partial) else compute
         if not self.name:
             stated.setdefault("name", getattr(function, "__name__", ""))
@@ -94,10 +94,10 @@ def metric(
 
 
 def direction_of(name: str, metric: Compute) -> Direction | None:
-    """Whether a higher or a lower value of a metric that is reported under a name is better.
+    """Whether a higher or a lower value is better for a metric that is reported under `name`.
 
-    None if it does not say so, as no plain callable does that has no attribute `better`. What is
-    unknown is never ranked, nor called the best.
+    None if the metric does not say so, for example a plain callable without the attribute `better`.
+    Such a metric is never ranked, and no value of it is called the best.
 
     >>> from snellen.metrics import mean
     >>> direction_of("accuracy", mean), direction_of("edit_distance", mean)
@@ -116,7 +116,7 @@ def direction_of(name: str, metric: Compute) -> Direction | None:
 
 
 def check_direction(better: object, metric: str) -> None:
-    """That what a metric states is a direction, or None.
+    """Check that a metric's stated direction is a direction or None.
 
     Raises:
         UsageError: it is something else.

@@ -1,4 +1,4 @@
-"""Where on a ladder of ever harder levels reading ends: visual acuity, and its like."""
+"""Visual acuity and similar thresholds: the level of a ladder at which a model stops reading."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Profile = Callable[[NDArray[np.float64]], NDArray[np.float64]]
     """The log-likelihood of thresholds (k,), each under its best curve: (k,)."""
 
-# Lengths are shares of the ladder's, from its hardest level (0) to its easiest (1).
+# Positions are shares of the ladder's length, from its hardest level (0) to its easiest (1).
 BEYOND, STEP = 0.4, 0.04
 SLOPES = tuple(0.25 * 1.25**k for k in range(30))
 LAPSES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
@@ -37,30 +37,30 @@ def threshold(
     harder: Literal["lower", "higher"],
     scale: Literal["log", "linear"] = "log",
 ) -> Metric:
-    """A metric: the level at which the score is half-way between chance and always right.
+    """A metric: the level at which the score is halfway between chance and always right.
 
-    For letters of falling height this is visual acuity, in pixels; smaller is better there. Better
-    is what is `harder`. The score p at level h is fitted by maximum likelihood to rows of `trials`
-    trials each (letters), whose score is the share of them that were right:
+    For letters of decreasing height this is visual acuity, in pixels, where smaller is better. The
+    better direction is the `harder` one. A curve p of the level h is fitted by maximum likelihood
+    to rows of `trials` trials each (letters). A row's score is the share of trials that were right:
 
         p(x) = g + (1 - g - l) F(s (x - a) + c),    p(a) = (1 + g) / 2,    x = ± log2 h,
 
     the psychometric function of Wichmann and Hill 2001, Perception & Psychophysics 63, 1293,
-    equation 1: `guess` = g is the chance to be right blindly, fixed, and l from 0 to 0.3 are the
-    lapses, which are wrong at any level. a is the threshold, at a fixed p instead of a fixed F as
-    there; s > 0 is the slope; c follows from the second equation. F is the logistic function
-    1 / (1 + exp(-z)), the Weibull's 1 - exp(-exp(z)) or its mirror image exp(-exp(-z)), whichever
-    fits best: the threshold's interval is to hold without the curve's shape being known. x is plus
-    or minus h itself on a `linear` scale; the sign is that of what is easier. `tag` names the tag
-    whose number is the level (`013 pixels`); rows without one are left out.
+    equation 1. `guess` = g is the fixed chance of a right guess. l, from 0 to 0.3, is the share of
+    lapses, which are wrong at any level. a is the threshold; it is defined by a fixed p, not by a
+    fixed F as in the paper. s > 0 is the slope, and c follows from the second equation. F is the
+    logistic function 1 / (1 + exp(-z)), the Weibull's 1 - exp(-exp(z)), or its mirror image
+    exp(-exp(-z)), whichever fits best, because the threshold's interval must hold whatever the
+    shape of the curve. On a `linear` scale, x is h or -h, so that easier levels have larger x.
+    `tag` names the tag whose number is the level (`013 pixels`); rows without one are left out.
 
-    The interval is the profile likelihood's, widened by the overdispersion of what shares a cluster
+    The interval is the profile likelihood's, widened by the overdispersion within clusters
     (McCullagh and Nelder 1989, Generalized Linear Models, 4.5) and by Student's t. Its coverage is
     in `docs/decisions/acuity.md`.
 
-    No value, but the reason, where not even the easiest level is read, or the hardest one is, or
-    nothing shows that levels differ. `n` counts the rows of the ladder, 0 if all have one level.
-    Half of ten letters read at 8 pixels, between none and all:
+    There is no value, only a reason, if even the easiest level cannot be read, if the hardest one
+    can, or if nothing shows that levels differ. `n` counts the rows of the ladder; it is 0 if all
+    have one level. An example with none, half, and all of ten letters right:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -82,7 +82,7 @@ def threshold(
 
 @dataclass(frozen=True)
 class _LadderTrials:
-    """How rows are trials at the levels of a ladder; `threshold` has what the fields mean."""
+    """The settings of a ladder. `threshold` documents the fields."""
 
     tag: str
     unit: str
@@ -92,7 +92,7 @@ class _LadderTrials:
     scale: Literal["log", "linear"]
 
     def threshold(self, columns: Columns) -> Estimate:
-        """Where on the ladder reading ends, with its interval."""
+        """The threshold on the ladder, with its interval."""
         import numpy as np
 
         if columns.score is None:
@@ -141,7 +141,7 @@ class _LadderTrials:
         return known(ci95=(low, high))
 
     def _level_at(self, share: float, start: float, length: float) -> float:
-        """The level at a share of the ladder, which begins at `start` and has this `length`."""
+        """The level at a share of the length of the ladder, which begins at `start`."""
         x = start + share * length
         return 2.0**x if self.scale == "log" else x
 
@@ -157,8 +157,8 @@ class _Fit:
         self.best = _best(profile, self._grid, profile(self._grid))
 
     def interval(self, drop: float) -> tuple[float | None, float | None]:
-        """Where the log-likelihood has fallen by `drop` on both sides of the best threshold; None
-        where it has not fallen so far within the grid."""
+        """The thresholds on both sides of the best one at which the log-likelihood has fallen by
+        `drop`; None if it does not fall that far within the grid."""
         import numpy as np
 
         grid = np.sort(np.append(self._grid, self.best))
@@ -188,7 +188,7 @@ def _profile(
     guess: float,
     thresholds: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The log-likelihood of each threshold (k,) under its best curve, slope and lapses: (k,).
+    """The log-likelihood of each threshold (k,) under its best curve, slope, and lapses: (k,).
 
     `hits` of `shown` trials at each `place` on the ladder, all (levels,).
     """
@@ -216,7 +216,7 @@ def _profile(
 
 
 def _best(profile: Profile, grid: NDArray[np.float64], heights: NDArray[np.float64]) -> float:
-    """The likeliest threshold; the middle one of a sudden end's, which are all as likely."""
+    """The likeliest threshold. If several are equally likely, as at a step, the middle one."""
     import numpy as np
 
     alike = np.flatnonzero(heights >= heights.max() - 1e-3)
@@ -229,7 +229,7 @@ def _best(profile: Profile, grid: NDArray[np.float64], heights: NDArray[np.float
 
 
 def _crossing(profile: Profile, cut: float, inside: float, outside: float) -> float:
-    """Where between the two the log-likelihood falls below `cut`."""
+    """The point between the two at which the log-likelihood falls below `cut`."""
     import numpy as np
 
     for _ in range(3):
@@ -247,10 +247,10 @@ def _overdispersion(
     cluster: NDArray[np.int32],
     guess: float,
 ) -> float:
-    """How much more clusters of one level differ than if each trial stood by itself; >= 1.
+    """How much more clusters of one level differ than independent trials would; >= 1.
 
-    A level counts by what it tells of the threshold under a logistic curve without lapses,
-    (p - g)²(1 - p)²/p(1 - p): where all is guessed, or right, nothing can differ.
+    Levels are weighted by their information about the threshold under a logistic curve without
+    lapses, (p - g)²(1 - p)²/p(1 - p). Where all answers are guesses, or right, it is 0.
     """
     import numpy as np
 

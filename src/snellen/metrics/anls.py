@@ -1,23 +1,23 @@
-"""ANLS: how near an answer is to the nearest of several right ones, by their letters."""
+"""ANLS: the similarity of an answer to the most similar reference, by edit distance."""
 
 from collections.abc import Iterable
 
 
 def anls(answer: str, references: Iterable[str]) -> float:
-    """The average normalized Levenshtein similarity's part of one question, in [0, 1].
+    """The score of one answer by the average normalized Levenshtein similarity, in [0, 1].
 
         s = max_r (1 - d(a', r') / max(|a|, |r|)),    0 where s < 1/2
 
-    a' and r' are answer and reference in small letters, with single blanks between words; d is the
-    number of code points to insert, delete or replace. Biten et al. 2019,
-    https://arxiv.org/abs/1905.13648, equation 1, as the organisers of DocVQA and InfographicVQA
+    a' and r' are the answer and the reference in lowercase, with single spaces between words. d is
+    the number of code points to insert, delete, or replace. Biten et al. 2019,
+    https://arxiv.org/abs/1905.13648, equation 1, as the organizers of DocVQA and InfographicVQA
     compute it: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:
-    eval_mm/infographicsvqa_eval.py#L131-L145. Of that code are these, too:
+    eval_mm/infographicsvqa_eval.py#L131-L145. These details follow that code:
 
-    - |a| and |r| are the lengths in capitals and with all blanks: blanks around an answer raise its
-      score, and so does "ß", which is two letters in capitals.
-    - exactly 1/2 counts; in the paper it does not.
-    - two empty texts are the same.
+    - |a| and |r| are the lengths in uppercase with all spaces. Spaces around an answer raise its
+      score, and so does "ß", which is two letters in uppercase.
+    - A similarity of exactly 1/2 counts; in the paper it does not.
+    - Two empty texts are equal.
 
     >>> anls("Kitten", ["sitting", "kitten "])
     1.0
@@ -41,7 +41,7 @@ def anls(answer: str, references: Iterable[str]) -> float:
 
 
 def anls_mmpretrain(answer: str, references: Iterable[str]) -> float:
-    """`anls` where only blanks of the answer count for the length, and none of a reference.
+    """`anls` with lengths that count the spaces of the answer but not those of a reference.
 
     Source: open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90:
     mmpretrain/evaluation/metrics/ANLS.py#L57-L86.
@@ -56,13 +56,14 @@ def anls_mmpretrain(answer: str, references: Iterable[str]) -> float:
 
 
 def anls_pix2struct(answer: str, references: Iterable[str]) -> float:
-    """Pix2Struct's ANLS of an answer, in [0, 1]: of small letters, blanks as any other sign.
+    """Pix2Struct's ANLS of an answer, in [0, 1]. Text is in lowercase, and spaces count.
 
         s = max_r s_r,    s_r = 1 - d(a', r') / max(|a'|, |r'|),    0 where s_r <= 1/2
 
-    Exactly 1/2 is nothing, as in the paper; Pix2Struct's published figures used this. Source:
+    A similarity of exactly 1/2 gives 0, as in the paper. Pix2Struct's published figures used this.
+    Source:
     google-research/pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py
-    #L25-L36, #L58-L78 and #L139-L143, in percent. Where ours differs: two empty texts are the same;
+    #L25-L36, #L58-L78, and #L139-L143, in percent. One difference: two empty texts are equal here;
     the authors' code divides by zero.
 
     >>> anls_pix2struct("Cat ", ["cat"]), anls_pix2struct("ab", ["ax"])
@@ -77,13 +78,13 @@ def anls_pix2struct(answer: str, references: Iterable[str]) -> float:
 
 
 def anls_m4c(answer: str, references: Iterable[str]) -> float:
-    """ST-VQA's ANLS of an answer as mmf has it for M4C, in [0, 1]: blanks count between words.
+    """ST-VQA's ANLS of an answer as mmf computes it for M4C, in [0, 1]. Inner spaces count.
 
         s = max_r (1 - d(a', r') / max(|a'|, |r'|)),    0 where s < 1/2
 
-    a' and r' are in small letters and without blanks at the ends. Source:
+    a' and r' are in lowercase and without spaces at the ends. Source:
     haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/m4c_evaluator.py
-    #L276-L298. Where ours differs: two empty texts are the same; the authors' code divides by zero.
+    #L276-L298. One difference: two empty texts are equal here; the authors' code divides by zero.
 
     >>> anls_m4c(" Cat ", ["cat"]), anls_m4c("a  b", ["a b"]), anls_m4c("ab", ["ax"])
     (1.0, 0.75, 0.5)
@@ -98,8 +99,8 @@ def anls_m4c(answer: str, references: Iterable[str]) -> float:
 
 
 def _checked(answer: object, references: Iterable[str]) -> list[str]:
-    """The references, of which there are some."""
-    # One text would be taken for references of a letter each.
+    """The references, checked not to be empty."""
+    # A single text would be read as references of one letter each.
     if isinstance(references, str):
         raise TypeError(f"references is a list of answers, not one text: [{references!r}]")
     if not isinstance(answer, str):

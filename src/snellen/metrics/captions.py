@@ -1,10 +1,12 @@
-"""BLEU, ROUGE-L and CIDEr of captions, as coco-caption computes them.
+"""BLEU, ROUGE-L, and CIDEr of captions, as coco-caption computes them.
 
-By hand, since coco-caption returns scores, and intervals need the counts of each caption.
+They are computed here because coco-caption returns scores only, and intervals need the counts of
+each caption.
 
-All of it is of tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/, on
-captions that are split into tokens by blanks. Captions are numbered: first the n candidates, then
-all references, image after image.
+The source of all formulas is
+tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/, for captions split into
+tokens at spaces. Captions are numbered: first the n candidates, then all references, image by
+image.
 """
 
 from __future__ import annotations
@@ -39,14 +41,14 @@ References = Sequence[Sequence[str]]
 def caption_metrics(tokens: Callable[[str], str]) -> Mapping[str, Metric]:
     """The metrics of a set of captions: `cider`, `bleu_4` to `bleu_1`, and `rouge_l`.
 
-    The answers are candidates' tokens already; `tokens` is what splits references. Higher is
-    better. An answer that is None is a caption without tokens.
+    The answers are the candidates' tokens. `tokens` splits references. Higher is better. An answer
+    that is None counts as a caption without tokens.
 
-    `cider` is the mean over images of `cider_scores`; it can exceed 1. Its interval, and that of
-    `rouge_l`, are those of `stats.mean`. CIDEr's holds the document frequencies fixed: they are
-    those of the images that are scored, and with others every image's score would be another.
-    `bleu_n` is that of the whole set, `bleu` of the summed `bleu_counts`, and no mean over images;
-    its interval is that of `stats.bootstrap_sums`.
+    `cider` is the mean of `cider_scores` over images; it can exceed 1. The intervals of `cider` and
+    `rouge_l` are those of `stats.mean`. That of `cider` holds the document frequencies of the
+    scored images fixed; with other images, every score would change. `bleu_n` is `bleu` of the
+    summed `bleu_counts` of the whole set, not a mean over images. Its interval is that of
+    `stats.bootstrap_sums`.
     """
     held = _CaptionCache(tokens)
     return {
@@ -60,7 +62,7 @@ def caption_metrics(tokens: Callable[[str], str]) -> Mapping[str, Metric]:
 
 
 class _CaptionCache:
-    """The tokens and n-grams of the last set that a metric saw: six metrics see it in turn."""
+    """The tokens and n-grams of the last set, since six metrics use the same set in turn."""
 
     def __init__(self, tokens: Callable[[str], str]) -> None:
         self._tokens = tokens
@@ -142,10 +144,10 @@ class Captions:
 
 
 def captions(candidates: Sequence[str], references: References) -> Captions:
-    """The set of these candidates and references, tokens with blanks between them.
+    """The set of these candidates and references, whose tokens are separated by spaces.
 
     Raises:
-        ValueError: an image has no references, or there is not one candidate an image.
+        ValueError: an image has no references, or has not exactly one candidate.
     """
     import numpy as np
 
@@ -170,7 +172,7 @@ def captions(candidates: Sequence[str], references: References) -> Captions:
 
 
 def _grams(words: Ints, length: Ints) -> Iterator[CaptionGrams]:
-    """The n-grams of all captions, for n from 1: a gram is the one before it and one more word."""
+    """The n-grams of all captions, for n from 1. Each is an (n-1)-gram followed by one word."""
     import numpy as np
 
     caption = np.repeat(np.arange(len(length)), length)
@@ -196,10 +198,10 @@ def _grams(words: Ints, length: Ints) -> Iterator[CaptionGrams]:
 
 
 def bleu_counts(captions: Captions) -> Floats:
-    """What BLEU adds up for each candidate, (n, 10): its length, that of the reference whose length
-    is closest (of two the shorter), its n-grams for n of 1 to 4, and how many of these are right.
+    """The counts that BLEU sums for each candidate, (n, 10): its length, the closest reference
+    length (of two, the shorter), its n-grams for n from 1 to 4, and how many of them are right.
 
-    A gram is right as often as the reference that has it most often has it.
+    An n-gram counts as right at most as often as it occurs in any single reference.
     """
     import numpy as np
 
@@ -226,11 +228,11 @@ def bleu_counts(captions: Captions) -> Floats:
 
 
 def bleu(counts: Floats) -> Floats:
-    """BLEU-1 to BLEU-4 of counts as `bleu_counts` has them, (k, 10): (k, 4). In [0, 1].
+    """BLEU-1 to BLEU-4 from counts as `bleu_counts` returns them: (k, 10) to (k, 4). In [0, 1].
 
         BLEU_n = min(1, exp(1 - r/c)) · (Π_{i<=n} (right_i + 1e-15) / (grams_i + 1e-9))^(1/n)
 
-    c is the candidates' length and r the references', (c + 1e-15) / (r + 1e-9) being their ratio.
+    c and r are the lengths of candidates and references. Their ratio is (c + 1e-15) / (r + 1e-9).
     Papineni et al. 2002, https://aclanthology.org/P02-1040; bleu/bleu_scorer.py#L198-L263.
     """
     import numpy as np
@@ -252,10 +254,10 @@ def rouge_l_scores(captions: Captions) -> Floats:
 
         F = (1 + β²)·P·R / (R + β²·P),    β = 1.2
 
-    P and R are the longest common subsequence's shares of candidate and reference, each the largest
-    over the references, be it of another one. Lin 2004, https://aclanthology.org/W04-1013;
-    rouge/rouge.py#L45-L75. Tokens are split at single blanks there: a caption without tokens is one
-    token, which is empty, and equal to another such.
+    P and R are the longest common subsequence's shares of candidate and reference. Each is the
+    largest over the references, which may differ for P and R. Lin 2004,
+    https://aclanthology.org/W04-1013; rouge/rouge.py#L45-L75. That code splits at single spaces, so
+    a caption without tokens has one empty token and equals another such caption.
     """
     import numpy as np
     from rapidfuzz.distance import LCSseq
@@ -282,10 +284,10 @@ def cider_scores(captions: Captions) -> Floats:
 
         s = 10/4 · Σ_n 1/|R| · Σ_r exp(-(l - l_r)² / 2·6²) · Σ_g min(h_g, r_g)·r_g / (‖h‖·‖r‖)
 
-    h and r are the vectors of candidate and reference over n-grams g, count · log(N / df_g); N is
-    the number of images, df the number of those whose references have g, at least 1.
+    h and r are the vectors of candidate and reference over n-grams g, count · log(N / df_g). N is
+    the number of images, and df_g, at least 1, the number of those whose references contain g.
     Vedantam et al. 2015, https://arxiv.org/abs/1411.5726; cider/cider_scorer.py#L93-L192, where l
-    counts bigrams: one less than tokens, either way.
+    counts bigrams, which are one fewer than the tokens.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Accuracy over questions that are asked once for each rotation of their choices."""
+"""The accuracy of questions that are asked once for each rotation of their choices."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 def circular(tag: str) -> Metric:
-    """The share of questions that are answered right in every one of their passes (CircularEval).
+    """The share of questions that are answered right in every pass (CircularEval).
 
         m = 1/G · Σ_g Π_p r_gp
 
-    G counts the questions, r_gp is the mean score of question g in its pass p. Where nothing is
-    asked twice that is 0 or 1, and a question counts if all its passes are right (Liu et al. 2023,
-    https://arxiv.org/abs/2307.06281, section 4.2); with repeats the product is the share of all
-    combinations of one reply a pass that are right throughout. In [0, 1]; higher is better.
+    G is the number of questions, and r_gp the mean score of question g in pass p. Without repeats
+    r_gp is 0 or 1, and a question is right if all its passes are (Liu et al. 2023,
+    https://arxiv.org/abs/2307.06281, section 4.2). With repeats, the product is the share of right
+    combinations among those of one reply per pass. In [0, 1]; higher is better.
 
-    A question's rows share a cluster, and `tag` says which pass of how many a row is: "2 of 4". A
-    question without a score in one of its passes (it failed, or was not asked) is left out, of `n`
-    too, which counts questions. The interval is that of `stats.mean` over questions.
+    A question's rows share a cluster, and `tag` names a row's pass: "2 of 4". A question without a
+    score in one of its passes (it failed, or was not asked) is left out. `n` counts the other
+    questions. The interval is that of `stats.mean` over questions.
 
-    Of two questions one is right in both passes, the other in one:
+    Of two questions, one is right in both passes and the other in one:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -74,8 +74,8 @@ def circular(tag: str) -> Metric:
 def vanilla(tag: str) -> Metric:
     """The share of questions that are answered right in their first pass (VanillaEval).
 
-    `mean` over the rows whose `tag` begins "1 of ": the questions as they were before their choices
-    were rotated. In [0, 1]; higher is better. The tag is that of `circular`.
+    The `mean` of the rows whose `tag` begins with "1 of ": the questions with their choices in the
+    original order. In [0, 1]; higher is better. The tag is that of `circular`.
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -105,7 +105,7 @@ def _scores(columns: Columns) -> NDArray[np.float64]:
 
 
 def _passes(columns: Columns, tag: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Which pass each row (n,) is, from 1, and of how many."""
+    """The pass of each row (n,), from 1, and the number of passes."""
     import numpy as np
 
     if tag not in columns.tags:

@@ -1,10 +1,11 @@
-"""What GQA's authors measure beside accuracy: validity, plausibility, consistency, distribution.
+"""GQA's metrics besides accuracy: validity, plausibility, consistency, and distribution.
 
-All of them are over the balanced questions, as in eval.py 1.1 of the data set's evaluation package;
-the lines are those of its copy in
+All are computed over the balanced questions, as in eval.py 1.1 of the data set's evaluation
+package. The line numbers are those of its copy in
 PKU-YuanGroup/Video-LLaVA@1d28d6ea2e3ad8242a209c490124b5b98a768618:llava/eval/eval_gqa.py.
-Tags that they read: `question` (its id), `balanced` ("balanced" or ""), `detailed` (the type),
-`group` (the global group), `entailed` (ids, with blanks between). Without these they have no value.
+They read these tags: `question` (its id), `balanced` ("balanced" or ""), `detailed` (the type),
+`group` (the global group), and `entailed` (ids separated by spaces). Without them, they have no
+value.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from snellen.stats import Estimate
 
 TAGS = ("question", "balanced", "detailed", "group", "entailed")
 COMMON = ("color", "material", "shape")
-"""What is valid, and plausible, where a question asks for a common attribute: L248-L249."""
+"""The valid and plausible answers to questions about a common attribute: L248-L249."""
 
 Choices = Mapping[str, Mapping[str, Sequence[str]]]
 
@@ -33,9 +34,9 @@ def belonging(
 
         m = 1/n · Σ_q [answer_q in C_q]
 
-    In [0, 1]; higher is better. `choices` gives C by question and kind, None where their `file` is
-    not there: the authors' script then says 0 %. Source: L246-L251, L405-L416. The interval is that
-    of `stats.mean`.
+    In [0, 1]; higher is better. `choices` returns C by question and kind, or None if their `file`
+    is missing; the authors' script then reports 0 %. Source: L246-L251, L405-L416. The interval is
+    that of `stats.mean`.
 
     """
 
@@ -64,16 +65,17 @@ def belonging(
 
 @metric(better="higher", unit="fraction")
 def consistency(columns: Columns) -> Estimate:
-    """The accuracy on what follows from an answer, averaged over right answers.
+    """The accuracy on the questions that a right answer entails, averaged over right answers.
 
         m = 1/|Q| · Σ_{q in Q} 1/|E_q| · Σ_{e in E_q} [e is right]
 
-    Q are the balanced questions that are right and entail others, E_q those others without q. In
-    [0, 1]; higher is better. Hudson and Manning 2019, https://arxiv.org/abs/1902.09506, section
-    4.4; source L257-L270. It needs the answers to all questions, the balanced and the others. The
-    interval is that of `stats.mean`: an image's questions entail each other.
+    Q are the balanced questions that are answered right and entail others; E_q are the entailed
+    questions without q. In [0, 1]; higher is better. Hudson and Manning 2019,
+    https://arxiv.org/abs/1902.09506, section 4.4; source L257-L270. It needs the answers to all
+    questions, balanced or not. The interval is that of `stats.mean`, since the questions of an
+    image entail each other.
 
-    The first question is right; of the two that follow from it one is:
+    The first question is right, and so is one of the two that it entails:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -119,18 +121,18 @@ def consistency(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="chi-square")
 def distribution(columns: Columns) -> Estimate:
-    """How far the answers to each group of questions are from the right ones' distribution.
+    """The distance of the answers' distribution in each group from that of the right answers.
 
         D = 1/100 · Σ_g n_g · χ²_g / Σ_g n_g        χ²_g = Σ_a (o_ga - e_ga)² / e_ga
 
-    e counts the questions of group g whose right answer is a, o those that a was said to, n_g the
-    group's questions; answers that are right nowhere in a group count for nothing. 0 and above;
-    lower is better. Source: L359-L378, L423-L434.
+    In group g, e_ga questions have the right answer a, and o_ga were answered with a. The group has
+    n_g questions. Answers that are never right in a group are ignored. 0 or more; lower is better.
+    Source: L359-L378, L423-L434.
 
-    It has no interval: χ² grows with the number of questions, and that of questions drawn again is
-    larger than the sample's, by what drawing adds.
+    It has no interval: χ² grows with the number of questions, and resampling adds variance, so that
+    the χ² of a resample is larger than the sample's.
 
-    Twice red was right and is said once: (1 - 2)² / 2, by 100:
+    Red is right twice and is answered once: (1 - 2)² / 2, divided by 100:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -169,7 +171,7 @@ def distribution(columns: Columns) -> Estimate:
 
 
 def _lacking(columns: Columns, *tags: str) -> Estimate | None:
-    """No value, since a tag is not there; None where all are."""
+    """An estimate without a value if a tag is missing; None if all are there."""
     missing = [tag for tag in tags if tag not in columns.tags]
     reason = f"it needs the tag {missing[0]} of each question" if missing else ""
     return Estimate(value=None, n=0, reason=reason) if missing else None

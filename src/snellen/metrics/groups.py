@@ -1,4 +1,4 @@
-"""Metrics of questions that count together: both about an image, all about a figure."""
+"""Metrics of questions that are scored as a group, such as all questions about a figure."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ class Groups(NamedTuple):
     size: NDArray[np.intp]
     """The number of its questions."""
     all_right: NDArray[np.float64]
-    """The share of all combinations of one reply per question with all of them right; without
-    repeats 0 or 1."""
+    """The share of combinations of one reply per question in which all are right; 0 or 1 without
+    repeats."""
     none_right: NDArray[np.float64]
-    """The same with none of them right."""
+    """The share of combinations in which none is right."""
     right: NDArray[np.float64]
     """The mean share of right questions."""
 
 
 def groups(columns: Columns, by: str, question_tag: str) -> Groups:
-    """The groups in which questions share a cluster and their tag `by`; the tag `each` tells the
-    questions of a group apart, whose repeats share it. A group with a question that is unscored in
-    all its repeats is left out: nobody knows whether all of it is right.
+    """Group questions by their cluster and their tag `by`. The tag `each` identifies a question
+    within its group; its repeats share it. A group with a question that is unscored in all repeats
+    is left out, since it is unknown whether all its questions are right.
 
     Raises:
         ValueError: the scoring gives no score to single samples.
@@ -82,13 +82,14 @@ def share_of_groups(
     share: Share = "all right",
     where: Mapping[str, Collection[str]] | None = None,
 ) -> Metric:
-    """The share of groups (see `groups`) with all questions right, none, or some but not all; or
-    their mean share of right questions. In [0, 1]; higher is better where right ones are counted.
+    """The share of groups (see `groups`) with all questions right, with none right, or with some
+    but not all; or the groups' mean share of right questions. In [0, 1]; higher is better if right
+    questions are counted.
 
-    `where` takes the rows whose tags are among those named. `n` counts groups. With repeats it is
-    the share that combinations of one reply a question have. The interval draws clusters again.
+    `where` keeps only rows with one of the named tags. `n` counts groups. With repeats, the value
+    is the mean over combinations of one reply per question. The interval resamples clusters.
 
-    Two questions to each of two figures, of which one has both right:
+    Of two figures with two questions each, one has both right:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -130,6 +131,6 @@ def share_of_groups(
 
 
 def is_single_category(columns: Columns, tag: str) -> bool:
-    """Whether these are the rows of one category alone, where there are several."""
+    """Whether all these rows are of one category, although there are several."""
     codes = columns.tags[tag].codes
     return bool(columns.n and len(columns.tags[tag].names) > 1 and (codes == codes[0]).all())

@@ -1,4 +1,4 @@
-"""A metric of some of the rows alone."""
+"""A metric restricted to some of the rows."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from snellen.stats import Estimate
 
 
 def only_tagged(metric: Compute, tag: str, names: Collection[str]) -> Metric:
-    """A metric of the rows alone whose tag is one of the names: of what the authors' code keeps.
+    """A metric restricted to the rows whose tag is one of the names, for example to those that the
+    authors' code keeps.
 
-    Its range, unit, direction and interval are the metric's; `n` counts those rows.
+    Its range, unit, direction, and interval are those of the metric. `n` counts the kept rows.
 
-    One of the two that are kept is right:
+    Of the two rows that are kept, one is right:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category, mean
@@ -29,7 +30,7 @@ def only_tagged(metric: Compute, tag: str, names: Collection[str]) -> Metric:
     (0.5, 2)
 
     Raises:
-        ValueError: when called, if there is no such tag; names those that there are.
+        ValueError: when called, if the tag does not exist. The message lists the tags that exist.
     """
 
     def part(columns: Columns) -> Estimate:

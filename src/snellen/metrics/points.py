@@ -1,4 +1,4 @@
-"""Points: right answers counted, where a table of results prints their number."""
+"""Points: the number of right answers, for result tables that print it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from snellen.stats import Estimate
 
 @metric(better="higher", unit="points")
 def points(columns: Columns) -> Estimate:
-    """How many questions are right: `mean` times the number of questions. Higher is better.
+    """The number of right questions: `mean` times the number of questions. Higher is better.
 
-    A question that was asked several times counts once, with the mean of its scores: questions are
-    told apart by cluster, target and references, so two about one picture need different answers.
+    A question that was asked several times counts once, with its mean score. Questions are
+    identified by cluster, target, and references, so two about one picture need different answers.
     The interval is that of `mean`, times the number of questions.
 
     Three of four right:

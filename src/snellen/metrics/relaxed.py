@@ -1,4 +1,4 @@
-"""Relaxed accuracy: numbers within five per cent, other answers to the letter."""
+"""Relaxed accuracy: numbers may be off by 5 %; other answers must match exactly."""
 
 
 def relaxed_accuracy(answer: str, target: str) -> float:
@@ -9,13 +9,13 @@ def relaxed_accuracy(answer: str, target: str) -> float:
     Methani et al. 2020, https://arxiv.org/abs/1909.00997, and Masry et al. 2022,
     https://arxiv.org/abs/2203.10244, section 5.1, as
     google-research/pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L81-L119
-    has it. Of that code are these, too:
+    computes it. These details follow that code:
 
-    - numbers are what Python's float() reads ("1e3", "1_000", " 5 ", not "1,000" or "$5"), and with
-      per cent signs at the end a hundredth of that: "20%" is "0.2", and not "20".
-    - a target of zero, or one that is no number, asks for the same text but for capitals; blanks
-      count there: "0.0" is not "0".
-    - a year is a number: any within a hundred years of 2010 will do.
+    - Numbers are read by Python's float() ("1e3", "1_000", " 5 ", not "1,000" or "$5"). Trailing
+      percent signs divide by 100: "20%" equals "0.2", not "20".
+    - For a target that is zero or not a number, the text must be the same except for case. Spaces
+      count, and "0.0" is not "0".
+    - A year is a number: any within a hundred years of 2010 matches it.
 
     >>> relaxed_accuracy("104.9", "100"), relaxed_accuracy("Yes", "yes")
     (1.0, 1.0)

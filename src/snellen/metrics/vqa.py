@@ -1,4 +1,4 @@
-"""VQA accuracy: how many of ten people gave an answer, each of them left out in turn."""
+"""VQA accuracy: how many of ten people gave an answer, with each person left out in turn."""
 
 from collections.abc import Callable, Collection, Sequence
 
@@ -11,14 +11,14 @@ from snellen.text.vqa import (
 )
 
 LONGEST_KEPT = 80
-"""Characters of an answer that is likely to come again; longer ones are not kept."""
+"""Characters of an answer that is likely to occur again; longer ones are not cached."""
 MOST_KEPT = 1 << 17
 NOBODY = "an answer is scored by those of people, and there are none"
 
 
 class _RuleCache(dict[str, str]):
-    """What a rule makes of single texts: most answers come again and again. The commonest come
-    early, so that once there are `MOST_KEPT` no other needs to be kept."""
+    """A cache of normalized texts, since most answers occur many times. The most common ones occur
+    early, so that nothing is added beyond `MOST_KEPT` entries."""
 
     def __init__(self, rule: Callable[[str], str]) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class _RuleCache(dict[str, str]):
         return normalized
 
     def references(self, texts: Collection[str]) -> list[str]:
-        # Several scorings ask for one sample's, one after the other; a tuple stays as it is.
+        # Several scorings ask for the references of one sample in turn; tuples are not copied.
         last, normalized = self._last
         if texts is last:
             return normalized
@@ -54,19 +54,20 @@ _UNPUNCTUATED = _RuleCache(without_punctuation)
 
 
 def vqa_accuracy(answer: str, references: Sequence[str]) -> float:
-    """VQA's accuracy of an answer, given those of (usually ten) people.
+    """The VQA accuracy of an answer, given those of people, usually ten.
 
         s = 1/n · Σ_i min(1, m_i / 3)        m_i: how many of the other n - 1 gave the answer
 
-    Of ten, 1, 2, 3 and 4 or more make 0.3, 0.6, 0.9 and 1: not the papers' min(1, m/3), Antol et
-    al. 2015, https://arxiv.org/abs/1505.00468, section 3. In [0, 1]; higher is better. Source:
+    With ten people, 1, 2, 3, and 4 or more matches give 0.3, 0.6, 0.9, and 1. The paper's formula,
+    min(1, m/3), differs (Antol et al. 2015, https://arxiv.org/abs/1505.00468, section 3). In
+    [0, 1]; higher is better. Source:
     GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
     PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L112.
 
-    Quirk: answers are normalized only where people differ, so that "Red" is not what all ten call
-    "red". Where ours differs: people are told apart by their place, the authors' by `answer_id`;
-    without these nobody is left out but all who gave the same answer, and what all ten say is
-    worth nothing.
+    Quirk: answers are normalized only if people disagree, so "Red" is wrong if all ten answered
+    "red". One difference: people are identified by position, in the authors' code by `answer_id`.
+    Without these ids, that code leaves out everyone who gave the same answer, and an answer that
+    all ten gave scores 0.
 
     >>> vqa_accuracy("The cat.", ["cat"] * 3 + ["dog"] * 7)
     0.9
@@ -86,7 +87,7 @@ def vqa_accuracy(answer: str, references: Sequence[str]) -> float:
 
 
 def vqa_accuracy_always(answer: str, references: Sequence[str]) -> float:
-    """`vqa_accuracy` where answers are normalized even if all people agree, as lmms-eval has it.
+    """`vqa_accuracy` as lmms-eval computes it: answers are normalized even if all people agree.
 
     Source: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
     lmms_eval/tasks/vqav2/utils.py#L21-L42.
@@ -102,10 +103,10 @@ def vqa_accuracy_always(answer: str, references: Sequence[str]) -> float:
 
 
 def vqa_accuracy_lavis(answer: str, references: Sequence[str]) -> float:
-    """`vqa_accuracy` as LAVIS has it: the answer is always normalized, references lose only
-    punctuation, and that only where they differ.
+    """`vqa_accuracy` as LAVIS computes it: the answer is always normalized; references lose only
+    punctuation, and only if they differ.
 
-    A reference such as "the cat", "Cat" or "two" is thus out of reach.
+    A reference such as "the cat", "Cat", or "two" can therefore never be matched.
 
     Source: salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:
     lavis/common/vqa_tools/vqa_eval.py#L210-L231.
@@ -123,11 +124,11 @@ def vqa_accuracy_lavis(answer: str, references: Sequence[str]) -> float:
 
 
 def vqa_accuracy_mmpretrain(answer: str, references: Sequence[str]) -> float:
-    """The share of people who gave the answer, 0.3 being enough; all is always normalized.
+    """The share of people who gave the answer, where 0.3 suffices. All texts are normalized.
 
         s = min(1, m / n / 0.3)
 
-    Of ten, 1, 2 and 3 or more make 1/3, 2/3 and 1. Source:
+    With ten people, 1, 2, and 3 or more matches give 1/3, 2/3, and 1. Source:
     open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90:
     mmpretrain/evaluation/metrics/vqa.py#L242-L268.
 
@@ -144,8 +145,8 @@ def vqa_accuracy_mmpretrain(answer: str, references: Sequence[str]) -> float:
 
 
 def textvqa_accuracy(answer: str, references: Sequence[str]) -> float:
-    """TextVQA's accuracy of an answer: `vqa_accuracy`, with mmf's normalizer for all answers, also
-    where all people agree.
+    """TextVQA's accuracy of an answer: `vqa_accuracy` with mmf's normalizer for all answers, even
+    if all people agree.
 
     In [0, 1]; higher is better. Source: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
     llava/eval/m4c_evaluator.py#L225-L257, as in mmf, which asks for exactly ten people.
@@ -161,8 +162,8 @@ def textvqa_accuracy(answer: str, references: Sequence[str]) -> float:
 
 
 def stvqa_accuracy(answer: str, references: Sequence[str]) -> float:
-    """ST-VQA's accuracy of an answer: 1 if it is one of the references, all normalized as mmf
-    does TextVQA's, else 0.
+    """ST-VQA's accuracy of an answer: 1 if it is one of the references, else 0. All texts are
+    normalized as mmf does for TextVQA.
 
     Source: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
     llava/eval/m4c_evaluator.py#L260-L273.
@@ -178,7 +179,7 @@ def stvqa_accuracy(answer: str, references: Sequence[str]) -> float:
 
 
 def textvqa_accuracy_vlmevalkit(answer: str, references: Sequence[str]) -> float:
-    """`vqa_accuracy` with VLMEvalKit's normalizer for all answers, also where all people agree.
+    """`vqa_accuracy` with VLMEvalKit's normalizer for all answers, even if all people agree.
 
     Source: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
     vlmeval/dataset/utils/vqa_eval.py#L257-L270.
@@ -194,7 +195,7 @@ def textvqa_accuracy_vlmevalkit(answer: str, references: Sequence[str]) -> float
 
 
 def _check_texts(answer: object, references: object) -> None:
-    # One text would be taken for people of a letter each.
+    # A single text would be read as people who answered one letter each.
     if isinstance(references, str):
         raise TypeError(f"references is a list of answers, not one text: [{references!r}]")
     if not isinstance(answer, str):
@@ -202,7 +203,7 @@ def _check_texts(answer: object, references: object) -> None:
 
 
 def _others_share(matches: int, people: int) -> float:
-    """The mean over people of min(1, how many others match / 3), where so many match in all."""
+    """The mean over people of min(1, others that match / 3), from the number of all matches."""
     if not people:
         raise ValueError(NOBODY)
     thirds = matches * min(matches - 1, 3) + (people - matches) * min(matches, 3)

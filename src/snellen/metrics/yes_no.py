@@ -1,4 +1,4 @@
-"""Metrics of yes and no: how often a model says yes, and how often it is right to."""
+"""Metrics of yes/no questions: how often a model says yes, and how often yes is right."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Counts = NDArray[np.float64]
-    """For R sets (R,), or for each of their categories (R, C)."""
+    """The metric of R sets, (R,), or of each of their categories, (R, C)."""
     Of = Callable[[Counts, Counts, Counts, Counts], Counts]
 
 YES = "yes"
@@ -25,10 +25,10 @@ YES = "yes"
 
 @metric(better="higher", unit="fraction")
 def precision(columns: Columns, *, otherwise: float = math.nan) -> Estimate:
-    """How often yes is right: rows where yes was said and is right, by those where it was said.
+    """The precision of yes: of the rows where yes was said, the share where yes is right.
 
-    In [0, 1]; higher is better. `otherwise` is its value where yes is never said (nan: it has none,
-    with the reason). The interval is a bootstrap over clusters. Of two times yes one is right:
+    In [0, 1]; higher is better. `otherwise` is the value if yes is never said; nan means no value,
+    with the reason. The interval is a bootstrap over clusters. Yes is said twice and right once:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -46,11 +46,11 @@ def precision(columns: Columns, *, otherwise: float = math.nan) -> Estimate:
 def recall(
     columns: Columns, *, otherwise: float = math.nan, answered_only: bool = False
 ) -> Estimate:
-    """How often yes is said where it is right. In [0, 1]; higher is better.
+    """The recall of yes: of the rows where yes is right, the share where it was said. In [0, 1];
+    higher is better.
 
-    A row without an answer counts as one where yes was not said; `answered_only` leaves it out.
-    `otherwise` and the interval are as those of `precision`, and so are its rows, of which three
-    have yes for the right answer:
+    A row without an answer counts as not yes; `answered_only` leaves it out. `otherwise` and the
+    interval are those of `precision`. In the same rows, yes is right three times:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -67,13 +67,13 @@ def recall(
 
 @metric(better="higher", unit="fraction")
 def f1(columns: Columns, *, otherwise: float = math.nan, answered_only: bool = False) -> Estimate:
-    """The harmonic mean of precision and recall, where yes is what is looked for.
+    """The harmonic mean of the precision and the recall of yes.
 
         F1 = 2 · both / (said + right)
 
-    `both`: rows where yes was said and is right; `said`, `right`: where it was said, is right. In
-    [0, 1]; higher is better. It is 0 where precision and recall are 0, and their mean would divide
-    by zero. `otherwise` is its value where yes is never said nor right, `answered_only` as in
+    `said` counts the rows where yes was said, `right` those where it is right, and `both` those
+    where it was said and is right. In [0, 1]; higher is better. It is 0 if precision and recall are
+    0. `otherwise` is the value if yes is neither said nor right; `answered_only` is that of
     `recall`. The interval is a bootstrap over clusters.
     """
     return _of(columns, partial(_f1, otherwise=otherwise), answered_only=answered_only)
@@ -81,7 +81,8 @@ def f1(columns: Columns, *, otherwise: float = math.nan, answered_only: bool = F
 
 @metric(better=None, unit="fraction")
 def yes_ratio(columns: Columns) -> Estimate:
-    """The share of rows where yes was said. In [0, 1]; best is what is right, often a half."""
+    """The share of rows where yes was said. In [0, 1]; the best value is the share where yes is
+    right, often 1/2."""
     import numpy as np
 
     return stats.mean(_yes_replies(columns).astype(np.float64), columns.cluster, columns.weight)
@@ -94,13 +95,13 @@ def mean_over(
     otherwise: float = math.nan,
     answered_only: bool = False,
 ) -> Metric:
-    """The mean over a tag's categories of their `f1` or `accuracy`; every category counts the same.
+    """The mean of the `f1` or `accuracy` of a tag's categories, all with the same weight.
 
         M = 1/C · Σ_c m_c
 
-    One metric over sets whose images are the same: its interval draws images again, in all sets at
-    once. Of a single category of several it has no value (n = 0): that is the category's own.
-    In [0, 1]; higher is better.
+    It is for sets that share their images: the interval resamples images in all sets at once. For
+    one of several categories it has no value (n = 0), since that would be the category's own
+    metric. In [0, 1]; higher is better.
     """
     single: Of = partial(_f1, otherwise=otherwise) if of == "f1" else _accuracy
 
@@ -146,8 +147,8 @@ def _sums(
     answered_only: bool,
     scores: bool = False,
 ) -> Counts:
-    """For each cluster, both, said, right and n (see `f1`) of each category: (G, 4 C). `scores` has
-    the scores instead of both."""
+    """For each cluster: `both`, `said`, `right`, and n (see `f1`) of each category, (G, 4 C). With
+    `scores`, the sums of scores replace `both`."""
     import numpy as np
 
     yes_replies, right = _yes_replies(columns), columns.target == YES
@@ -175,10 +176,10 @@ def _sums(
 
 
 def _yes_replies(columns: Columns) -> NDArray[np.bool_]:
-    """Where yes was said (n,).
+    """A mask (n,) of the rows where yes was said.
 
-    For the bounds of an incomplete result, a row without a reply whose score is 1 said what is
-    right, and one that is assumed to be wrong said the other word.
+    For the bounds of an incomplete result, a row without a reply is taken to have said the right
+    word if its score is 1, and the other word if it is assumed to be wrong.
     """
     import numpy as np
 

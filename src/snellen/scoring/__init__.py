@@ -1,4 +1,4 @@
-"""Scores stored replies; judges are the only models that it asks.
+"""Scores stored replies. It asks no model except judges.
 
 It reads a run folder or a file of predictions and returns a report: the metrics of every scoring
 with their intervals, and the outcome of every reply. May import core, stores, metrics, and

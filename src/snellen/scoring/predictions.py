@@ -70,8 +70,8 @@ class Predicted:
         benchmark, replies = self.benchmark, self.replies
         if benchmark.procedure.conversation.by_turn is not None:
             raise UsageError(
-                f"{benchmark.name} has conversations of several turns, whose replies are scored in "
-                "a run's folder alone: a file of predictions does not say which turn a reply is to."
+                f"{benchmark.name} has conversations of several turns, which are scored "
+                "only from a run's folder: a file of predictions does not name a reply's turn."
             )
         compared = _QuestionComparison(self.questions)
         lines = {name: index for index, name in enumerate(replies)}
@@ -83,7 +83,7 @@ class Predicted:
             if sample.id in seen:
                 raise DataError(
                     f"{benchmark.name}: two rows of {benchmark.data.where} have the id "
-                    f"{sample.id!r}: nobody knows which one a reply is to."
+                    f"{sample.id!r}, so it is unknown which one a reply answers."
                 )
             seen.add(sample.id)
             compared.compare(sample)

@@ -103,7 +103,7 @@ def score_predictions(
     that form; its readings and tags are used.
 
     Raises:
-        DataError: no id of the replies is one of the benchmark's, or too many questions are others.
+        DataError: no id of the replies is one of the benchmark's, or too many questions differ.
         UsageError: there is no scoring of that name, or each turn is scored.
     """
     predicted = Predicted(

@@ -51,7 +51,7 @@ class Scorer:
 
     @property
     def headline(self) -> str | None:
-        """The first scoring, None where no scoring reads what was asked for."""
+        """The first scoring; None if no scoring reads what was asked for."""
         return self.names[0] if self.names else None
 
     def scores(self, sample: Sample, reply: Reply) -> dict[str, float | None]:
@@ -93,7 +93,7 @@ class Scorer:
         if scored.sample.hidden:
             return Finding(nothing, "no-target", None)
         if scored.state == "refused":
-            # For a user's own distance, 0 would be the best score, so the reply is in no mean.
+            # For a user's own distance, 0 would be the best score, so no mean includes the reply.
             wrong = scoring.zero_is_wrong
         else:
             default = scoring.missing if scored.state == "absent" else "excluded"

@@ -41,8 +41,8 @@ class Collector(Protocol):
 class ScoreTable:
     """A row for each (sample, repeat, turn) with the findings of each scoring.
 
-    Of several rows with one key the last counts, but a failure never replaces a reply. Rows may
-    come in any order, until `sort` puts them into the benchmark's.
+    If several rows have one key, the last counts, but a failure never replaces a reply. Rows may
+    come in any order; `sort` puts them into the benchmark's.
     """
 
     def __init__(self, scorer: Scorer, collectors: Sequence[Collector] = ()) -> None:
@@ -126,7 +126,7 @@ class ScoreTable:
                 column.reorder(rows)
 
     def _latest(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Of the rows with one key the last with a reply, or the last if none has one."""
+        """For each key, the last row with a reply, or the last row if none has one."""
         import numpy as np
 
         positions, ids = self._positions.values, self._ids.values
@@ -139,7 +139,7 @@ class ScoreTable:
         return np.array([*latest.values()], dtype=np.intp)
 
     def numbered(self, replies: Iterable[Scored]) -> Iterator[tuple[int, Scored]]:
-        """Replies of the sorted table, read again in any order, each with its row's number.
+        """Replies of the sorted table, read again in any order, each with its row number.
 
         Raises:
             ValueError: a reply has no row.
@@ -239,7 +239,7 @@ class ScoreTable:
         return bool(self._references.data)
 
     def shared_columns(self) -> Columns:
-        """The columns that are the same under each scoring; answers and states stand for others."""
+        """The columns that are the same under each scoring. Answers and states are placeholders."""
         import numpy as np
 
         targets = self.targets.values
@@ -344,7 +344,7 @@ class FindingColumns:
         return {state: n for state, n in counts.items() if n}
 
     def by_slot(self) -> list[FindingColumns]:
-        """The columns as each judge's verdicts alone make them; none where there is one judge."""
+        """The columns by each judge's verdicts alone; empty if there is one judge."""
         slots = [] if self.slots is None else self.slots.data
         most = max(map(len, slots), default=0)
         return [self._of_slot(number) for number in range(most)] if most > 1 else []
@@ -381,7 +381,7 @@ class FindingColumns:
         return columns
 
     def _finding(self, row: int) -> Finding:
-        """A row that rules decided, without the rule's name."""
+        """A row that was decided by rules, without the rule's name."""
         score = self.scores.data[row] if self._has_score.data[row] else None
         parts = {name: values.data[row] for name, values in self._parts.items()}
         return Finding(NO_READING, READING_STATES[self.states.data[row]], score, parts=parts)

@@ -140,8 +140,8 @@ def _averaged(parts: Sequence[MetricReport]) -> MetricReport:
 def _interval(
     parts: Sequence[MetricReport], value: float, error: float, spread: float
 ) -> tuple[float, float] | None:
-    """The mean of the slots' intervals, its arms as much longer as the spread makes the error; none
-    where a slot has none for another reason than that its replies are all alike."""
+    """The mean of the slots' intervals, widened by the same factor as the error by the spread; none
+    if a slot has none for a reason other than that all its replies are alike."""
     intervals = [part.ci95 for part in parts if part.ci95 is not None]
     if len(intervals) < len(parts):
         return None
