@@ -206,7 +206,7 @@ def test_verdicts_that_are_there_are_measured_without_asking_anybody(
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ('{"format":0,"sample":', "holds no labels: Input data was truncated. Give them again"),
+        ('{"format":0,"sample":', "holds no labels: Input data was truncated. Pass them again"),
         ('{"format":99,"sample":"q1","label":1.0}', "is of format 99"),
     ],
 )

@@ -235,8 +235,8 @@ def test_a_store_that_is_gone_for_a_while_stops_no_run(
         time.sleep(0.05)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2
-    assert "The run goes on, and what it stores waits in its mirror." in err
-    assert "Nothing is lost: all of the run is in its mirror on this machine" in err
+    assert "The run continues, and its replies wait in its mirror." in err
+    assert "Nothing is lost: the whole run is in its mirror on this machine" in err
     assert len(keys_on(bucket)) < N
 
     proxy.gone = False
@@ -277,7 +277,7 @@ def test_without_the_extra_it_says_how_to_install_it(
 def test_a_secret_in_an_address_is_not_repeated(bucket: Bucket, there: Snellen) -> None:
     done = there("report", f"s3://who:hunter2@{bucket.name}/r")
     assert done.code == 2
-    assert "hunter2" not in done.err and "leave that out" in done.err
+    assert "hunter2" not in done.err and "remove it" in done.err
 
 
 def test_no_key_reaches_a_file(bucket: Bucket, work: Path, there: Snellen) -> None:

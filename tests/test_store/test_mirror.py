@@ -52,7 +52,7 @@ def test_a_path_that_lost_a_slash_is_the_address(tmp_path: Path) -> None:
         ("s3://b/a\nb", "s3://b/a\nb: 'a\\nb' cannot be a folder's name."),
         (
             "s3://KEY:SECRET@b/x",
-            "a s3:// address holds a key or a name before an @: leave that out. s3fs finds "
+            "a s3:// address contains a key or a name before an @: remove it. s3fs finds "
             "credentials in the environment and in its profile files.",
         ),
     ],

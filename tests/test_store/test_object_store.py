@@ -280,7 +280,7 @@ def test_a_holder_that_was_thought_dead_stops(
     sleeper = run_at(url, tmp_path / "a")
     awake = locks.RemoteLock._renew
     monkeypatch.setattr(locks.RemoteLock, "_renew", lambda self: None)
-    with pytest.raises(StoreError, match="has taken this run over"), sleeper.folder.lock():
+    with pytest.raises(StoreError, match="has taken over this run"), sleeper.folder.lock():
         sleeper.put_manifest({})
         answer(sleeper, "s0", "asleep")
         other = run_at(url, tmp_path / "b")
@@ -408,8 +408,8 @@ def test_a_bucket_that_is_not_there_is_said(bucket: Bucket, tmp_path: Path) -> N
     with pytest.raises(StoreError) as caught:
         pull(run.path)
     assert str(caught.value) == (
-        "s3://no-such-bucket/r cannot be listed: The specified bucket does not exist. Is the "
-        "bucket's name right? It must be there: none is made."
+        "s3://no-such-bucket/r cannot be listed: The specified bucket does not exist. Check "
+        "the bucket's name. It must exist: Snellen creates no buckets."
     )
 
 
@@ -550,10 +550,10 @@ def test_a_holder_that_was_thought_dead_replaces_no_file(
     with awake.folder.lock():
         awake.folder.put_atomic("report.json", b"new")
 
-    with pytest.raises(StoreError, match="has taken this run over"):
+    with pytest.raises(StoreError, match="has taken over this run"):
         lock._send_once()
     assert bucket.get("r/report.json") == b"new"
-    with pytest.raises(StoreError, match="has taken this run over"):
+    with pytest.raises(StoreError, match="has taken over this run"):
         lock.__exit__(None, None, None)
 
 
@@ -566,7 +566,7 @@ def test_a_holder_whose_lock_passed_through_other_hands_stops(
         with run_at(url, tmp_path / machine).folder.lock():
             pass
     assert [key for key in bucket.objects() if "lock" in key] == ["r/lock-3.json"]
-    with pytest.raises(StoreError, match="another process has taken this run over"):
+    with pytest.raises(StoreError, match="another process has taken over this run"):
         lock.__exit__(None, None, None)
     assert [key for key in bucket.objects() if "lock" in key] == ["r/lock-3.json"]
 
@@ -706,6 +706,6 @@ def test_lines_that_never_reached_a_run_that_was_begun_anew_are_set_aside(
     assert texts(run_at(url, tmp_path / "a")) == {"s0": "sent"}
     kept = [path.read_text() for path in killed.path.glob("replies-1000001.jsonl.*.kept")]
     assert len(kept) == 1 and "never sent" in kept[0]
-    assert "replies-1000001.jsonl has other lines than here" in capsys.readouterr().err
+    assert "replies-1000001.jsonl has other lines than its mirror" in capsys.readouterr().err
     assert [*texts(run_at(url, tmp_path / "a"))] == ["s0"]
     assert capsys.readouterr().err == ""

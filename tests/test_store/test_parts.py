@@ -159,5 +159,5 @@ def test_a_part_needs_a_manifest_a_number_and_a_local_folder(tmp_path: Path) -> 
         Run(tmp_path).part(0)
     on_a_store = mirror("s3://bucket/run", tmp_path)
     assert on_a_store is not None
-    with pytest.raises(StoreError, match="to a local folder alone"):
+    with pytest.raises(StoreError, match="parts of a run need a local folder"):
         Run(on_a_store).part(1)

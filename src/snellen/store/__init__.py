@@ -1,4 +1,4 @@
-"""A run's files, local and remote. Only this room opens them.
+"""Reads and writes a run's files, local and remote. No other room opens them.
 
 May import core and data.
 Start with `run_folder.py`, then `records.py`.

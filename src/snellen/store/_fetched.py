@@ -1,4 +1,4 @@
-"""Files of data on an object store, fetched to their mirror once and again where they changed."""
+"""Fetches data files from an object store to their mirror: once, and again when they change."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from snellen.store.folder import Folder, exclusive, store_error
 from snellen.store.remote import Object, Remote, in_parallel
 
 FETCHED = ".fetched.json"
-"""What was fetched into a folder, by the objects' names: their stamps."""
+"""The stamps of the objects that were fetched into a folder, by name."""
 MUTEX = ".fetched.lock"
 
 
 def fetch(path: Mirror, *, alone: bool = False) -> None:
-    """Bring the mirror of a folder, or of the folder that a file lies in, up to date with all that
-    lies below: rows name pictures relative to themselves. `alone` a file itself, and no folder.
-    What is gone from the store is removed: nothing but what was fetched may lie in the mirror.
+    """Update the mirror of a folder, or of a file's folder, with everything below it, since rows
+    name pictures by relative paths. With `alone`, only the file itself. Files that are gone from
+    the store are removed: the mirror may contain only what was fetched.
 
     Raises:
         StoreError: the store cannot be read, or the mirror not be written.
@@ -108,5 +108,5 @@ def _fetch_object(
     except OSError as error:
         raise store_error(target, "be written", error) from error
     finally:
-        with suppress(NotADirectoryError):  # the folder is a file, which has been said
+        with suppress(NotADirectoryError):  # the folder is a file, which was reported
             fresh.unlink(missing_ok=True)

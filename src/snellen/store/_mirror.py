@@ -8,18 +8,17 @@ from pathlib import Path, PosixPath
 from snellen.errors import UsageError
 
 SCHEMES = {"s3": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs"}
-"""How places on object stores begin, and the package that fsspec opens each with."""
+"""The prefixes of places on object stores, and the package with which fsspec opens each."""
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/+(.*)", re.DOTALL)
 _LONGEST = 255
-"""Bytes that file systems take for one name."""
+"""The number of bytes that file systems allow for one name."""
 
 
 class Mirror(PosixPath):
     """A file or folder on this machine that mirrors one on an object store.
 
-    It is opened as any path. Written into a message (`f"{path}"`) it is the place that it mirrors,
-    which is what its reader named; where both differ in what is to be done, `os.fspath` says which
-    file it is.
+    It is opened like any path. In a message (`f"{path}"`) it appears as the place that it mirrors,
+    which is what the user named. Where a message must name the local file, `os.fspath` gives it.
     """
 
     __slots__ = ()
@@ -29,7 +28,7 @@ class Mirror(PosixPath):
 
     @property
     def url(self) -> str | None:
-        """`s3://bucket/a/b` of `<folder>/s3:/bucket/a/b`; None of what lies above a bucket."""
+        """`s3://bucket/a/b` of `<folder>/s3:/bucket/a/b`; None for a path above a bucket."""
         for index, part in enumerate(self.parts[:-1]):
             if part.endswith(":") and part[:-1] in SCHEMES:
                 return f"{part}//{'/'.join(self.parts[index + 1 :])}"
@@ -37,11 +36,11 @@ class Mirror(PosixPath):
 
 
 def mirror(location: str | Path, folder: Path) -> Mirror | None:
-    """The mirror below `folder` of a place such as `s3://bucket/runs`; None where the location is
-    on this machine.
+    """The mirror below `folder` of a place such as `s3://bucket/runs`; None if the location is on
+    this machine.
 
     Raises:
-        UsageError: it begins as an address does, and is none that can be read.
+        UsageError: it looks like an address, but cannot be read.
     """
     if isinstance(location, Mirror):
         return location
@@ -56,7 +55,7 @@ def mirror(location: str | Path, folder: Path) -> Mirror | None:
         raise UsageError(f"{scheme}:// names no bucket: write {scheme}://BUCKET/FOLDER.")
     if "@" in parts[0]:
         raise UsageError(
-            f"a {scheme}:// address holds a key or a name before an @: leave that out. "
+            f"a {scheme}:// address contains a key or a name before an @: remove it. "
             f"{SCHEMES[scheme]} finds credentials in the environment and in its profile files."
         )
     for part in parts:
@@ -74,7 +73,7 @@ def is_address(location: str) -> bool:
 
 
 def is_name(part: str) -> bool:
-    """Whether a part of an object's name can be the name of a file here, as it stands."""
+    """Whether a part of an object's name can be used unchanged as a file name."""
     if part in ("", ".", "..") or any(ord(sign) < 32 for sign in part):
         return False
     try:

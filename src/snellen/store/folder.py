@@ -1,8 +1,8 @@
 """A folder of append-only files and small whole files, on a POSIX file system.
 
-One `write` a line, so that a killed process loses no line that it had appended; `flush` once a
-second, so that a power cut costs
-a second. A torn last line is cut off before the next append, and reported.
+Each line is one `write`, so that a killed process loses no line that it had appended. `flush` runs
+once a second, so that a power cut costs at most a second. A torn last line is reported and cut off
+before the next append.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from snellen.store._mirror import Mirror
 BLOCK = 1 << 20
 NO_LOCKS = "The file system has no locks: choose another folder with --out."
 HELD = Path("/proc/locks")
-"""Where Linux lists the locks that are held: `1: FLOCK ADVISORY WRITE 123 08:01:4711 0 EOF`."""
+"""The file in which Linux lists held locks: `1: FLOCK ADVISORY WRITE 123 08:01:4711 0 EOF`."""
 SEGMENT = re.compile(r"(\w+?)(?:\.part-(\d{5}))?(?:-(\d+))?\.jsonl")
 """A file of a journal: its stem, its part of the run, and its number."""
 
 
 def file_order(name: str) -> tuple[int, int]:
-    """Where a file stands among those of its journal: by its part, then by its number."""
+    """The position of a file among those of its journal: by its part, then by its number."""
     match = SEGMENT.fullmatch(name)
     assert match is not None, name
     return int(match[2] or 0), int(match[3] or 0)
 
 
 class Stamp(NamedTuple):
-    """The version of a file: a replaced or changed file has another."""
+    """The version of a file. It changes when the file is replaced or changed."""
 
     inode: int
-    """The number of the file in its file system."""
+    """The inode number of the file."""
     size: int
     """Its size in bytes."""
     changed: int
@@ -60,8 +60,8 @@ class _Elsewhere(Exception):
 class Folder:
     """One run's files. Opening it for reading changes nothing.
 
-    Reads the files of all parts of the run. Appends to those of one `part`, from 1 on, or with 0
-    to the files of a run that is not parted.
+    It reads the files of all parts of the run. It appends to the files of one `part`, numbered from
+    1, or with 0 to the files of a run without parts.
     """
 
     def __init__(self, root: Path, part: int = 0) -> None:
@@ -72,10 +72,10 @@ class Folder:
 
     @classmethod
     def create(cls, root: Path) -> Folder:
-        """The folder, made if it is not there.
+        """The folder, created if it does not exist.
 
         Raises:
-            StoreError: it cannot be made, or a file stands in its place.
+            StoreError: it cannot be created, or a file of that name exists.
         """
         try:
             root.mkdir(parents=True, exist_ok=True)
@@ -84,8 +84,8 @@ class Folder:
         return cls(root)
 
     def lock(self) -> Lock:
-        """Keeps every other process out until it is left (as a context manager); of a part, every
-        other process that writes this part or all of the run.
+        """Excludes every other process while this context manager is open. For a part, it excludes
+        every other process that writes this part or the whole run.
 
         Raises:
             StoreError: another process is writing here.
@@ -93,10 +93,10 @@ class Folder:
         return PartLock(self.root, self.part) if self.part else Lock(self.root / "lock")
 
     def append(self, name: str, line: bytes) -> int:
-        """Write one line (without its line end) at the end of a file; gives its offset.
+        """Append one line (without its line end) to a file, and return its offset.
 
         Raises:
-            StoreError: it cannot be written; what was written of it has been cut off again.
+            StoreError: it cannot be written. A part that was written has been cut off again.
         """
         file = self._appending.get(name)
         if file is None:
@@ -104,7 +104,7 @@ class Folder:
         return file.append(line)
 
     def segment(self, stem: str) -> str:
-        """The file of those `stem*.jsonl` to which lines are appended now."""
+        """The file among `stem*.jsonl` to which lines are now appended."""
         return f"{stem}.part-{self.part:05d}.jsonl" if self.part else f"{stem}.jsonl"
 
     def flush(self) -> None:
@@ -127,8 +127,8 @@ class Folder:
     def records(
         self, stem: str, since: Mapping[str, int] = MappingProxyType({})
     ) -> Iterator[tuple[str, int, bytes]]:
-        """(file, offset, line) of every whole line of `stem*.jsonl`, in order; a torn last line is
-        left out. Of files that `since` names, the lines from that offset on."""
+        """(file, offset, line) of every complete line of `stem*.jsonl`, in order. A torn last line
+        is left out. For files that `since` names, only the lines from that offset on."""
         for name in self.segments(stem):
             try:
                 with (self.root / name).open("rb", buffering=BLOCK) as file:
@@ -145,7 +145,7 @@ class Folder:
         return LineReader(self.root / name)
 
     def put_atomic(self, name: str, data: bytes | Iterable[bytes]) -> None:
-        """Write a whole file so that readers see the old one or the new one, never a part."""
+        """Replace a file atomically: readers see the old one or the new one, never a part."""
         path = self.root / name
         fresh = path.with_name(f".{name}.{os.getpid()}.new")
         chunks = iter([data] if isinstance(data, bytes) else data)
@@ -170,7 +170,7 @@ class Folder:
             fresh.unlink(missing_ok=True)
 
     def get(self, name: str) -> bytes | None:
-        """A whole file, or None where there is none."""
+        """The content of a file; None if it does not exist."""
         try:
             check_regular(self.root / name)
             return (self.root / name).read_bytes()
@@ -180,7 +180,7 @@ class Folder:
             raise store_error(self.root / name, "be read", error) from error
 
     def stamp(self, name: str) -> Stamp | None:
-        """Which file a name is now; None where there is none."""
+        """The version of the file that now has a name; None if there is none."""
         try:
             status = os.stat(self.root / name)
         except FileNotFoundError:
@@ -198,7 +198,7 @@ class Folder:
             raise store_error(self.root / name, "be read", error) from error
 
     def is_locked(self) -> bool | None:
-        """Whether a process has the lock, seen without taking it; None where the system does not
+        """Whether a process holds the lock, found without taking it; None if the system does not
         tell."""
         try:
             inode = os.stat(self.root / "lock").st_ino
@@ -228,7 +228,7 @@ class Folder:
 
 @cache
 def _shows_locks() -> bool:
-    """Whether this system lists the locks that are held: one that we take is in its list."""
+    """Whether this system lists the locks that are held, tested with a lock of our own."""
     try:
         with TemporaryFile() as file:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -238,7 +238,7 @@ def _shows_locks() -> bool:
 
 
 class Lock:
-    """An advisory lock that the system drops when its process dies."""
+    """An advisory lock that the system releases when its process dies."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -260,7 +260,7 @@ class Lock:
 
 
 class PartLock(Lock):
-    """The lock of one part of a run: the run's own lock is shared by those of its parts."""
+    """The lock of one part of a run. All parts share the lock of the run itself."""
 
     def __init__(self, root: Path, part: int) -> None:
         super().__init__(root / f"lock.part-{part:05d}")
@@ -374,7 +374,7 @@ class _Appending:
         return offset
 
     def sync(self) -> None:
-        with self._open:  # the number of a file that is closed may be another's by then
+        with self._open:  # by then, the number of a closed file may belong to another file
             size = self._size
             if size != self._synced and not self._closed:
                 try:
@@ -390,7 +390,7 @@ class _Appending:
 
 
 def exclusive(fd: int, path: Path) -> None:
-    """Wait until the lock of an open file is this process's."""
+    """Wait until this process has the lock of an open file."""
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
     except OSError as error:
@@ -423,10 +423,10 @@ def store_error(path: Path, what: str, error: OSError) -> StoreError:
         "lost.",
         errno.ENOLCK: NO_LOCKS,
         errno.ENOSYS: NO_LOCKS,
-        errno.EACCES: "You may not write there: choose another folder with --out, or mend its "
+        errno.EACCES: "You may not write there: choose another folder with --out, or fix its "
         "permissions.",
     }.get(error.errno or 0, "")
-    where = os.fspath(path)  # of a mirror the file here, which is what is to be mended
+    where = os.fspath(path)  # for a mirror, the local file, which is the one to fix
     if isinstance(path, Mirror):
         remedy = remedy.replace("folder with --out", "folder for mirrors with SNELLEN_MIRROR")
     return StoreError(f"{where} cannot {what}: {error.strerror}. {remedy}".rstrip())

@@ -1,4 +1,4 @@
-"""The number that each stored line and document has, and which numbers this version reads."""
+"""The format number of each stored line and document, and the numbers that this version reads."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import msgspec
 from snellen.errors import StoreError
 
 FORMAT = 0
-"""What is written where nothing of a later format is used."""
+"""The number that is written if nothing of a later format is used."""
 NEWEST = 1
-"""Raised when a line written now could be misread by the readers of yesterday. 1: steps, tool
+"""It is raised when earlier versions could misread a line that is written now. 1: steps, tool
 calls, parts of a run."""
 
 MAX_COUNT = 2**31
 Count = Annotated[int, msgspec.Meta(ge=0, lt=MAX_COUNT)]
 RowIndex = Annotated[int, msgspec.Meta(ge=0, lt=10**8)]
-"""A larger number is damage, and would take its size in memory."""
+"""A larger number is a sign of damage, and would need memory of that size."""
 FormatNumber = Annotated[int, msgspec.Meta(ge=0)]
 
 

@@ -1,4 +1,4 @@
-"""What a run is named by: its identity, the digest of it, and how two of them differ."""
+"""The identity of a run, the digest that names it, and the differences between two identities."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNSAFE = re.compile(r"[^A-Za-z0-9._+=-]+")
 LONGEST_NAME = 255
 """Bytes that file systems take for the name of a file or folder."""
 STEM = 240
-"""Of these, for a file's name before its ending, and what is behind that while it is written."""
+"""The part of these bytes for a file name's suffix and the temporary suffix while it is written."""
 
 
 def safe_name(name: str, *, room: int = LONGEST_NAME) -> str:
@@ -37,14 +37,14 @@ def safe_name(name: str, *, room: int = LONGEST_NAME) -> str:
 def identity_digest(identity: Mapping[str, Any]) -> str:
     """12 hex digits that name a run: BLAKE2b of its identity as sorted JSON.
 
-    What is None or empty does not count, so that a field which is added later, and is not used in
-    a run, leaves its name as it was.
+    Values that are None or empty do not count, so that a field that is added in a later version and
+    not used in a run does not change its name.
 
     >>> identity_digest({"a": 1}) == identity_digest({"a": 1, "b": {"c": None}})
     True
 
     Raises:
-        UsageError: it holds what JSON as it is stored here cannot, such as a number beyond 64 bits.
+        UsageError: it contains a value that cannot be stored, such as a number beyond 64 bits.
     """
     try:
         raw = orjson.dumps(_without_empty(identity), option=orjson.OPT_SORT_KEYS)
@@ -57,7 +57,7 @@ def identity_digest(identity: Mapping[str, Any]) -> str:
 
 
 def _without_empty(value: Any) -> Any:
-    """A value without what is None or empty in it."""
+    """A value without its None and empty parts."""
     if not isinstance(value, Mapping):
         return value
     parts = {name: _without_empty(part) for name, part in value.items()}
@@ -65,9 +65,9 @@ def _without_empty(value: Any) -> Any:
 
 
 def is_object_run(manifest: Mapping[str, Any]) -> bool:
-    """Whether a run's benchmark was a caller's Python object, which no manifest makes again.
+    """Whether a run's benchmark was a caller's Python object, which no manifest can rebuild.
 
-    Manifests of earlier versions do not say so; for them it is False.
+    Manifests of earlier versions do not say so; the result is then False.
     """
     return manifest.get("benchmark_object") is True
 
@@ -75,12 +75,11 @@ def is_object_run(manifest: Mapping[str, Any]) -> bool:
 def differing(
     identity: Mapping[str, Any], other: Mapping[str, Any], prefix: str = ""
 ) -> Iterator[tuple[str, Any, Any]]:
-    """The fields in which two identities differ, with what both have: `generation.max_tokens`, 64,
-    512."""
+    """The fields in which two identities differ, with both values: `generation.seed`, 0, 1."""
     for name in sorted({*identity, *other}):
         mine, theirs = identity.get(name), other.get(name)
         if isinstance(mine, dict | None) and isinstance(theirs, dict | None):
-            # Where there are no such fields, none of them is set.
+            # A missing group of fields means that none of them is set.
             yield from differing(mine or {}, theirs or {}, f"{prefix}{name}.")
         elif mine != theirs:
             yield f"{prefix}{name}", mine, theirs

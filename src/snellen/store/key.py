@@ -1,4 +1,4 @@
-"""What names a reply within a run."""
+"""The key that identifies a reply within a run."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from snellen.store.formats import MAX_COUNT
 class Key(tuple[Any, ...]):
     """(sample, repeat, turn, step) of one reply.
 
-    `turn` counts what the benchmark asks in a conversation, `step` the requests within a turn, as
-    of a model that uses tools: the reply to a turn is that to its last step. A key of step 0 is the
-    tuple of the other three, in files too, so that it equals those of earlier versions.
+    `turn` counts the benchmark's questions in a conversation. `step` counts the requests within a
+    turn, for example of a model that uses tools; the reply to a turn is the reply to its last step.
+    A key of step 0 is the tuple of the other three, in files too, and so equals those of earlier
+    versions.
 
     >>> Key("a", 0, 1) == ("a", 0, 1)
     True
@@ -35,7 +36,7 @@ class Key(tuple[Any, ...]):
         """The key of a list of three or four.
 
         Raises:
-            ValueError: it is none.
+            ValueError: it is not a key.
         """
         if type(parts) is cls:
             return parts
@@ -75,4 +76,4 @@ class Key(tuple[Any, ...]):
 
 
 AnyKey = Key | tuple[str, int, int]
-"""Where a key is looked up, a plain tuple does as well."""
+"""A plain tuple works as well for looking up a key."""

@@ -1,4 +1,4 @@
-"""Lines of a run's files to records and back: which lines are not records, and what is noted."""
+"""Decodes the lines of a run's files into records and encodes them, and notes damaged lines."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from snellen.store.records import (
 
 T = TypeVar("T", Question, ReplyRecord, ScoreRow, EventRecord, EndRecord)
 DAMAGED = (msgspec.DecodeError, RecursionError)
-"""What decoding raises for a line that is not a record."""
+"""The errors that decoding raises for a line that is not a record."""
 LISTED = 10
-"""Damaged lines of a file whose places are listed."""
+"""The number of damaged lines per file whose positions are listed."""
 
 
 class _Format(msgspec.Struct, frozen=True):
@@ -67,7 +67,7 @@ _ENCODER = msgspec.json.Encoder(enc_hook=_plain)
 
 
 def encode(record: msgspec.Struct) -> bytes:
-    """The line of a record, with the number of the least format that a reader must know."""
+    """The line of a record, with the lowest format number that a reader must know."""
     if isinstance(record, ReplyRecord | EndRecord | Question | ScoreRow):
         least = record.least_format
         if record.format < least:
@@ -108,7 +108,7 @@ class LineReading:
     def journal_line(
         self, line: bytes, name: str, offset: int
     ) -> ReplyRecord | EndRecord | Unknown | None:
-        """The record on a line of the journal. Any other line is noted and gives None."""
+        """The record on a line of the journal; None for any other line, which is noted."""
         try:
             return self._checked(REPLY, line, name)
         except DAMAGED as error:
@@ -125,7 +125,7 @@ class LineReading:
     def record(
         self, decoder: msgspec.json.Decoder[T], line: bytes, name: str, offset: int
     ) -> T | None:
-        """The record on a line. A line that is not a record is noted, and gives None.
+        """The record on a line; None for a line that is not a record, which is noted.
 
         Raises:
             StoreError: it is of a later format.
@@ -138,7 +138,7 @@ class LineReading:
             return None
 
     def record_if_any(self, decoder: msgspec.json.Decoder[T], line: bytes, name: str) -> T | None:
-        """The record on a line, where it is of this kind; nothing is noted.
+        """The record on a line if it is of this kind, else None; nothing is noted.
 
         Raises:
             StoreError: it is of a later format.
@@ -154,10 +154,10 @@ class LineReading:
     def certain_record(
         self, decoder: msgspec.json.Decoder[T], line: bytes, name: str, offset: int
     ) -> T:
-        """The record of a line that must be one.
+        """The record on a line that must be one.
 
         Raises:
-            StoreError: it is none.
+            StoreError: it is not a record.
         """
         try:
             return decoder.decode(line)

@@ -1,4 +1,4 @@
-"""What a run is: the manifest of its folder, checked as far as others rely on it."""
+"""Reads a run's manifest, and checks the fields that others rely on."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class SessionFields(msgspec.Struct, frozen=True):
     profile: dict[str, Any] = {}
     """The model's profile, without keys."""
     packages: dict[str, Any] = {}
-    """The versions of the packages that it used."""
+    """The versions of the packages that the process used."""
 
 
 class ManifestFields(msgspec.Struct, frozen=True):
-    """The fields of `manifest.json` that others rely on; there are more."""
+    """The fields of `manifest.json` that others rely on. The file has more."""
 
     format: FormatNumber
-    """The least format that a reader of this run must know."""
+    """The lowest format number that a reader of this run must know."""
     benchmark: str = ""
     """The benchmark's name."""
     benchmark_object: bool = False
@@ -49,7 +49,7 @@ class ManifestFields(msgspec.Struct, frozen=True):
     model: str = ""
     """The model's name."""
     identity: RunIdentity = RunIdentity()
-    """What names the run's folder."""
+    """The identity that names the run's folder."""
     data: str = ""
     """Where the rows were read from."""
     rows: Count = 0
@@ -59,7 +59,7 @@ class ManifestFields(msgspec.Struct, frozen=True):
     missing: str | None = None
     """How questions without a reply count; None for the default."""
     notes: list[str] = []
-    """What the reader of a report should know."""
+    """Notes for the reader of a report."""
     sessions: list[SessionFields] = []
     """The processes that asked its questions, in order."""
 
@@ -73,10 +73,10 @@ def command_on(verb: str, path: Path, manifest: Mapping[str, Any], *arguments: s
 
 
 def read_manifest(folder: Folder) -> dict[str, Any]:
-    """The manifest of a run's folder, all of it.
+    """The whole manifest of a run's folder.
 
     Raises:
-        StoreError: there is none, or it is not one that this version reads.
+        StoreError: there is none, or this version cannot read it.
     """
     path = folder.root
     if path.is_file():

@@ -1,8 +1,8 @@
-"""Runs on an object store: each has a mirror on this machine, where its files are read and written
-as any run's; what is written goes to the store beside that, and is fetched from there by others.
+"""Runs on an object store. Each has a mirror on this machine, whose files are read and written like
+those of any run. Everything that is written is also uploaded, and other machines fetch it.
 
-An object cannot grow. So the journal is cut into segments, and the newest is put again, whole,
-while it grows: readers see it as it was or as it is.
+Objects cannot be appended to. The journal is therefore split into segments, and the newest segment
+is uploaded again, in full, while it grows: readers see its old or its new state.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from snellen.store.remote import Object, Remote, in_parallel, say
 from snellen.store.remote_lock import RemoteLock
 
 SEGMENT = 4 << 20
-"""Bytes from which a segment is followed by another."""
+"""A segment of at least this many bytes is followed by another."""
 PUTS = 32
-"""So often a segment is put before it is followed by another: the bytes that are sent are at most
-(PUTS + 1) / 2 times those of the journal."""
+"""The number of uploads of a segment before it is followed by another: the bytes that are sent are
+at most (PUTS + 1) / 2 times those of the journal."""
 PER_LOCK = 1_000_000
 """The segments of the n-th holder of a run's lock are numbered from n times this on."""
 KNOWN = ".remote.json"
-"""What the store had when it was last looked at, beside the files that mirror it."""
+"""The file that records the state of the store at the last check, beside the mirrored files."""
 MUTEX = ".remote.lock"
 JOURNAL = re.compile(r"(?:questions|replies|events)(?:\.part-\d{5})?(?:-(\d{1,15}))?\.jsonl")
 REPLACED = re.compile(r"(?:manifest|report|steering)\.json|report\.md|(?:scores|labels)\.jsonl")
 DEEPEST = 16
-"""Folders below a place that is listed; what lies deeper is not a run's."""
+"""The depth to which folders are listed below a place; deeper files belong to no run."""
 
 
 class _Copy(msgspec.Struct):
-    """A file that both have: what the object was (None: not seen since it was put), and what the
-    file was, by its size and, of files that are replaced, its time."""
+    """A file that exists on both sides: the version of the object (None if not seen since it was
+    uploaded), and the size of the file and, for files that are replaced, its time."""
 
     size: int
     stamp: str | None = None
@@ -51,25 +51,25 @@ class _Copy(msgspec.Struct):
 
 
 class _Known(msgspec.Struct):
-    """What a mirror knows of its run's objects; `token` is that of the lock that was held last."""
+    """What a mirror knows of its run's objects. `token` belongs to the lock that was held last."""
 
     copies: dict[str, _Copy] = {}
     token: str | None = None
 
 
 _writing: dict[Path, RemoteFolder] = {}
-"""The folders that this process holds the lock of."""
+"""The folders whose lock this process holds."""
 
 
 def pull(path: Path, *, only: str | None = None) -> None:
-    """Bring a mirror up to date with what lies below its address: a run, or a folder of runs.
-    `only` one file of each. Of a path that mirrors nothing there is nothing to do.
+    """Update a mirror from its address: a run, or a folder of runs. With `only`, one file of each.
+    Does nothing for a path that mirrors nothing.
 
-    What is no run's file is passed over. A run that a process on this machine is writing is left as
-    it is: there the mirror is ahead of the store.
+    Files that belong to no run are skipped. A run that a process on this machine is writing is not
+    touched, since its mirror is ahead of the store.
 
     Raises:
-        StoreError: the store cannot be read, or the mirror not be written.
+        StoreError: the store cannot be read, or the mirror cannot be written.
     """
     if not isinstance(path, Mirror) or (url := path.url) is None:
         return
@@ -105,7 +105,7 @@ def _pull_run(path: Mirror, objects: Mapping[str, Object], only: str | None) -> 
 
 
 def _is_locked(path: Path) -> bool:
-    """Whether a process on this machine holds a run's lock; asked under its mutex."""
+    """Whether a process on this machine holds a run's lock. Call it under the run's mutex."""
     try:
         fd = os.open(path / "lock", os.O_RDONLY)
     except FileNotFoundError:
@@ -124,10 +124,10 @@ def _is_locked(path: Path) -> bool:
 
 
 class RemoteFolder(Folder):
-    """The files of one run that lies on an object store, in its mirror.
+    """The mirrored files of one run on an object store.
 
-    What is written goes to the store beside it while the lock is held; a whole file without the
-    lock at once.
+    While the lock is held, everything that is written is also uploaded. Without the lock, a whole
+    file is uploaded at once.
     """
 
     def __init__(self, root: Mirror) -> None:
@@ -138,7 +138,8 @@ class RemoteFolder(Folder):
         self._number: int | None = None
         self._growing: dict[str, _Segment] = {}
         self._unsent: list[_Segment] = []
-        self.lost: StoreError | None = None  # set when the lock is another's: `flush` says it
+        # Set when another process has taken the lock; `flush` raises it.
+        self.lost: StoreError | None = None
         self.token = os.urandom(16).hex()
 
     @property
@@ -150,8 +151,8 @@ class RemoteFolder(Folder):
     # -- as a folder
 
     def lock(self) -> RemoteLock:
-        """Keeps every other process out, here and elsewhere; on entering the mirror and the store
-        are made alike, on leaving what was written is on the store.
+        """Excludes every other process, here and elsewhere. On entering, the mirror and the store
+        are made equal; on leaving, everything that was written is on the store.
 
         Raises:
             StoreError: another process is writing here, or the store cannot be reached.
@@ -183,13 +184,13 @@ class RemoteFolder(Folder):
                 self.send([name])
 
     def is_locked(self) -> bool | None:
-        return super().is_locked() or None  # who writes on another machine is not seen from here
+        return super().is_locked() or None  # writers on other machines cannot be seen from here
 
-    # -- what lies where
+    # -- what is where
 
     @contextmanager
     def mutex(self) -> Iterator[None]:
-        """One process at a time changes a mirror to be as its run on the store."""
+        """A lock, so that one process at a time updates a mirror from the store."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             fd = os.open(self.root / MUTEX, os.O_RDWR | os.O_CREAT, 0o644)
@@ -212,11 +213,11 @@ class RemoteFolder(Folder):
         super().put_atomic(KNOWN, msgspec.json.encode(known))
 
     def objects(self) -> dict[str, Object]:
-        """The objects of this run alone, not those of runs below it."""
+        """The objects of this run, without those of runs below it."""
         return {entry.name: entry for entry in self.remote.list() if "/" not in entry.name}
 
     def fetch(self, objects: Mapping[str, Object], only: str | None = None) -> None:
-        """Make the mirror as the store is, but for lines that never reached the store."""
+        """Make the mirror equal to the store, except for lines that never reached the store."""
         known = self.known()
         before = msgspec.json.encode(known)
         wanted = [
@@ -239,7 +240,7 @@ class RemoteFolder(Folder):
         copy = known.copies.get(name)
         if copy is not None and path.exists():
             same = copy.stamp == entry.stamp and entry.stamp is not None
-            # Nobody else writes to a segment of ours: of that length it is as we sent it.
+            # Nobody else writes to our segments: an object of that length is the one that we sent.
             if same or (copy.stamp is None and copy.size == entry.size and JOURNAL.fullmatch(name)):
                 copy.stamp = entry.stamp
                 return
@@ -259,18 +260,18 @@ class RemoteFolder(Folder):
         known.copies[name] = _Copy(size, entry.stamp, path.stat().st_mtime_ns)
 
     def _set_aside(self, path: Path) -> None:
-        """Keep a segment of which the store had not all, and has another of that name now."""
+        """Keep a segment that the store had only in part, and whose name has another object now."""
         if not path.exists():
             return
         kept = path.with_name(f"{path.name}.{time.time_ns()}.kept")
         path.rename(kept)
         say(
-            f"{path} has other lines than here, as where a run was removed and begun anew "
-            f"elsewhere. What was here, and had not reached it, is kept in {os.fspath(kept)}."
+            f"{path} has other lines than its mirror, for example because the run was removed and "
+            f"started again elsewhere. The mirror's lines are kept in {os.fspath(kept)}."
         )
 
     def _is_copy(self, name: str, copy: _Copy) -> bool:
-        """Whether the store had all that a file has when it was last looked at."""
+        """Whether the store had all of a file at the last check."""
         try:
             status = os.stat(self.root / name)
         except FileNotFoundError:
@@ -280,8 +281,8 @@ class RemoteFolder(Folder):
         return status.st_mtime_ns == copy.changed
 
     def _changed(self) -> list[str]:
-        """The files of the mirror that have more than the store had; the manifest last, since with
-        it a run is there."""
+        """The files of the mirror that have more than the store had. The manifest comes last, since
+        it makes the run visible."""
         copies = self.known().copies
         names = [name for name in self.names() if _is_ours(name)]
         names.sort(key=lambda name: (not JOURNAL.fullmatch(name), name == "manifest.json", name))
@@ -290,17 +291,17 @@ class RemoteFolder(Folder):
         ]
 
     def send(self, names: Iterable[str]) -> None:
-        """Put files of the mirror on the store.
+        """Upload files of the mirror.
 
         Raises:
-            StoreError: one cannot be put; those before it are there.
+            StoreError: one cannot be uploaded; the files before it are on the store.
         """
         for name in names:
             self._send_and_note(name)
 
     def _send_and_note(self, name: str) -> _Copy:
         copy = self._send_object(name)
-        known = self.known()  # anew: sending may take long
+        known = self.known()  # checked again: sending may take long
         known.copies[name] = copy
         self._keep(known)
         return copy
@@ -313,7 +314,8 @@ class RemoteFolder(Folder):
                 self.remote.put_file(name, path)
                 return _Copy(status.st_size, self.remote.stamp(name), status.st_mtime_ns)
             with path.open("rb") as file:
-                os.fsync(file.fileno())  # the store is never ahead of what a power cut leaves here
+                # so that the store is never ahead of what a power cut leaves here
+                os.fsync(file.fileno())
                 size = size_of_complete_lines(file.fileno(), status.st_size)
                 if size <= BLOCK * 16:
                     self.remote.put(name, file.read(size))
@@ -332,14 +334,14 @@ class RemoteFolder(Folder):
         return max((int(match[1] or 0) // PER_LOCK for match in matches if match), default=0)
 
     def claim(self) -> None:
-        """Write down whose lock it will be, so that the next on this machine knows that it was."""
+        """Record the owner of the lock before it is taken, for the next process on this machine."""
         known = self.known()
         known.token = self.token
         self._keep(known)
 
     def begin(self, number: int) -> None:
-        """Make both sides alike, and begin segments of this holder's own."""
-        pull(self.root)  # runs of judges, which lie below; this one is locked
+        """Make both sides equal, and start this holder's own segments."""
+        pull(self.root)  # for the runs of judges below it; this run is locked
         with self.mutex():
             self.fetch(self.objects())
             self.send(self._changed())
@@ -347,7 +349,7 @@ class RemoteFolder(Folder):
         _writing[self.root] = self
 
     def send_grown(self) -> None:
-        """Put what has grown since it was last put."""
+        """Upload what has grown since the last upload."""
         for segment in [*self._unsent]:
             size = segment.size(self.root)
             if size > segment.sent:
@@ -359,7 +361,7 @@ class RemoteFolder(Folder):
                 self._unsent.remove(segment)
 
     def replaced(self) -> list[str]:
-        """The files that were written anew since they were put."""
+        """The files that were replaced since they were uploaded."""
         return [name for name in self._changed() if REPLACED.fullmatch(name)]
 
     def end(self) -> None:
@@ -370,7 +372,7 @@ class RemoteFolder(Folder):
 
 
 class _Segment:
-    """A part of a journal: lines are appended to the newest of a stem alone."""
+    """A segment of a journal. Lines are appended only to the newest segment of a stem."""
 
     def __init__(self, stem: str, lock: int, position: int) -> None:
         self.stem = stem
@@ -390,7 +392,7 @@ class _Segment:
 
 
 def _grown(path: Path, fresh: Path) -> bool:
-    """Whether one file begins with the other; then the first has the lines of both afterwards."""
+    """Whether one file begins with the other. If so, the first then has the lines of both."""
     with path.open("rb") as here, fresh.open("rb") as there:
         while True:
             mine, theirs = here.read(BLOCK), there.read(BLOCK)
@@ -403,7 +405,7 @@ def _grown(path: Path, fresh: Path) -> bool:
                 break
         with path.open("ab", buffering=0) as file:
             rest = theirs[both:]
-            while rest:  # a disk that becomes full takes a part, and refuses the next
+            while rest:  # a disk that becomes full accepts one part and refuses the next
                 rest = rest[file.write(rest) :] or there.read(BLOCK)
             os.fsync(file.fileno())
     return True

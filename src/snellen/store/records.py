@@ -1,7 +1,7 @@
 """The lines of a run folder's files.
 
 Readers accept every older `format`, keep kinds and fields that they do not know, and refuse a newer
-one.
+`format`.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class EndRecord(msgspec.Struct, frozen=True, kw_only=True):
     format: int
     """The number of the format."""
     key: Key
-    """The key of the turn that the prompt does not give any more."""
+    """The key of the first turn that the prompt no longer returns."""
     at: str
     """When it ended (ISO 8601)."""
     kind: Literal["end"] = "end"
@@ -176,7 +176,7 @@ class EndRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _utf8(text: str) -> str:
-    """The text, with `?` for halves of surrogate pairs: they have no UTF-8."""
+    """The text with `?` in place of unpaired surrogates, which UTF-8 cannot encode."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -196,7 +196,7 @@ def reply_record(
     media: list[SeenMedia] | None = None,
     reused: str | None = None,
 ) -> ReplyRecord:
-    """The record of one attempt: what came, or why nothing did."""
+    """The record of one attempt: the reply, or the reason why there is none."""
     if reply is None:
         return ReplyRecord(
             format=FORMAT,
@@ -240,7 +240,7 @@ def reply_record(
 
 
 def stored_tools(messages: Sequence[Message]) -> list[ToolFields]:
-    """What messages say of tools as it is stored."""
+    """The stored form of what messages say about tools."""
     return [
         ToolFields(message=number, call_id=message.call_id, calls=stored_calls(message.tool_calls))
         for number, message in enumerate(messages)
@@ -249,7 +249,7 @@ def stored_tools(messages: Sequence[Message]) -> list[ToolFields]:
 
 
 def stored_calls(calls: Sequence[ToolCall]) -> list[ToolCallFields]:
-    """Calls of tools as they are stored."""
+    """The stored form of tool calls."""
     return [
         ToolCallFields(id=_utf8(call.id), name=_utf8(call.name), arguments=_utf8(call.arguments))
         for call in calls
@@ -278,11 +278,11 @@ class ShownMedia(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     policy: str | None = None
     """The frame policy of a video."""
     original: Size | None = None
-    """Width and height before it was scaled; absent where it was not."""
+    """Width and height before it was scaled; absent if it was not scaled."""
 
 
 def shown_media(medium: Image | Video) -> ShownMedia:
-    """A medium of a question as it is stored."""
+    """The stored form of a question's medium."""
     path = medium.label or (str(medium.source) if not isinstance(medium.source, bytes) else "")
     if isinstance(medium, Video):
         width, height = medium.original_size or (None, None)
@@ -314,8 +314,8 @@ def seen_media(
     size: Size | None = None,
     original: Size | None = None,
 ) -> SeenMedia:
-    """A medium as a model got it, which has a digest; `times` of the frames, `size`, and `original`
-    size where its back end says them."""
+    """A medium as the model got it, with its digest, and, if the back end reports them, with the
+    `times` of the frames, the `size`, and the `original` size."""
     assert medium.digest is not None
     frames: Sequence[float] = ()
     if isinstance(medium, Video):
@@ -366,7 +366,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tags: dict[str, str] = {}
     """The categories of the sample by tag."""
     data: dict[str, Any] = {}
-    """Further fields that the benchmark's scorings need."""
+    """Other fields that the benchmark's scorings need."""
 
     @property
     def least_format(self) -> int:
@@ -427,7 +427,7 @@ class ScoreRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class LabelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a person says that a reply is worth: a line of `labels.jsonl`."""
+    """The score that a person gives to a reply: a line of `labels.jsonl`."""
 
     format: int
     """The number of the format."""
@@ -455,7 +455,7 @@ class Unknown(msgspec.Struct, frozen=True):
 
 
 def key_hook(kind: type, value: Any) -> Any:
-    """Make what a decoder cannot make by itself: keys."""
+    """Create the objects that the decoder cannot create by itself: keys."""
     if kind is Key and isinstance(value, list):
         return Key.of(value)
     raise ValueError(f"{value!r:.80} is not a {kind.__name__}")

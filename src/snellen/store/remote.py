@@ -23,10 +23,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
         }
     }
 }
-"""What is said to a store's package beyond what its own variables and profiles say: a store that
-does not answer is to be noticed."""
+"""Settings for a store's package besides its own variables and profiles, so that a store that does
+not answer is noticed."""
 STAMPS = ("ETag", "etag", "md5", "content_md5", "last_modified", "mtime", "created")
-"""Fields by which stores tell one state of an object from another, the best first."""
+"""The fields by which stores distinguish versions of an object, the best first."""
 MAX_REASON = 2_000
 """Characters of a line about the store."""
 _opening = threading.Lock()
@@ -36,7 +36,7 @@ class Object(NamedTuple):
     """An object of an object store."""
 
     name: str
-    """Its name below the listed folder."""
+    """The object's name below the listed folder."""
     size: int
     """Its size in bytes."""
     stamp: str | None
@@ -44,7 +44,7 @@ class Object(NamedTuple):
 
 
 class Remote:
-    """What lies below one address, such as `s3://bucket/runs`."""
+    """The objects below one address, such as `s3://bucket/runs`."""
 
     def __init__(self, url: str) -> None:
         scheme, _, self._root = url.partition("://")
@@ -52,19 +52,19 @@ class Remote:
         self._fs = _opened(scheme)
 
     def list(self, below: str = "") -> Iterator[Object]:
-        """Every object in there, or of that very name, in no order."""
+        """Every object below the address or with exactly that name, in no order."""
         root = f"{self._root}/{below}".rstrip("/")
         with self._faults("be listed"):
             entries = self._fs.find(root, detail=True) or {}
         start = f"{self._root}/"
         for name, about in entries.items():
-            # What a store lists elsewhere is none of ours.
+            # Objects that a store lists elsewhere are not ours.
             if name.startswith(start) and about.get("type") == "file":
                 stamp = next((str(about[field]) for field in STAMPS if about.get(field)), None)
                 yield Object(name[len(start) :], int(about.get("size") or 0), stamp)
 
     def is_file(self) -> bool:
-        """Whether an object has this very address."""
+        """Whether there is an object of exactly this address."""
         with self._faults("be looked at"):
             try:
                 return bool(self._fs.info(self._root)["type"] == "file")
@@ -72,13 +72,13 @@ class Remote:
                 return False
 
     def stamp(self, name: str) -> str | None:
-        """What tells an object as it is now from how it was."""
+        """A stamp that distinguishes the current version of an object from earlier ones."""
         with self._faults("be looked at", name):
             about = self._fs.info(self._at(name))
         return next((str(about[field]) for field in STAMPS if about.get(field)), None)
 
     def get(self, name: str) -> bytes | None:
-        """A whole object, or None where there is none."""
+        """The content of an object; None if it does not exist."""
         with self._faults("be read", name):
             try:
                 return bytes(self._fs.cat_file(self._at(name)))
@@ -86,7 +86,7 @@ class Remote:
                 return None
 
     def get_file(self, name: str, path: Path) -> bool:
-        """A whole object into a file; False where it is gone."""
+        """Download an object into a file; False if it is gone."""
         with self._faults("be read", name):
             try:
                 self._fs.get_file(self._at(name), str(path))
@@ -100,13 +100,13 @@ class Remote:
             self._fs.pipe_file(self._at(name), data)
 
     def put_file(self, name: str, path: Path) -> None:
-        """Replace an object by a file, a long one in parts: until the last is there the old one
-        stands."""
+        """Replace an object by a file, a long one in parts. Until the last part arrives, the old
+        object stays."""
         with self._faults("be written", name):
             self._fs.put_file(str(path), self._at(name))
 
     def create(self, name: str, data: bytes) -> bool:
-        """Make an object; False where there is one of that name already, also a moment old."""
+        """Create an object; False if one of that name exists, even one created a moment ago."""
         with self._faults("be written", name):
             try:
                 self._fs.pipe_file(self._at(name), data, mode="create")
@@ -115,7 +115,7 @@ class Remote:
         return True
 
     def remove(self, name: str) -> None:
-        """Take an object away, if it is there."""
+        """Remove an object if it exists."""
         with self._faults("be removed", name):
             try:
                 self._fs.rm_file(self._at(name))
@@ -130,22 +130,22 @@ class Remote:
         where = f"{self.url}/{name}" if name else self.url
         try:
             yield
-        # Each store's package raises classes of its own, of no common base; and nothing but its
-        # calls is done here.
+        # Each store's package raises its own classes without a common base, and only its calls
+        # are made here.
         except Exception as error:
             raise StoreError(f"{where} cannot {what}: {reason_of(error)}") from error
 
 
 def reason_of(error: Exception) -> str:
-    """What a store's error says, with what to do about the commonest."""
+    """The message of a store's error, with advice for the most common ones."""
     kind = type(error).__name__
     reason = " ".join(str(error).split()) or kind
-    reason = re.sub(r"://[^/\s@]*@", "://", reason)  # who asks, and by which key, in an address
+    reason = re.sub(r"://[^/\s@]*@", "://", reason)  # the user and the key in an address
     reason = re.sub(r"(://[^\s?\"']*)\?[^\s\"']*", r"\1", reason)
     remedies = {
         "NoCredentialsError": "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE.",
-        "PermissionError": "Ask for the right to list, read and write there.",
-        "FileNotFoundError": "Is the bucket's name right? It must be there: none is made.",
+        "PermissionError": "Ask for permission to list, read, and write there.",
+        "FileNotFoundError": "Check the bucket's name. It must exist: Snellen creates no buckets.",
         "NotImplementedError": "The store lacks what runs need: conditional writes.",
     }
     remedy = remedies.get(kind)
@@ -161,7 +161,7 @@ def _opened(scheme: str) -> Any:
 
 @lru_cache
 def _open(scheme: str) -> Any:
-    """A store's file system, made once: fsspec's own would be one for each thread.
+    """A store's file system, created once, since fsspec would create one for each thread.
 
     Raises:
         UsageError: its package is not installed.
@@ -179,7 +179,7 @@ def _open(scheme: str) -> Any:
 
 
 def in_parallel(tasks: Sequence[Callable[[], None]], threads: int = 8) -> None:
-    """Do all, several at once; raises the first fault when all have ended."""
+    """Do all, several at once. Raises the first error after all have ended."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(threads, "store") as pool:
@@ -188,7 +188,7 @@ def in_parallel(tasks: Sequence[Callable[[], None]], threads: int = 8) -> None:
 
 
 def say(text: str) -> None:
-    """A line to a person about the store, on standard error."""
-    # What a store, or whoever writes to it, says may hold what a terminal acts on.
+    """Write a line about the store to standard error."""
+    # Text from a store, or from those who write to it, may contain terminal control codes.
     shown = "".join(sign if sign.isprintable() else "\ufffd" for sign in text[:MAX_REASON])
     print(shown, file=sys.stderr, flush=True)

@@ -1,6 +1,4 @@
-"""Who may write a run on an object store: a lock of which the store makes one at a time, and what
-its holder sends while it holds it.
-"""
+"""The lock of a run on an object store, and the uploads of its holder."""
 
 from __future__ import annotations
 
@@ -28,17 +26,17 @@ EVERY = 5.0
 RENEWED = 15.0
 """Seconds after which a holder renews its lock."""
 LEASE = 60.0
-"""Seconds without a renewal, by the clock of the one who waits, after which a lock is free."""
+"""Seconds without a renewal, by the clock of the waiting process, after which a lock is free."""
 LOOKS = 12
-"""How often a lock is looked at while a lease passes."""
+"""The number of checks of a lock during a lease."""
 AT_THE_END = 4
-"""How often what is left is sent at the end of a run, with ever longer pauses, before it is left to
-the next."""
+"""The number of attempts to send the rest at the end of a run, with increasing pauses. After them,
+the next command sends it."""
 LOCKS = re.compile(r"lock-(\d{1,9})\.json")
 
 
 class _LockObject(msgspec.Struct):
-    """A lock's object: whose it is, and how often it was renewed."""
+    """The content of a lock's object: its owner, and the number of renewals."""
 
     by: str
     token: str
@@ -47,12 +45,12 @@ class _LockObject(msgspec.Struct):
 
 
 class RemoteLock(Lock):
-    """The right to write a run, on this machine by its file lock and elsewhere by an object that
-    only one can make.
+    """The right to write a run: on this machine by its file lock, and elsewhere by an object that
+    only one process can create.
 
-    The n-th holder makes `lock-n.json`, and renews it. Who wants the lock makes the next number, if
-    the last was given back, was held by a process that is gone from this mirror, or was not
-    renewed for a lease. A holder that finds a higher number has lost the lock.
+    The n-th holder creates `lock-n.json` and renews it. A process that wants the lock creates the
+    next number if the last lock was released, was held by a process of this mirror that is gone, or
+    was not renewed for the time of a lease. A holder that finds a higher number has lost the lock.
     """
 
     def __init__(self, folder: RemoteFolder) -> None:
@@ -106,31 +104,31 @@ class RemoteLock(Lock):
     # -- taking it
 
     def _take(self) -> int:
-        """Make the next lock; gives its number."""
+        """Create the next lock, and return its number."""
         remote = self._folder.remote
         names = [*self._folder.objects()]
         numbers = _numbers(names)
         last = max(numbers, default=0)
         if last:
             self._wait_for(last)
-        # Should somebody have removed the locks: a segment is never another holder's.
+        # In case somebody removed the locks: a segment never belongs to another holder.
         last = max(last, self._folder.last_writer(names))
         mine = msgspec.json.encode(self._mine)
         self._folder.claim()
         if not remote.create(_name(last + 1), mine):
             held = self._read(last + 1)
-            # It is ours where the answer to the first try was lost.
+            # It is ours if the answer to the first attempt was lost.
             if held is None or held.token != self._mine.token:
                 raise self._refused(held.by if held else "another process")
         if remote.create(_name(last + 1), mine):
             remote.remove(_name(last + 1))
             raise StoreError(
-                f"{self._folder.url}: the store makes an object that is there already (it has no "
-                "conditional writes), so that a second writer could not be kept out. Write the run "
-                "to a local folder (--out), and copy it."
+                f"{self._folder.url}: the store overwrites objects that exist (it has no "
+                "conditional writes), so a second writer could not be kept out. Write the run to a "
+                "local folder (--out), and copy it."
             )
         if any(number > last + 1 for number in _numbers(self._folder.objects())):
-            # Others have had it, and given it back or not, since it was seen to be free.
+            # Others have held it since it was seen to be free.
             remote.remove(_name(last + 1))
             return self._take()
         for number in numbers:
@@ -166,7 +164,7 @@ class RemoteLock(Lock):
         try:
             return None if raw is None else msgspec.json.decode(raw, type=_LockObject)
         except msgspec.DecodeError:
-            return _LockObject(by="what is no process of ours", token="")
+            return _LockObject(by="an unknown process", token="")
 
     def _refused(self, by: str) -> StoreError:
         return StoreError(
@@ -177,14 +175,14 @@ class RemoteLock(Lock):
     # -- holding it
 
     def _send(self) -> None:
-        """Put what grows, every few seconds, until the run has ended."""
+        """Upload growing files every few seconds until the run has ended."""
         silent = False
         while not self._sending.is_set() and self._folder.lost is None:
             try:
                 self._send_once()
             except StoreError as error:
                 if not silent and self._folder.lost is None:
-                    say(f"{error} The run goes on, and what it stores waits in its mirror.")
+                    say(f"{error} The run continues, and its replies wait in its mirror.")
                 silent = True
             else:
                 if silent:
@@ -195,20 +193,20 @@ class RemoteLock(Lock):
     def _send_once(self) -> None:
         self._folder.send_grown()
         if replaced := self._folder.replaced():
-            self._renew()  # these are the holder's alone to put; segments have its number
+            self._renew()  # only the holder uploads these; segments have its number
             self._folder.send(replaced)
 
     def _renew_until_left(self) -> None:
         while not self._holding.wait(RENEWED) and self._folder.lost is None:
-            # While the store is away nobody else can take the lock; that it is, `_send` says.
+            # While the store cannot be reached, nobody else can take the lock. `_send` reports it.
             with suppress(StoreError):
                 self._renew()
 
     def _renew(self) -> None:
-        """Say that this holder is at work.
+        """Renew the lock.
 
         Raises:
-            StoreError: another has taken the lock; or the store cannot be reached.
+            StoreError: another process has taken the lock, or the store cannot be reached.
         """
         with self._renewing:
             if self._folder.lost is not None:
@@ -218,16 +216,16 @@ class RemoteLock(Lock):
             if (taken := self._read(self._number + 1)) is not None or self._is_passed():
                 by = taken.by if taken else "another process"
                 self._folder.lost = StoreError(
-                    f"{self._folder.url}: {by} has taken this run over, as this process had not "
-                    "been heard of for too long. What it stored meanwhile is kept in its mirror, "
-                    "and is sent when the same command is started again here."
+                    f"{self._folder.url}: {by} has taken over this run, because this process had "
+                    "not renewed its lock for too long. The replies that it stored since then are "
+                    "in its mirror, and are sent when the same command is started again here."
                 )
                 raise self._folder.lost
             self._mine.renewed += 1
             self._folder.remote.put(_name(self._number), msgspec.json.encode(self._mine))
 
     def _is_passed(self) -> bool:
-        """Whether a later holder has come and gone on: then this one's lock was taken away."""
+        """Whether a later holder has come, so that this one has lost the lock."""
         held = self._read(self._number)
         return held is None or held.token != self._mine.token
 
@@ -238,7 +236,7 @@ class RemoteLock(Lock):
             if tried:
                 time.sleep(2 ** (tried - 1))
             try:
-                self._renew()  # should the lock be lost, it is said
+                self._renew()  # if the lock was lost, this is reported
                 self._send_once()
                 return
             except StoreError as error:
@@ -246,7 +244,7 @@ class RemoteLock(Lock):
                     raise
                 fault = error
         raise StoreError(
-            f"{fault} Nothing is lost: all of the run is in its mirror on this machine, "
+            f"{fault} Nothing is lost: the whole run is in its mirror on this machine, "
             f"{os.fspath(self._folder.root)}, and the same command sends the rest from there."
         ) from fault
 
@@ -262,7 +260,7 @@ class RemoteLock(Lock):
 
 
 def _numbers(names: Iterable[str]) -> list[int]:
-    """Those of the locks among a run's objects."""
+    """The locks among a run's objects."""
     return [int(match[1]) for name in names if (match := LOCKS.fullmatch(name))]
 
 

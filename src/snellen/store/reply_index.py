@@ -1,4 +1,4 @@
-"""Which record of each key is the final one, and what is left to ask."""
+"""Finds the final record of each key, and the questions that are left to ask."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ file's number."""
 
 
 class ReplyIndex:
-    """The final record of every key, without the records: 100,000 keys stay small.
+    """The position of the final record of every key, so that 100,000 keys need little memory.
 
-    A reply replaces a failure, wherever the two lie. Of two replies, or two failures, the last
-    counts: by the order of the files, and in one file by the order of the lines. So it does not
-    matter in which order the files are read.
+    A reply replaces a failure, in whatever order they come. Of two replies or two failures, the
+    last counts: by the order of the files and, within a file, of the lines. The order in which the
+    files are read does not matter.
     """
 
     def __init__(self) -> None:
@@ -33,10 +33,10 @@ class ReplyIndex:
         self._finished = array("H")
         self._unfinished: set[int] = set()
 
-    # -- taking in
+    # -- adding
 
     def add_reply(self, key: Key, name: str, offset: int, *, failed: bool) -> None:
-        """Take in a reply or a failure, by the file that it lies in and its offset there."""
+        """Add a reply or a failure, by its file and its offset there."""
         number = self._number(name)
         short = _short(key)
         final = self._finals.get(short)
@@ -52,16 +52,16 @@ class ReplyIndex:
             self._rendered.discard(short)
 
     def add_end(self, key: Key) -> None:
-        """Take in where a conversation ends."""
+        """Add the end of a conversation."""
         self._ends.add(key)
 
     def add_question(self, key: Key) -> None:
-        """Take in a question that is asked now."""
+        """Add a question that is asked now."""
         self._rendered.add(_short(key))
         self._lost.discard(_short(key))
 
     def set_questions(self, questions: Iterable[Question]) -> None:
-        """Take in all questions of a run whose replies were all taken in."""
+        """Add all questions of a run whose replies were all added."""
         self._rendered.clear()
         self._finished = array("H")
         self._unfinished = set()
@@ -105,7 +105,7 @@ class ReplyIndex:
         return key in self._ends
 
     def finished_at(self, row: int) -> int:
-        """How many repeats of a row's first turn have a reply, 0 where one has none."""
+        """The number of repeats of a row's first turn that have a reply; 0 if one has none."""
         if row >= len(self._finished) or row in self._unfinished:
             return 0
         return self._finished[row]

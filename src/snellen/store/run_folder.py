@@ -1,4 +1,4 @@
-"""One run's folder: what was asked, what came, and which reply of a key is the final one."""
+"""One run's folder: its questions, its replies, and the final reply of each key."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Placed(NamedTuple):
 
     @property
     def order(self) -> tuple[int, int, int]:
-        """Where it stands among the lines of its journal, whenever it was written."""
+        """Its position among the lines of its journal."""
         return (*file_order(self.file), self.offset)
 
 
@@ -59,7 +59,7 @@ class Run:
     """A run folder.
 
     For writing, `load` it under its `lock`: it then knows the final record of every key. `notes`
-    collects what was found and mended on the way (torn lines, foreign lines).
+    collects what was found and repaired (torn lines, foreign lines).
 
     Several processes may write a run at once, each a `part` of it. All of them read the whole run.
     """
@@ -67,7 +67,7 @@ class Run:
     def __init__(self, path: Path, part: int = 0) -> None:
         if part and isinstance(path, Mirror):
             raise StoreError(
-                f"{path}: parts of a run are written to a local folder alone. Write the run there "
+                f"{path}: parts of a run need a local folder. Write the run to one "
                 "(--out), and copy it."
             )
         self.path = path
@@ -80,8 +80,8 @@ class Run:
         """Whether the manifest is known to say that the run has parts."""
 
     def part(self, number: int) -> Run:
-        """The same run, for a process that writes the part of this number, from 1 on: with a
-        journal and a lock of its own. The run must have a manifest.
+        """The same run for a process that writes the part of this number, from 1, with its own
+        journal and lock. The run must have a manifest.
 
         Raises:
             StoreError: the run is on an object store, or there is no such part.
@@ -93,10 +93,10 @@ class Run:
     # -- the manifest
 
     def manifest(self) -> dict[str, Any]:
-        """What the run is, and everything needed to repeat it.
+        """The manifest: everything that is needed to repeat the run.
 
         Raises:
-            StoreError: there is none, or it is not one that this version reads.
+            StoreError: there is none, or this version cannot read it.
         """
         return read_manifest(self.folder)
 
@@ -105,13 +105,13 @@ class Run:
         return command_on(verb, self.path, self.manifest(), *arguments)
 
     def put_manifest(self, manifest: Mapping[str, Any]) -> None:
-        """Store what the run is, in the place of an earlier manifest."""
+        """Store the manifest in place of an earlier one."""
         document = {"format": FORMAT, **manifest}
         if self.folder.has_parts:
             document["format"] = NEWEST
         self.folder.put_atomic(MANIFEST, orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
 
-    # -- what there is, once it is loaded
+    # -- the contents, once it is loaded
 
     def load(self) -> None:
         """Read which keys have a reply, and which were rendered without one."""
@@ -146,16 +146,16 @@ class Run:
         return self._index.has_reply(Key.of(key))
 
     def has_ended(self, sample: str, repeat: int, turns: int) -> bool:
-        """Whether it is stored that a conversation is over after so many turns."""
+        """Whether it is stored that a conversation ended after this many turns."""
         return self._index.has_end(Key(sample, repeat, turns))
 
     def finished_at(self, row_index: int) -> int:
-        """How many repeats of a row's first turn had a reply when the run was loaded, 0 where one
-        had none; saves making samples of finished rows."""
+        """The number of repeats of a row's first turn that had a reply when the run was loaded; 0
+        if one of them had none. With it, samples of finished rows need not be created."""
         return self._index.finished_at(row_index)
 
     def has_row(self, row_index: int) -> bool:
-        """Whether the run, when it was loaded, had a question of this row."""
+        """Whether the run had a question of this row when it was loaded."""
         return self._index.has_row(row_index)
 
     def lacks_question(self, key: AnyKey) -> bool:
@@ -164,7 +164,7 @@ class Run:
 
     @property
     def lost_questions(self) -> int:
-        """How many replies cannot be scored, since their rows in `questions.jsonl` are lost."""
+        """The number of replies that cannot be scored: their rows in `questions.jsonl` are lost."""
         return self._index.lost_questions
 
     def was_rendered(self, key: AnyKey) -> bool:
@@ -214,7 +214,7 @@ class Run:
                 reader.close()
 
     def first_questions(self, n: int) -> list[Question]:
-        """The first turns among the first `n` rows that were asked, as they lie in the file."""
+        """The first turns among the first `n` rows that were asked, in the order of the file."""
         rows = islice(self._records(QUESTIONS, lines.QUESTION), n)
         return [row for _, _, row in rows if row.key.is_first and not row.key.repeat]
 
@@ -223,11 +223,11 @@ class Run:
         return (event for _, _, event in self._records(EVENTS, lines.EVENT))
 
     def scores(self) -> Iterator[ScoreRow]:
-        """What scorings made of replies, in order."""
+        """The results of scorings, in order."""
         return (row for _, _, row in self._records(SCORES, lines.SCORE))
 
     def labels(self) -> list[LabelRecord]:
-        """What people say that replies are worth (`judge --against`).
+        """People's scores of replies (`judge --against`).
 
         Raises:
             StoreError: they cannot be read, or are of a later version.
@@ -237,15 +237,15 @@ class Run:
             labels = [lines.LABEL.decode(line) for line in raw.splitlines()]
         except msgspec.DecodeError as error:
             raise StoreError(
-                f"{self.path / LABELS} holds no labels: {error}. Give them again with --against, "
-                "or take the file away."
+                f"{self.path / LABELS} holds no labels: {error}. Pass them again with "
+                "--against, or remove the file."
             ) from error
         for label in labels:
             check_format(label.format, self.path / LABELS)
         return labels
 
     def input_sizes(self) -> dict[str, int]:
-        """Bytes of what a report is made of: replies, verdicts of judges, and people's labels."""
+        """The size in bytes of each input of a report: replies, verdicts, and people's labels."""
         journals = [self.path / name for name in self.folder.segments(REPLIES)]
         return {
             "replies": _size(journals),
@@ -253,20 +253,20 @@ class Run:
             "labels": _size([self.path / LABELS]),
         }
 
-    # -- reading what was appended, by where it lies
+    # -- reading by position
 
     def appended_questions(self, since: Mapping[str, int]) -> Iterator[tuple[Placed, Question]]:
-        """The rows of `questions*.jsonl` from an offset in each file on, as they lie; a key may
+        """The rows of `questions*.jsonl` from an offset in each file on, in file order. A key may
         have more than one."""
         return self._appended(QUESTIONS, since, lines.QUESTION)
 
     def appended_replies(self, since: Mapping[str, int]) -> Iterator[tuple[Placed, ReplyRecord]]:
-        """The replies and failures of the journal from an offset in each file on, as they lie."""
+        """The replies and failures of the journal from an offset in each file on, in file order."""
         return self._appended(REPLIES, since, lines.REPLY)
 
     def appended_scores(self, since: Mapping[str, int]) -> Iterator[tuple[Placed, ScoreRow]]:
-        """What scorings made of replies, from an offset on; the file is replaced when the run is
-        scored again."""
+        """The results of scorings, from an offset on. The file is replaced when the run is scored
+        again."""
         return self._appended(SCORES, since, lines.SCORE)
 
     def appended_events(self, since: Mapping[str, int]) -> Iterator[tuple[Placed, EventRecord]]:
@@ -274,7 +274,7 @@ class Run:
         return self._appended(EVENTS, since, lines.EVENT)
 
     def question_at(self, placed: Placed) -> Question:
-        """The row that lies there.
+        """The row at a position.
 
         Raises:
             StoreError: none does, as after the file was changed.
@@ -282,7 +282,7 @@ class Run:
         return self._at(placed, lines.QUESTION)
 
     def reply_at(self, placed: Placed) -> ReplyRecord:
-        """The record that lies there.
+        """The record at a position.
 
         Raises:
             StoreError: none does, as after the file was changed.
@@ -292,17 +292,17 @@ class Run:
     # -- writing
 
     def append_question(self, question: Question) -> None:
-        """Store what is asked under a key."""
+        """Store the question of a key."""
         self._append(QUESTIONS, question)
         self._index.add_question(Key.of(question.key))
 
     def append_reply(self, record: ReplyRecord) -> None:
-        """Store what came of an attempt."""
+        """Store the outcome of an attempt."""
         name, offset = self._append(REPLIES, record)
         self._index.add_reply(record.key, name, offset, failed=record.state == "failed")
 
     def append_end(self, sample: str, repeat: int, turns: int, at: str) -> None:
-        """Store that a conversation is over after so many turns, unless it is stored already."""
+        """Store that a conversation ended after this many turns, unless it is stored already."""
         key = Key(sample, repeat, turns)
         if not self._index.has_end(key):
             self._append(REPLIES, EndRecord(format=FORMAT, key=key, at=at))
@@ -313,7 +313,7 @@ class Run:
         self._append(EVENTS, event)
 
     def put_labels(self, labels: Iterable[LabelRecord]) -> None:
-        """Keep labels in the place of earlier ones."""
+        """Store labels in place of earlier ones."""
         self.folder.put_atomic(LABELS, (lines.encode(label) + b"\n" for label in labels))
 
     def close(self) -> None:
@@ -326,10 +326,10 @@ class Run:
     # -- inside
 
     def _append(self, stem: str, record: msgspec.Struct) -> tuple[str, int]:
-        """Write a line; gives its file and offset."""
+        """Write a line, and return its file and offset."""
         if self.folder.part and not self._is_marked:
             if not self.folder.has_parts:
-                # Readers that know no parts would miss them, and ask everything again.
+                # Readers that do not know about parts would miss them and ask everything again.
                 self.put_manifest({**self.manifest(), "format": NEWEST})
             self._is_marked = True
         name = self.folder.segment(stem)
@@ -345,7 +345,7 @@ class Run:
     def _appended(
         self, stem: str, since: Mapping[str, int], decoder: msgspec.json.Decoder[T]
     ) -> Iterator[tuple[Placed, T]]:
-        """What is no record of that kind is passed over."""
+        """Lines that are not a record of that kind are skipped."""
         for name, offset, line in self.folder.records(stem, since):
             record = self._lines.record_if_any(decoder, line, name)
             if record is not None:
@@ -363,7 +363,7 @@ class Run:
 
 
 def _size(paths: Iterable[Path]) -> int:
-    """The bytes of all files that are there."""
+    """The bytes of all existing files."""
     size = 0
     for path in paths:
         with suppress(FileNotFoundError):
