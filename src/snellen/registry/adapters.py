@@ -14,12 +14,12 @@ DEFAULT = "window:4"
 
 
 def watching(opened: Opened, adapter: str | None) -> tuple[Opened, str | None]:
-    """The model as one that watches streams, and the canonical name of the adapter.
+    """The model adapted to watch streams, and the canonical name of the adapter.
 
     Without an adapter, a model that watches streams is returned unchanged; any other gets
     `DEFAULT`. `window:N` and `window:all` show the newest frames; `reask:POLICY` shows the frames
-    that a frame policy picks from all frames so far. With canonical names, `window:04` is the same
-    run as `window:4`.
+    that a frame policy picks from all frames so far. Canonical names make `window:04` and
+    `window:4` the same run.
 
     Raises:
         UsageError: there is no such adapter, or the model does not answer in text.

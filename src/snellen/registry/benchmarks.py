@@ -117,9 +117,9 @@ def of_run(
     options are those of the run.
 
     Raises:
-        CatalogError: it is none of ours, no plug-in that is installed, nor a file of rows, or it
-            was a file, a module, or a Python object of somebody's. UsageError: `spec` is not what
-            the run can be scored by.
+        CatalogError: it is neither in the catalog, nor an installed plug-in's, nor a file of rows;
+            or it was a user's file, module, or Python object. UsageError: the run cannot be scored
+            with `spec`.
     """
     plain = _of_run(manifest, data) if spec is None else _of_spec(manifest, spec, data)
     return again(plain, manifest["identity"].get("probe", {}))
@@ -272,7 +272,8 @@ def own(
     """The benchmark of a file of rows. `data` is the folder of the files that its rows name.
 
     Raises:
-        CatalogError: there is no such file. UsageError: it is given what only benchmarks have.
+        CatalogError: there is no such file. UsageError: an option is passed that only benchmarks
+            have.
     """
     if not path.exists():
         raise CatalogError(f"{path}: there is no such file of rows.")
@@ -324,7 +325,7 @@ def _of_run(manifest: Mapping[str, Any], data: Path | None) -> Benchmark:
             f"the run's benchmark {name!r} comes from the package {distribution} "
             f"{source.get('version', '')}, which is not installed. Install it."
         )
-    # Runs store canonical names alone. A name in another spelling is a caller's own, and nothing
+    # Runs store only canonical names. A name in another spelling is a caller's own, and nothing
     # but `options` may lead to a program or a file.
     raise CatalogError(f"the catalog has no benchmark {name!r}.")
 

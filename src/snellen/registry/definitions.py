@@ -42,7 +42,7 @@ class BenchmarkDefinition:
     name: str
     """For messages: its name, or how it was written with `-b`."""
     value: Any
-    """A function that gives a `Benchmark`, or a `Benchmark`."""
+    """A `Benchmark`, or a function that returns one."""
     implied: Mapping[str, Any]
     """The options that an alias stands for."""
     bundled: Path | None
@@ -50,11 +50,11 @@ class BenchmarkDefinition:
     reads_data: bool
     """Whether it reads files."""
     file: Path | None = None
-    """The file of somebody's own benchmark."""
+    """The file of a user's own benchmark."""
     source: Source | None = None
     """Where it comes from; None for those of this package."""
     files: Files = field(default_factory=dict)
-    """The files of its code, unless it is of this package."""
+    """The files of its code, unless it belongs to this package."""
 
 
 def definition_of(parts: Spec) -> BenchmarkDefinition:
@@ -145,7 +145,7 @@ def build(
 
 
 def _called(definition: BenchmarkDefinition, values: Mapping[str, Any]) -> Benchmark:
-    """What the function of a definition gives."""
+    """The benchmark that the function of a definition returns."""
     make, name = definition.value, definition.name
     if definition.source is None:
         benchmark: Benchmark = make(**values)
@@ -166,7 +166,7 @@ def _check_parameters(definition: BenchmarkDefinition, values: Mapping[str, Any]
     """Check that a function can be called with these options.
 
     Raises:
-        UsageError: it needs more, or has no parameter `data`.
+        UsageError: it needs more options, or has no parameter `data`.
     """
     name, known = definition.name, parameters(definition.value)
     takes_any = not known or any(value.kind in OPEN_ENDED for value in known.values())

@@ -39,7 +39,7 @@ MODELS: Mapping[str, tuple[str, str]] = {
 }
 """Models by the pattern of their names: the file that opens them, and what they are."""
 MEASURES = ("Estimate", "Metric", "Mapping[str, Metric]", "float")
-"""What metrics, those that make metrics, and scores of one answer give back."""
+"""The return types of metrics, of functions that make metrics, and of scores of one answer."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +54,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     aliases: Mapping[str, Mapping[str, Any]]
     """Names that others know it by, with the options that they stand for."""
     tags: tuple[str, ...] = ()
-    """What it is about, as its file says in `TAGS`."""
+    """Its subjects, as its file says in `TAGS`."""
     license: str = ""
     """The license of its data, as its file says in `LICENSE`; empty: see the sheet."""
     size: int | None = None
@@ -64,7 +64,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     bundled: Path | None
     """The folder of its bundled rows: `rows/NAME/` beside its file, if there is one."""
     function: str
-    """The name of what makes it, in its file."""
+    """The name, in its file, of the function that makes it."""
     plugin: Plugin | None = None
     """The entry point that offers it; None for those of this package."""
 
@@ -99,8 +99,8 @@ def list_benchmarks() -> Iterator[tuple[str, str]]:
 
 
 def own_metrics() -> Iterator[tuple[str, str]]:
-    """Every metric of this package, and what one answer is worth, by the name under which
-    `snellen.metrics` has it (`mean`, `acuity.threshold`), with the first sentence of what it is."""
+    """Every metric of this package, and every score of one answer, by its name in `snellen.metrics`
+    (`mean`, `acuity.threshold`), with the first sentence of its documentation."""
     folder = PACKAGE / "metrics"
     for path, content in outlines(sorted(folder.rglob("*.py"))):
         module = path.relative_to(folder).parts[0].removesuffix(".py")
@@ -111,14 +111,14 @@ def own_metrics() -> Iterator[tuple[str, str]]:
 
 
 def list_metrics() -> Iterator[tuple[str, str]]:
-    """Every metric, with what it is: those of this package, then those of plug-ins."""
+    """Every metric with its description: those of this package, then those of plug-ins."""
     yield from own_metrics()
     for plugin in plugins("snellen.metrics"):
         yield plugin.name, _title(plugin)
 
 
 def list_models() -> Iterator[tuple[str, str]]:
-    """Every model, or the pattern of its names, with what it is; then those of plug-ins."""
+    """Every model, or the pattern of its names, with its description; then those of plug-ins."""
     for name, (_, words) in MODELS.items():
         yield name, words
     for plugin in plugins("snellen.models"):
@@ -136,7 +136,7 @@ def normalized(name: str) -> str:
 
 
 def bundled(stem: str) -> Path | None:
-    """The folder of a benchmark's bundled rows; None where it draws its own."""
+    """The folder of a benchmark's bundled rows; None if it draws its own."""
     return bundled_rows(FOLDER / f"{stem}.py", stem)
 
 

@@ -17,13 +17,13 @@ SERVERS: Mapping[str, tuple[str, Sequence[str]]] = {
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     ),
 }
-"""The official server of each kind, and the variables in which its key is looked for."""
+"""The official server of each kind, and the variables that may hold its key."""
 FOR_WORKERS = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
-"""The variables that `worker:` processes get: those that lead to programs, libraries, devices."""
+"""The variables that `worker:` processes get: those for programs, libraries, and devices."""
 SECRET_ENDINGS = ("KEY", "KEYS", "TOKEN", "SECRET", "PASSWORD")
-"""How the names of variables end that hold secrets."""
+"""The endings of the names of variables that hold secrets."""
 HUB_PREFIXES = ("HF_", "HUGGING_FACE_")
-"""How the hub's variables begin, which a server that is started may need."""
+"""The prefixes of the hub's variables, which a started server may need."""
 
 
 def key_variable(spec: str, kind: str, profile: Profile) -> str | None:
@@ -76,18 +76,18 @@ def key_in(variable: str | None) -> str | None:
 
 
 def hub_token() -> str | None:
-    """The key of the hub that data sets are fetched from, if there is one."""
+    """The key for the hub from which data sets are fetched; None if there is none."""
     return os.environ.get("HF_TOKEN", "").strip() or None
 
 
 def keys_set() -> Mapping[str, bool]:
-    """The variables in which keys are looked for by themselves, and whether they are set."""
+    """The variables that are searched for keys by default, and whether they are set."""
     names = [name for _, variables in SERVERS.values() for name in variables]
     return {name: bool(os.environ.get(name)) for name in (*names, "HF_TOKEN")}
 
 
 def without_keys() -> dict[str, str]:
-    """The environment for a server that is started: no secrets but the hub's."""
+    """The environment for a server that is started, without secrets except the hub's."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -101,12 +101,12 @@ def for_workers() -> dict[str, str]:
 
 
 def log_to_stderr() -> None:
-    """Keep vLLM's log out of standard output, where a report, or JSON, is to be read."""
+    """Keep vLLM's log out of standard output, which carries the report or JSON."""
     os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
 
 
 def cluster_address(address: str | None, settings: Mapping[str, str]) -> str | None:
-    """The address of the cluster of Ray; None for one of our own, which nobody else can use.
+    """The address of the Ray cluster; None for a private cluster of our own.
 
     `settings` are variables for Ray, set unless the user has set them.
     """
@@ -114,7 +114,7 @@ def cluster_address(address: str | None, settings: Mapping[str, str]) -> str | N
         os.environ.setdefault(name, value)
     address = address or os.environ.get("RAY_ADDRESS") or None
     if address is None and not any(name.startswith("RAY_AUTH_") for name in os.environ):
-        # Ray runs what it is sent by whoever reaches its ports: of this cluster, nobody else.
+        # Ray runs code from anyone who reaches its ports, so nobody else may reach this cluster's.
         os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=os.urandom(32).hex())
     return address
 

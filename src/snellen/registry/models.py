@@ -30,15 +30,15 @@ from snellen.registry.sources import load_plugin
 
 IN_THIS_PROCESS = ("python", "worker", "vlmevalkit", "recorded", "hf", "hf-stream", "vllm")
 REPLICATED = ("python", "hf", "vllm", "baseline")
-"""What can be had several times: kinds that run here and answer one request at a time."""
+"""The kinds that can have replicas: they run here and answer one request at a time."""
 EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "hf": ("hf", ("torch", "transformers")),
     "hf-stream": ("hf", ("torch", "transformers")),
     "vllm": ("vllm", ("vllm",)),
 }
-"""What back ends need beyond the core: an extra, and its packages."""
+"""The extra that each back end needs, and its packages."""
 IN_PROCESS = 32
-"""Requests at once to a model that runs here and says nothing else."""
+"""The number of concurrent requests to a model that runs here and states no other."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,17 +46,17 @@ class Opened:
     """A model ready to be asked."""
 
     model: Model
-    """What is asked: it generates, ranks, or watches streams."""
+    """The model itself: it generates, ranks, or watches streams."""
     name: str
-    """What runs and reports call it: `openai/NAME`."""
+    """Its name in runs and reports: `openai/NAME`."""
     server: str
-    """What runs share a limit of concurrency on: an address, or the model's name."""
+    """The key by which runs share a concurrency limit: an address, or the model's name."""
     revision: str | None = None
-    """Which weights or which code it is, as far as that is known; part of a run's identity."""
+    """The version of its weights or code, if known; part of a run's identity."""
     concurrency: int | None = None
-    """How many requests at once suit it. None: the run finds out."""
+    """The number of concurrent requests that suits it; None if the run must find out."""
     timed: bool = False
-    """Whether it keeps the profile's timeouts itself."""
+    """Whether it enforces the profile's timeouts itself."""
     served: Mapping[str, Any] | None = None
     """The server that its first request starts; None if none is started."""
     replicated: Mapping[str, Any] | None = None
@@ -76,25 +76,25 @@ def model(
     logs: Path = Path("runs"),
     replicas: Replicas | None = None,
 ) -> Opened:
-    """The model that a name means, opened: one of `MODELS`. `logs` is for what a server writes that
-    is started for it; `replicas` are those that it is to have, in workers of Ray.
+    """Open the model of a name: one of `MODELS`. A server that is started for it writes to `logs`.
+    `replicas` run in Ray workers.
 
     Raises:
-        CatalogError: no model of that name. UsageError: it cannot be opened so.
+        CatalogError: no model of that name. UsageError: it cannot be opened in this way.
     """
     profile = profile or Profile()
     if replicas is not None:
         return _replicated(spec, profile, replicas)
     opened = _open(spec, profile) if profile.serve is None else _served(spec, profile, logs)
-    # A run's replies are found by the requests as they were before a picture was made smaller.
+    # A run's replies are looked up by the requests before their pictures were made smaller.
     return opened if spec.startswith("recorded/") else _within_limits(opened, profile)
 
 
 def check_replicated(spec: str, profile: Profile) -> None:
-    """That a model can have replicas, without opening it.
+    """Check that a model can have replicas, without opening it.
 
     Raises:
-        UsageError: it cannot, or there is no Ray.
+        UsageError: it cannot, or Ray is missing.
     """
     kind = re.split("[:/]", spec)[0]
     if kind in keys.SERVERS or profile.serve is not None:
@@ -115,7 +115,7 @@ def check_replicated(spec: str, profile: Profile) -> None:
 
 
 def _replicated(spec: str, profile: Profile, replicas: Replicas) -> Opened:
-    """A model in workers of Ray, which open it themselves."""
+    """A model in Ray workers, each of which opens it."""
     check_replicated(spec, profile)
     from snellen.models.executors.cluster import SETTINGS
     from snellen.models.executors.ray import THREADS, Pool
@@ -145,8 +145,8 @@ def _replicated(spec: str, profile: Profile, replicas: Replicas) -> Opened:
 
 
 def check_extra(spec: str) -> None:
-    """That the packages which a model needs are installed, without importing them: so that nobody
-    waits for rows to be read before this is said.
+    """Check that the packages which a model needs are installed, without importing them, so that a
+    missing one is reported before rows are read.
 
     Raises:
         UsageError: one is missing.
@@ -158,8 +158,8 @@ def check_extra(spec: str) -> None:
 
 
 def from_object(model: object, *, threads: int | None = None) -> Opened:
-    """A model that the caller made: what `python:FILE:NAME` may name, or an object with a
-    protocol's methods. `threads` are those of a sync one.
+    """A model from the caller: anything that `python:FILE:NAME` may name, or an object with the
+    methods of a protocol. A synchronous one runs in `threads` threads.
 
     Raises:
         UsageError: it cannot be asked.
@@ -182,12 +182,12 @@ def with_profile(opened: Opened, profile: Profile) -> Opened:
 
 
 def _revision(profile: Profile, own: str | None) -> str | None:
-    """The profile's revision and the model's own: either may be other weights or other words."""
+    """The profile's revision and the model's own. Either change means other weights or code."""
     return " ".join(filter(None, (profile.revision, own))) or None
 
 
 def _within_limits(opened: Opened, profile: Profile) -> Opened:
-    """A model that is asked with pictures within the profile's limits."""
+    """A model whose pictures are scaled to the profile's limits."""
     if profile.images == ImageLimits():
         return opened
     return replace(opened, model=limited(opened.model, profile.images))
@@ -212,10 +212,11 @@ def _open(spec: str, profile: Profile) -> Opened:
 
 
 def _served(spec: str, profile: Profile, logs: Path) -> Opened:
-    """A model behind a server of its own, which gets no keys but the hub's.
+    """A model behind a server that is started for it. The server gets no keys except the hub's.
 
     Raises:
-        UsageError: it is none to be served, or said to be elsewhere, or there is no such server.
+        UsageError: it cannot be served, the profile names another server, or there is no such
+            kind of server.
     """
     assert profile.serve is not None
     kind, _, name = spec.partition("/")
@@ -247,7 +248,7 @@ def _served(spec: str, profile: Profile, logs: Path) -> Opened:
 
 
 def _in_process(spec: str, kind: str, name: str, profile: Profile) -> Opened:
-    """A model of ours, or of a file, that runs here."""
+    """A model that runs here: one of the package's, or one of a user's file."""
     file = kind.replace("-", "_") if kind != "baseline" else MODELS[_with_no_seconds(spec)][0]
     more = {"environment": keys.for_workers()} if kind == "worker" else {}
     if kind == "vllm":
@@ -265,7 +266,7 @@ def _of_back_end(back_end: Any, spec: str, profile: Profile) -> Opened:
 
 
 def _plugin(spec: str) -> Plugin | None:
-    """The plug-in that a model's name means: its own name, or `PLUGIN/NAME`.
+    """The plug-in that a model's name refers to: its own name, or `PLUGIN/NAME`.
 
     Raises:
         CatalogError: several packages offer a model of that name.
@@ -280,8 +281,8 @@ def _plugin(spec: str) -> Plugin | None:
 
 
 def _of_plugin(plugin: Plugin, spec: str, profile: Profile) -> Opened:
-    """A plug-in's model: a back end, which has a parameter `api_key`, opens `PLUGIN/NAME`; anything
-    else is asked as `python:` models are."""
+    """A plug-in's model. A back end, which has a parameter `api_key`, opens `PLUGIN/NAME`; anything
+    else is asked like `python:` models."""
     value = load_plugin(plugin)
     name = spec.partition("/")[2]
     is_back_end = inspect.isfunction(value) and "api_key" in inspect.signature(value).parameters
@@ -306,7 +307,7 @@ def _of_plugin(plugin: Plugin, spec: str, profile: Profile) -> Opened:
 
 
 def _with_no_seconds(spec: str) -> str:
-    """As `MODELS` has it: `baseline/after:SECONDS` for `baseline/after:5`."""
+    """The name's pattern in `MODELS`: `baseline/after:SECONDS` for `baseline/after:5`."""
     return re.sub(r"^(baseline/after)(:.*)?$", r"\1:SECONDS", spec)
 
 
@@ -328,7 +329,7 @@ def wrap(back_end: Any, name: str, revision: str | None, concurrency: int | None
 
 
 def _on_a_server(spec: str, kind: str, name: str, profile: Profile) -> Opened:
-    """A model of a service, or of a server that speaks as one."""
+    """A model of a service, or of a server with the same protocol."""
     url = profile.base_url or keys.SERVERS[kind][0]
     variable = keys.key_variable(spec, kind, profile)
     module = importlib.import_module(f"snellen.models.{MODELS[f'{kind}/NAME'][0]}")

@@ -1,4 +1,4 @@
-"""Names of benchmarks: which entry a name means, and what other toolkits call it."""
+"""Finds the benchmark that a name refers to, and the names that other toolkits use."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from snellen.store import is_object_run
 
 TEXT = (".jsonl", ".json", ".tsv", ".csv")
 OWN_DATA = (*TEXT, *(f"{ending}.gz" for ending in TEXT), ".parquet", ".xlsx")
-"""How the names of files of rows end."""
+"""The endings of the names of files of rows."""
 
 
 def resolve(name: str) -> tuple[Entry, Mapping[str, Any]]:
     """The benchmark and the options that a name stands for; other toolkits' names are known too.
 
-    As another toolkit writes it, a name is that toolkit's, though it be ours in small letters:
-    A-OKVQA is VLMEvalKit's set.
+    A name in the spelling of another toolkit means that toolkit's benchmark, even if ours has the
+    same name in lowercase: A-OKVQA is VLMEvalKit's set.
 
     Raises:
         CatalogError: no benchmark has that name, or more than one has it.
@@ -56,7 +56,7 @@ def sheet_in_lmu_data(name: str) -> Path | None:
 
 
 def origins_of(entry: Entry, name: str) -> list[str]:
-    """Where a benchmark comes from, if a name is its own or its alias; else nothing."""
+    """The origin of a benchmark if the name is its own or its alias; else nothing."""
     if is_same_name(entry.name, name):
         return [entry.defined_in]
     alias = next((alias for alias in entry.aliases if is_same_name(alias, name)), None)
@@ -87,16 +87,16 @@ def is_canonical(name: str) -> bool:
 
 
 def vlmevalkit_name(manifest: Mapping[str, Any]) -> str:
-    """What VLMEvalKit calls a run's benchmark with its options; our name where it has none."""
+    """VLMEvalKit's name for a run's benchmark with its options; our name if it has none."""
     return _name_elsewhere(
         manifest, lambda alias, options: alias[0].isupper() or alias == options.get("name")
     )
 
 
 def lmms_eval_name(manifest: Mapping[str, Any]) -> str:
-    """What lmms-eval calls a run's benchmark with its options; our name where it has none.
+    """lmms-eval's name for a run's benchmark with its options; our name if it has none.
 
-    Its names are those in small letters that are not VLMEvalKit's own, which `name` holds.
+    Its names are the lowercase ones that are not VLMEvalKit's own, which `name` lists.
     """
     return _name_elsewhere(
         manifest, lambda alias, options: alias.islower() and alias != options.get("name")
@@ -106,7 +106,7 @@ def lmms_eval_name(manifest: Mapping[str, Any]) -> str:
 def _name_elsewhere(
     manifest: Mapping[str, Any], is_theirs: Callable[[str, Mapping[str, Any]], bool]
 ) -> str:
-    """The alias that means what the run asked, best with the same prompt."""
+    """The alias for what the run asked, preferably with the same prompt."""
     name, options = manifest["benchmark"], manifest["identity"]["options"]
     if is_object_run(manifest):
         return str(name)

@@ -34,12 +34,12 @@ def parsed(text: str, spec: str) -> dict[str, str]:
 
 
 def described(make: Callable[..., Any]) -> dict[str, dict[str, Any]]:
-    """Each option's default, and what it may be where that is a list."""
+    """Each option's default, and its possible values if they are a list."""
     options = {}
     for option, default in defaults(make).items():
         try:
             hint = _hint(make, option, option)
-        except UsageError:  # `typed` says so to those who set the option
+        except UsageError:  # `typed` reports it to those who set the option
             hint = None
         choices = list(get_args(hint)) if get_origin(hint) is Literal else None
         options[option] = {"default": default, "choices": choices}
@@ -56,10 +56,10 @@ def defaults(make: Callable[..., Any]) -> dict[str, Any]:
 
 
 def typed(make: Callable[..., Any], options: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Options as the function of the benchmark `name` takes them.
+    """Options with the types that the function of the benchmark `name` takes.
 
     Raises:
-        UsageError: it has no such option, or the value is none that it may be.
+        UsageError: it has no such option, or the option cannot have this value.
     """
     known = [*defaults(make)]
     values = {}
@@ -71,7 +71,7 @@ def typed(make: Callable[..., Any], options: Mapping[str, Any], name: str) -> di
 
 
 def parameters(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """What a function is called with: options, and `data`. Nothing if it does not tell."""
+    """A function's parameters: options, and `data`. Empty if it has no readable signature."""
     try:
         return inspect.signature(make).parameters
     except (TypeError, ValueError):  # a class or function of Python's own
@@ -96,7 +96,7 @@ def _hint(make: Callable[..., Any], option: str, name: str) -> Any:
     holder = types.SimpleNamespace(__annotations__={option: annotation})
     try:
         return get_type_hints(holder, scope)[option]
-    except Exception as error:  # annotations are a stranger's code, which may raise anything
+    except Exception as error:  # annotations are other people's code, which may raise anything
         file = getattr(module, "__file__", None) or function.__module__
         raise UsageError(
             f"{name}: the annotation {annotation!r} of the option {option!r} cannot be resolved: "

@@ -1,4 +1,4 @@
-"""What Python files define, read without importing them, and kept until the files change."""
+"""Reads what Python files define without importing them, and caches it until the files change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from snellen.home import home
 
 FORMAT = 1
 CONSTANTS = ("ALIASES", "LICENSE", "SIZE", "TAGS")
-"""Constants of a benchmark's file that are listed; they must be literals."""
+"""The constants of a benchmark's file that are read; they must be literals."""
 
 
 class Definition(msgspec.Struct, frozen=True):
@@ -25,26 +25,26 @@ class Definition(msgspec.Struct, frozen=True):
     docstring: str = ""
     """Its docstring; empty if it has none."""
     returns: str = ""
-    """The annotation of what a function returns, as it is written."""
+    """The annotation of a function's return value, as it is written."""
     reads_data: bool = False
-    """Whether a function does anything with its parameter `data` but refuse it."""
+    """Whether a function uses its parameter `data` other than to refuse it."""
     is_class: bool = False
     """Whether it is a class."""
 
 
 class Outline(msgspec.Struct, frozen=True):
-    """What a file says of itself."""
+    """The outline of a file."""
 
     docstring: str = ""
     """The file's docstring."""
     constants: dict[str, Any] = {}
-    """Those of `CONSTANTS` that are literals."""
+    """The values of `CONSTANTS` that are literals."""
     definitions: dict[str, Definition] = {}
     """Public functions and classes, in the file's order."""
 
 
 class _StoredOutline(msgspec.Struct):
-    """One file's outline, with the stat of the file that it was read from."""
+    """One file's outline, with the stat result of the file."""
 
     modified: int
     size: int
@@ -60,7 +60,7 @@ _in_memory: dict[str, _StoredOutline] = {}
 
 
 def outlines(paths: Iterable[Path]) -> Iterator[tuple[Path, Outline]]:
-    """The outline of each file that is there. Files that changed since are read again."""
+    """The outline of each file that exists. Files that have changed are read again."""
     stamps = {}
     for path in paths:
         try:
@@ -106,12 +106,12 @@ def _stored() -> Mapping[str, _StoredOutline]:
 
 
 def _store(files: Mapping[str, _StoredOutline]) -> None:
-    """Keep outlines for the next process. Where nothing can be written, files are read again."""
+    """Store outlines for the next process. If that fails, the files are read again."""
     there = {path: kept for path, kept in files.items() if Path(path).exists()}
     path = _cache_path()
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Under a name of its own: several processes may write at once, and the last one stays.
+        # Under a unique name: several processes may write at once, and the last one wins.
         with NamedTemporaryFile(dir=path.parent, prefix=".outlines", delete=False) as part:
             try:
                 part.write(msgspec.json.encode(_Cache(files=there)))
@@ -124,7 +124,7 @@ def _store(files: Mapping[str, _StoredOutline]) -> None:
 def _outline(path: Path) -> Outline:
     try:
         tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError):  # the import will say what is wrong
+    except (OSError, SyntaxError, ValueError):  # the import will report the error
         return Outline()
     return Outline(
         docstring=ast.get_docstring(tree) or "",

@@ -1,4 +1,4 @@
-"""Plug-ins: entry points of installed packages, found without importing these.
+"""Finds plug-ins, the entry points of installed packages, without importing them.
 
 A package offers benchmarks, models, or metrics in the groups `snellen.benchmarks`,
 `snellen.models`, and `snellen.metrics` of its entry points.
@@ -28,7 +28,7 @@ class Plugin:
     name: str
     """What users call it."""
     module: str
-    """The module that holds it, with dots."""
+    """The dotted name of its module."""
     attribute: str
     """Its name in that module."""
     distribution: str

@@ -1,4 +1,4 @@
-"""Benchmarks that strangers bring: from a file, a module, or a plug-in, or as an object."""
+"""Loads users' benchmarks from a file, a module, a plug-in, or an object."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from snellen.registry.specs import Spec
 
 @dataclass(frozen=True, kw_only=True)
 class UserBenchmark:
-    """What stands in a file or module: a benchmark, or a function that makes one."""
+    """A benchmark in a file or module, or a function that makes one."""
 
     value: Any
-    """A `Benchmark`, or a function that gives one."""
+    """A `Benchmark`, or a function that returns one."""
     function: str
     """Its name there."""
     file: Path | None
-    """The file that it stands in."""
+    """The file that defines it."""
     source: Source
     """Where it comes from."""
     files: Files
@@ -69,7 +69,7 @@ def load(spec: Spec) -> UserBenchmark:
 
 
 def load_plugin(plugin: Plugin) -> Any:
-    """What a plug-in's entry point names. This imports its module.
+    """The object that a plug-in's entry point names. This imports its module.
 
     Raises:
         UsageError: the module cannot be imported, or has no such name.
@@ -101,8 +101,8 @@ def _forget_changed(helpers: Files) -> None:
 
 
 def _name_in(module: ModuleType, name: str | None, where: str) -> str:
-    """The name that a benchmark has in a module: as it is written, with other separators, as the
-    benchmark calls itself; if none is written, the only one, or the one of the file's name.
+    """The name of a benchmark in a module: the requested name, the same with other separators, or
+    the benchmark's own name. Without a request: the only one, or the one with the file's name.
 
     Raises:
         UsageError: there is none, or there are several.
@@ -151,7 +151,7 @@ def _is_benchmark(name: str, value: object, module: ModuleType) -> bool:
 
 
 def source_of(benchmark: Benchmark) -> Source | None:
-    """Where a benchmark comes from; None for those of this package."""
+    """The origin of a benchmark; None for those of this package."""
     if benchmark.provenance.source is not None or benchmark.provenance.from_catalog:
         return benchmark.provenance.source
     return Source(kind="object", digest=digest_of_benchmark(benchmark))

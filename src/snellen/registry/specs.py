@@ -1,4 +1,4 @@
-"""How a benchmark is written with `-b`, taken apart."""
+"""Parses the benchmark specifications of `-b`."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Spec:
     name: str
     """A benchmark's name, a path or address of rows, the path of a `.py` file, or a module."""
     attribute: str | None = None
-    """The benchmark in the file or module; None: the only one there."""
+    """The name of the benchmark in the file or module; None for the only one there."""
     options: Mapping[str, str]
-    """The options that follow it."""
+    """The options after the name."""
 
     @property
     def base(self) -> str:
-        """The same without options."""
+        """The specification without options."""
         return self.name if self.attribute is None else f"{self.name}:{self.attribute}"
 
 
@@ -48,7 +48,7 @@ def parse(text: str) -> Spec:
     if not file and (sheet := sheet_in_lmu_data(name)):
         return Spec(kind="rows", name=f"{sheet}", options=options.parsed(rest, text))
     head, _, tail = rest.partition(":")
-    # A benchmark may be written as it calls itself: my-bench.
+    # The benchmark's own name may be used: my-bench.
     attribute = head if re.sub("[.-]", "_", head).isidentifier() else None
     if attribute is not None:
         rest = tail

@@ -1,4 +1,4 @@
-"""Suites: benchmarks that are asked together, by one name or in a small file."""
+"""Suites: benchmarks that are run together, by one name or from a small file."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ SUITES: Mapping[str, Suite] = {
 
 
 def expanded(names: Sequence[str]) -> list[str]:
-    """The benchmarks that names stand for, each once: `suite:core`, `suite:mine.toml` or a
-    benchmark's own name.
+    """The benchmarks of some names, each once: `suite:core`, `suite:mine.toml`, or a benchmark's
+    own name.
 
-    A suite's file holds `benchmarks = ["eyechart", "mathvision:split=testmini"]`, and a `title` if
-    it likes.
+    A suite's file has `benchmarks = ["eyechart", "mathvision:split=testmini"]` and optionally a
+    `title`.
 
     Raises:
-        CatalogError: no suite of that name. UsageError: a file that is no suite.
+        CatalogError: no suite of that name. UsageError: the file is not a suite.
     """
     benchmarks = list(dict.fromkeys(benchmark for name in names for benchmark in _benchmarks(name)))
     if not benchmarks:
