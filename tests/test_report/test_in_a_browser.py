@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 # For every text that can be seen: its size, its color and the nearest ground's, as rgb triples.
+CELLS = """() => {
+    const cells = [...document.querySelectorAll("tbody :is(td, th)")];
+    const cut = cells.filter(cell => cell.getBoundingClientRect().right > innerWidth + 1);
+    return [cells.length, cut.map(cell => cell.innerText)];
+}"""
+"""The number of cells of a page's tables, and the texts of those that end beyond the screen."""
 COLORS = """
 () => {
   const rgb = text => text.match(/[0-9.]+/g).map(Number);
@@ -86,6 +92,19 @@ def test_a_page_fits_its_window_and_asks_for_nothing(
     assert "ran" not in page.title()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     page.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("which", ["several", "compared"])
+def test_no_cell_of_a_table_is_out_of_sight(
+    browser: "Browser", pages: dict[str, Path], which: str, width: int
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(pages[which].as_uri())
+    cells, cut = page.evaluate(CELLS)
+    page.close()
+    assert cells > 20
+    assert cut == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -402,6 +402,24 @@ def test_a_phone_lists_questions_and_counts_verdicts(
     context.close()
 
 
+def test_a_phone_shows_every_interval(viewer: Viewer, browser: Browser, folder: Path) -> None:
+    runs = [
+        next((folder / "eyechart" / name).iterdir()).relative_to(folder)
+        for name in ("baseline__reader", "baseline__first")
+    ]
+    context = browser.new_context(viewport={"width": 390, "height": 800})
+    page = context.new_page()
+    for path in (f"run/{runs[0]}", f"compare?run={runs[0]}&run={runs[1]}"):
+        page.goto(viewer.address + path)
+        intervals = page.locator("[data-label='95 % interval']")
+        texts = [text for text in intervals.all_inner_texts() if text]
+        assert texts and all(re.search(r"\[.+, .+\]", text) for text in texts)
+        for cell in intervals.filter(has_text="[").all():
+            box = cell.bounding_box()
+            assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390
+    context.close()
+
+
 def test_what_both_runs_got_wrong_is_listed(page: Page, viewer: Viewer, folder: Path) -> None:
     both_wrong = wrong_by(folder, "baseline__reader") & wrong_by(folder, "baseline__first")
     (run,) = (folder / "eyechart" / "baseline__reader").iterdir()
