@@ -1,24 +1,25 @@
-"""A-OKVQA: questions about a photograph that ask for knowledge of the world, in two settings.
+"""A-OKVQA: questions about a photograph that need world knowledge, in two settings.
 
 Paper    Schwenk et al. 2022, A-OKVQA: A Benchmark for Visual Question Answering using World
          Knowledge, https://arxiv.org/abs/2206.01718 (ECCV)
 Data     allenai/aokvqa@83786de0b24c4fef0bfe39420684f6f73d9f3581: aokvqa_v1p0_{train,val,test}.json
          of aokvqa_v1p0.tar.gz (17,056, 1,145 and 6,702 questions), COCO's {split}2017 pictures; the
          code is Apache-2.0. test has no public answers. Also as LAVIS re-arranged it (the same
-         list, with `image`), VLMEvalKit's A-OKVQA.tsv (setting=mc alone) and the hub's
+         list, with `image`), in VLMEvalKit's A-OKVQA.tsv (only setting=mc), and in the hub's
          HuggingFaceM4/A-OKVQA (parquet)
 Prompt   none is prescribed for models that see. llava: LLaVA-1.5's short answer or option letter,
          haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L26.
          gpt3: the authors', gpt3/query_gpt3.py#L72-L76, without context and examples; the choices
          are words, and so is the answer. blip2 (setting=da): salesforce/LAVIS@
          506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/blip2/eval/
-         okvqa_zeroshot_flant5xl_eval.yaml#L41, its question small and without signs
+         okvqa_zeroshot_flant5xl_eval.yaml#L41, its question in lowercase without punctuation
          (blip_processors.py#L88-L101). vlmevalkit (setting=mc): open-compass/VLMEvalKit@
          e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_mcq.py#L212-L247. Picture
          first. 128 tokens: LLaVA's llava/eval/model_vqa_loader.py#L141; gpt3 had 10
 Scoring  official, evaluation/eval_predictions.py#L9-L50, strict=False: nothing is normalized. da:
-         min(1, how many of ten people gave exactly this answer / 3), without leaving one out.
-         Questions with a difficult direct answer are excluded; any value but `false` is difficult.
+         min(1, m / 3), where m of ten people gave exactly this answer; nobody is left out.
+         Questions with a difficult direct answer are excluded; any value except `false` is
+         difficult.
          mc: the reply is the right choice's text, not its letter; all questions. A question without
          a reply is wrong. lavis (da), lavis/tasks/vqa.py#L262-L291: the same on all questions, the
          difficult ones too, but not on those without a reply; BLIP's figures. mmpretrain (da):
@@ -102,7 +103,7 @@ Preset = Literal["llava", "gpt3", "blip2", "vlmevalkit"]
 LETTER = "Answer with the option's letter from the given choices directly."
 PLEASE = "Please select the correct answer from the options above. \n"
 EASY = ("easy", "")
-"""The questions whose direct answers count; where no field says it, none is difficult."""
+"""The questions whose direct answers count. Without the field, no question is difficult."""
 
 
 def a_okvqa(
@@ -162,8 +163,8 @@ def a_okvqa(
 
 
 def published(split: Split = "val", prompt: Preset = "llava", **_: object) -> tuple[File, ...]:
-    """The questions of all splits, and the split's pictures; VLMEvalKit's sheet for those who ask
-    in its way. Nobody publishes digests of them."""
+    """The questions of all splits, and the split's pictures; VLMEvalKit's sheet for its prompt.
+    Nobody publishes their digests."""
     if (split, prompt) == ("val", "vlmevalkit"):
         return (
             File(
@@ -190,7 +191,7 @@ def published(split: Split = "val", prompt: Preset = "llava", **_: object) -> tu
 def to_sample(row: Row, data_file: DataFile, setting: Setting, split: Split) -> Sample:
     if "A" in row:  # VLMEvalKit's sheet
         if setting == "da":
-            raise ValueError("it has choices alone, as for setting=mc")
+            raise ValueError("it has only choices, as for setting=mc")
         choices = tuple(row[letter] for letter in "ABCD" if row.get(letter))
         target = row.get("answer") or None
     else:
@@ -220,7 +221,7 @@ def to_sample(row: Row, data_file: DataFile, setting: Setting, split: Split) -> 
 
 
 ANSWERS = ("direct_answers", "gt_answers", "answers", "answer")
-"""What lists of the questions call people's answers: the authors', and others that copied it."""
+"""The names of the field with people's answers: the authors', and those of copies."""
 
 
 def image_of(sample: Sample) -> str:
@@ -230,7 +231,7 @@ def image_of(sample: Sample) -> str:
 # -- the authors' files of predictions
 
 FIELDS: Mapping[Setting, str] = {"da": "direct_answer", "mc": "multiple_choice"}
-"""What a file of predictions calls the answers of each setting."""
+"""The field of a file of predictions with the answers of each setting."""
 
 
 def direct_answer_row(sample: Sample, reply: str) -> Sequence[object]:
@@ -238,7 +239,7 @@ def direct_answer_row(sample: Sample, reply: str) -> Sequence[object]:
 
 
 def multiple_choice_row(sample: Sample, reply: str) -> Sequence[object]:
-    """The text of the choice: the reply, if it is one, or what the letter in it names."""
+    """The text of a choice: the reply if it is one, else the choice that its letter names."""
     letter = None
     if reply not in sample.choices:
         letter = parse_letter(Reply(text=reply), sample).answer
@@ -287,7 +288,7 @@ HEADLINES: Mapping[tuple[Setting, Preset], str] = {
     ("mc", "llava"): "robust",
     ("mc", "vlmevalkit"): "vlmevalkit",
 }
-"""What is not official: these prompts ask for letters, which it does not read."""
+"""The scorings except official, which does not read the letters that these prompts ask for."""
 
 # -- scoring, direct answer
 
@@ -342,7 +343,7 @@ def direct_answer() -> dict[str, Scoring]:
 
 
 def agreement(reading: Reading, sample: Sample) -> float:
-    """min(1, how many people gave exactly this answer / 3)."""
+    """min(1, m / 3), where m people gave exactly this answer."""
     return min(1.0, sample.references.count(str(reading.answer or "")) / 3)
 
 
@@ -403,7 +404,7 @@ def multiple_choice() -> dict[str, Scoring]:
 
 
 def chosen(reply: Reply, sample: Sample) -> Reading:
-    """The reply, if it is a choice's text and nothing else."""
+    """The reply, if it is exactly a choice's text."""
     if reply.text in sample.choices:
         return Reading(answer=reply.text, rule="choice")
     return Reading(answer=None, rule="no choice")
@@ -439,10 +440,10 @@ def wrong_answer(sample: Sample) -> str:
 
 ALL, NONE = 1.0, {"wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 EASY_BEST = (8 + 2 / 3) / 9
-"""What people's commonest answers are worth on the nine easy bundled questions: to one of them no
+"""The score of people's most common answers on the nine easy bundled questions. For one of them, no
 answer was given more than twice."""
 ALL_BEST = (8 + 2 / 3 + 3 / 3) / 12
-"""On all twelve: to each of the three difficult ones no two people gave the same answer."""
+"""The same on all twelve. For each of the difficult ones, no two people gave the same answer."""
 EXPECT: Mapping[tuple[Setting, bool], Mapping[str, Mapping[str, float]]] = {
     ("da", True): {
         "official": {"oracle": EASY_BEST, **NONE},

@@ -1,13 +1,13 @@
-"""ChartQA: questions about charts, half of them people's, half made from captions.
+"""ChartQA: questions about charts, half written by people and half generated from captions.
 
 Paper    Masry et al. 2022, ChartQA: A Benchmark for Question Answering about Charts with Visual and
          Logical Reasoning, https://arxiv.org/abs/2203.10244 (Findings of ACL)
 Data     vis-nlp/ChartQA@3dab8e83b6ac559b847b7c6e2f24d1faa95a4507:ChartQA Dataset/<split>/
          <split>_{human,augmented}.json and png/; GPL-3.0. test has 1,250 questions of either kind,
-         val 960. The same test split with its pictures in the rows: VLMEvalKit's ChartQA_TEST.tsv;
-         parquet, of lmms-lab/ChartQA, HuggingFaceM4/ChartQA or ahmed-masry/ChartQA on the hub (name
-         the file, or the folder of one split). An id is the kind and the position in its file,
-         from 0. In a TSV it is the index, in parquet the position
+         val 960. The same test split with its pictures in the rows: VLMEvalKit's ChartQA_TEST.tsv,
+         or the parquet files of lmms-lab/ChartQA, HuggingFaceM4/ChartQA, or ahmed-masry/ChartQA on
+         the hub (pass the file, or the folder of one split). An id is the kind and the position in
+         its file, from 0; in a TSV the index, and in parquet the position
 Prompt   none is prescribed. vlmevalkit: open-compass/VLMEvalKit@
          e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69. lmms-eval:
          EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
@@ -16,12 +16,12 @@ Prompt   none is prescribed. vlmevalkit: open-compass/VLMEvalKit@
          Picture first; 100 tokens: #L78, 16 in chartqa.yaml#L11
 Scoring  The authors published no scorer. official: what published figures use, pix2struct's rule,
          google-research/pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/
-         metrics.py#L81-L119, on the reply as it is; lmms-eval's is the same. vlmevalkit: blanks
-         around a reply are taken off (as Qwen-VL does, evaluate_vqa.py#L155-L165), and any element
-         of an answer that is written as a list will do: vlmeval/dataset/utils/vqa_eval.py
-         #L253-L278. robust: ours; the value or phrase that a reply settles on, with signs of
-         thousands, per cent and money, zero as a number, and years to the year. A question without
-         a reply is wrong
+         metrics.py#L81-L119, on the reply as it is; lmms-eval's is the same. vlmevalkit: replies
+         are stripped (as Qwen-VL does, evaluate_vqa.py#L155-L165), and any element of an answer
+         that is written as a list is right: vlmeval/dataset/utils/vqa_eval.py#L253-L278. robust:
+         ours; the value or phrase that a reply settles on. It reads thousands separators, percent
+         signs, and currency signs, takes zero as a number, and compares years exactly. A question
+         without a reply is wrong
 Proof    1,500 constructed pairs, scored by the code of Pix2Struct, lmms-eval, and VLMEvalKit
          (tests/parity). No outputs are published. robust: by hand
 """
@@ -153,12 +153,12 @@ def scorings() -> dict[str, Scoring]:
 
 
 def published(split: Split = "test", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's sheet of the test split; the authors' files lie in a repository one by one."""
+    """VLMEvalKit's sheet of the test split. The authors' files are single files in a repository."""
     return (SHEET,) if split == "test" else ()
 
 
 def charts(path: Path, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """The questions of the authors' files: the kinds lie side by side."""
+    """The questions of the authors' files, which are one file for each kind."""
     stem = path.stem.removesuffix("_human").removesuffix("_augmented")
     for kind in kinds:
         of_kind = path.with_name(f"{stem}_{kind}.json")
@@ -167,7 +167,7 @@ def charts(path: Path, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
 
 
 def kind_of(row: Row) -> str:
-    """Whose question it is, in the words of any of the forms."""
+    """The kind of a question, by the words of any of the forms."""
     origin = str(row.get("type", row.get("split", row.get("human_or_machine"))))
     if origin == "0" or "human" in origin:
         return "human"
@@ -220,14 +220,14 @@ EDGES = re.compile(r"^(?:an?|the)\s+|[.,;:!?]+$", re.IGNORECASE)
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """The value that a reply settles on where the right answer is one, else the phrase."""
+    """The value that a reply settles on if the right answer is a value, else the phrase."""
     if number(cleaned(sample.target or "")) is None:
         return parse_phrase(reply, sample)
     return parse_value(reply, sample)
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:
-    """Within 5 % for a number, to the year for a year, else the same words."""
+    """A number within 5 %, the exact year, or else the same words."""
     if reading.answer is None:
         return 0.0
     answer, right = str(reading.answer), cleaned(sample.target or "")

@@ -1,4 +1,4 @@
-"""COCO captions: one sentence about a photograph, against what five people wrote.
+"""COCO captions: one sentence about a photograph, compared with five people's captions.
 
 Paper    Chen et al. 2015, Microsoft COCO Captions: Data Collection and Evaluation Server,
          https://arxiv.org/abs/1504.00325; the split: Karpathy and Fei-Fei 2015, Deep
@@ -16,16 +16,15 @@ Prompt   none is prescribed. lmms-eval: EvolvingLMMs-Lab/lmms-eval@
          instructblip/caption_coco_vicuna7b_eval_test.yaml#L10; blip2: lavis/projects/blip2/
          train/caption_coco_ft.yaml#L25. Picture first; 64 tokens: coco2014_cap_val.yaml#L11
 Scoring  official: tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/ on
-         Penn Treebank tokens in small letters, punctuation dropped (snellen.text.ptb): BLEU,
-         ROUGE-L and CIDEr of the images that have a caption, as its demo asks for. vlmevalkit: the
-         same on words as they are written, with capitals and punctuation, image_caption.py#L61-L76.
-         CIDEr is given without the factor of 100, as the server gives it; papers print 100 times
-         the value. It
-         depends on how rare a phrase is in the references of the scored images, so a part of a
-         split has another value.
-         METEOR and SPICE are not offered: both are Java programs with models of their own (a
-         stemmer, WordNet and paraphrase tables; a dependency parser), of which no code but
-         themselves gives the same values
+         lowercase Penn Treebank tokens without punctuation (snellen.text.ptb): BLEU, ROUGE-L, and
+         CIDEr of the images that have a caption, as in its demo. vlmevalkit: the same on words as
+         they are written, with capitals and punctuation, image_caption.py#L61-L76.
+         CIDEr has no factor of 100, as on the server; papers print 100 times the value. It depends
+         on how rare a phrase is in the references of the scored images, so a part of a split has
+         another value.
+         METEOR and SPICE are missing. Both are Java programs with models of their own (a stemmer,
+         WordNet, and paraphrase tables; a dependency parser), and no other code gives the same
+         values
 Proof    2,500 constructed captions: all metrics of the set and of every image equal those of
          coco-caption to 1e-9, and all 11,653 captions have its tokens (tests/parity). The published
          figures of the demo's captions are not checked: its reference file was too large to
@@ -86,7 +85,7 @@ PROMPTS = {
     "blip2": "a photo of ",
 }
 BRIEFLY = "Describe the image briefly."
-"""What lmms-eval says to Karpathy's images."""
+"""lmms-eval's prompt for Karpathy's images."""
 
 
 def coco_captions(
@@ -147,11 +146,11 @@ def coco_captions(
 
 ORACLE = 3.829436134329384
 ORACLE_AS_WRITTEN = 3.258585044251182
-"""By coco-caption's code: the first caption of each of the three images."""
+"""The scores of the first caption of each of the three images, by coco-caption's code."""
 
 
 def names(split: Split) -> list[str]:
-    """Where a split's rows are looked for."""
+    """The places where a split's rows are searched."""
     if split == "vlmevalkit":
         return ["COCO_VAL.tsv"]
     if split.startswith("karpathy"):
@@ -165,7 +164,7 @@ def names(split: Split) -> list[str]:
 
 
 def published(split: Split = "karpathy-test", **_: object) -> tuple[File, ...]:
-    """The captions and the pictures of a split, as those who made them publish them."""
+    """The captions and the pictures of a split, as their makers publish them."""
     if split == "vlmevalkit":
         url = "https://opencompass.openxlab.space/utils/VLMEval/COCO_VAL.tsv"
         return (File(name="COCO_VAL.tsv", url=url, md5="72a5079dead060269ac222c5aa5128af"),)
@@ -186,7 +185,7 @@ def published(split: Split = "karpathy-test", **_: object) -> tuple[File, ...]:
 
 
 def rows(path: Path, split: Split) -> Iterator[dict[str, Any]]:
-    """A row an image: `id`, `image` (its file), `captions`."""
+    """One row per image: `id`, `image` (its file), and `captions`."""
     content = authors_files.of_json(path)
     if isinstance(content, list):
         yield from of_lavis(content)
@@ -238,7 +237,7 @@ def to_sample(row_index: int, row: Row, data_file: DataFile) -> Sample:
 
 
 def official_tokens(reply: Reply, _: Sample) -> Reading:
-    """A caption's tokens; line ends are blanks."""
+    """A caption's tokens. Line ends count as spaces."""
     return reading(tokens(reply.text.replace("\n", " ")))
 
 

@@ -5,23 +5,23 @@ Paper    none; the rows of letters follow Ferris et al. 1982, Am. J. Ophthalmolo
 Data     drawn from `seed`, no download: `side` x `side` pixels. Equally many of each of `tasks`
          (joined by +), `n` samples in all. Ladders of one row of letters:
          letters   2 to 32 pixels high (`sizes`, joined by +); on the others they are `size` high
-         rotation  each letter turned about its centre, 0 to 180 degrees to either side; of ten
-                   other letters, since a turned N is a Z, and an O still an O
+         rotation  each letter turned about its center, 0 to 180 degrees to either side; of ten
+                   other letters, since a turned N is a Z, and an O remains an O
          noise     the ink's depth over the noise's standard deviation: 4 to 0.08
-         clutter   4 to 181 strokes as thick as the letters' and as long as they are high, strewn
-                   over the picture
+         clutter   4 to 181 random strokes over the picture, as thick as the letters' and as long
+                   as the letters are high
          contrast  ink 128 to 1 of 255 levels darker than the paper
          Others: colors of one shape; counts of circles, 1 to 20; positions, the quarter that a
          square is in; relations, the side of a square that a circle is on
 Prompt   ours: the picture, a question, and the form of the answer (QUESTIONS below)
 Scoring  official (ours): the whole reply is the answer, once case, spaces, quotes, asterisks, a
-         final full stop and a leading "Answer:" are taken off. Ladders: the share of the five that
-         stand in their place (letter by letter is the finer scale, Bailey et al. 1991, Invest.
-         Ophthalmol. Vis. Sci. 32, 422); a reply with more or fewer than five letters (a ?
-         stands for one) is unparsed, since their positions are unknown. All others: right or not.
-         accuracy is the mean score, acuity the height in pixels at which 55 % of the letters are
-         read, half-way between chance and always; rotation, noise, clutter and contrast are that
-         point of their ladder
+         final full stop, and a leading "Answer:" are removed. Ladders: the share of the five
+         letters that are in the right place (scoring letter by letter is the finer scale, Bailey et
+         al. 1991, Invest. Ophthalmol. Vis. Sci. 32, 422). A reply with more or fewer than five
+         letters (a ? counts as one) is unparsed, since their positions are unknown. All other
+         tasks: right or wrong. accuracy is the mean score. acuity is the height in pixels at which
+         55 % of the letters are read, halfway between chance and always. rotation, noise, clutter,
+         and contrast are that point of their ladders
 Proof    by definition: the benchmark and its scoring are ours
 """
 
@@ -61,7 +61,7 @@ LETTERS = "CDHKNORSVZ"
 PER_ROW = 5
 SIZES = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32)
 TURNED = "AFGJLPRTUY"
-"""No two are one letter turned, and none looks the same upside down."""
+"""No letter is another one turned, and none looks the same upside down."""
 BLACK, WHITE, MIDDLE = 0, 255, 128
 NOISE = 24
 """The noise's standard deviation, in levels of 255: at the deepest ink 1 pixel in 2,000 is cut."""
@@ -95,14 +95,14 @@ MARGIN = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Ladder:
-    """Rows of letters that get harder, and how the point where reading ends is named."""
+    """Rows of letters that become harder, and the metric for the point at which reading ends."""
 
     levels: tuple[int, ...]
     """The number of each level: its position on the curve."""
     label: Callable[[int], str]
     """The label of a level in a result."""
     metric: str
-    """The metric for the point where reading ends."""
+    """The name of the metric for the point at which reading ends."""
     unit: str
     """The unit of the levels."""
     harder: Literal["lower", "higher"]
@@ -191,8 +191,8 @@ def eyechart(
     """The benchmark; the same `seed` draws the same pictures on every machine.
 
     Raises:
-        UsageError: there is no such task, nothing to draw, no room for it, or `data`, which it has
-            no use for.
+        UsageError: there is no such task, nothing to draw, too little room, or `data`, which it
+            does not use.
     """
     if data is not None:
         raise UsageError(f"eyechart draws its own pictures and reads no data: leave {data} out.")
@@ -247,7 +247,7 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 
 def _end(task: str, ladder: Ladder) -> metrics.Metric:
-    """The metric that says where on a ladder reading ends."""
+    """The metric for the point of a ladder at which reading ends."""
     return threshold(
         task,
         unit=ladder.unit,
@@ -263,14 +263,14 @@ def _end(task: str, ladder: Ladder) -> metrics.Metric:
 Draw = Callable[[int], int]
 """A number below a limit."""
 Shape = list[Any]
-"""What, x, y, side, color, turn: as `Canvas.draw` takes them, in JSON's types."""
+"""Kind, x, y, side, color, and turn, as `Canvas.draw` takes them, in JSON types."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Scene:
-    """What is right, and what is on the paper: shapes, strokes strewn over them, then noise.
+    """The right answer, and what is drawn: shapes, then strokes over them, then noise.
 
-    `strokes` is a seed, how many and how long; `noise` a seed and a standard deviation.
+    `strokes` has a seed, a number, and a length; `noise` a seed and a standard deviation.
     """
 
     answer: str
@@ -282,7 +282,7 @@ class _Scene:
 
 @dataclass(frozen=True, kw_only=True)
 class _Chart:
-    """Draws rows by lot: what is shown in them, and where."""
+    """Draws random rows: what they show, and where."""
 
     seed: int
     sizes: tuple[int, ...]
@@ -304,11 +304,11 @@ class _Chart:
         for row_index in range(n):
             number, turn = divmod(row_index, len(tasks))
             task = tasks[turn]
-            # Of all that Random offers, only random() is promised to be the same in every Python.
+            # Only random() is guaranteed to be the same in every version of Python.
             draw = partial(_below, Random(f"{self.seed} {task} {number}"))
             label = ""
             if ladder := LADDERS.get(task):
-                # Each level in turn, so that the first rows have them all.
+                # Each level in turn, so that the first rows have all levels.
                 levels = self.sizes if task == "letters" else ladder.levels
                 level = levels[number % len(levels)]
                 label = ladder.label(level)
@@ -330,12 +330,12 @@ class _Chart:
             }
 
     def _row(self, draw: Draw, task: str, level: int) -> _Scene:
-        """A row of letters at a level of a ladder; what the other ladders vary is off."""
+        """A row of letters at a level of a ladder, without what the other ladders vary."""
         side = (level if task == "letters" else self.size) * UNIT
         paper = MIDDLE + level // 2 if task == "noise" else WHITE
         ink = paper - level if task in ("noise", "contrast") else BLACK
         turn = level - 2 * level * draw(2) if task == "rotation" else 0
-        # Turned letters reach over their squares.
+        # Turned letters extend beyond their squares.
         over = side // 4 if turn else 0
         x = _inside(draw, self.side, (2 * PER_ROW - 1) * side + 2 * over) + over
         y = _inside(draw, self.side, side + 2 * over) + over
@@ -373,7 +373,7 @@ def _counts(draw: Draw, room: int) -> _Scene:
     while len(discs) < wanted:
         side = (12 + draw(21)) * UNIT
         x, y = _inside(draw, room, side), _inside(draw, room, side)
-        # Centres and distances doubled, to stay with integers.
+        # Centers and distances are doubled to remain integers.
         if all(
             (2 * x + side - 2 * ox - other) ** 2 + (2 * y + side - 2 * oy - other) ** 2
             > (side + other + 8 * UNIT) ** 2
@@ -401,7 +401,7 @@ def _relations(draw: Draw, room: int) -> _Scene:
         square, disc = ((12 + draw(29)) * UNIT for _ in range(2))
         x, y = _inside(draw, room, square), _inside(draw, room, square)
         disc_x, disc_y = _inside(draw, room, disc), _inside(draw, room, disc)
-        # Between the centres, doubled, to stay with integers.
+        # The distance between the centers, doubled to remain an integer.
         across = 2 * disc_x + disc - 2 * x - square
         along = 2 * disc_y + disc - 2 * y - square
         towards, aside = right * across + down * along, down * across + right * along
@@ -419,7 +419,7 @@ SCENES: Mapping[str, Callable[[Draw, int], _Scene]] = {
 
 
 def _inside(draw: Draw, room: int, length: int) -> int:
-    """Where something of this length begins, in `room` pixels with a margin on both sides."""
+    """A random start for something of this length, in `room` pixels with a margin on both sides."""
     return MARGIN * UNIT + draw((room - 2 * MARGIN) * UNIT - length + 1)
 
 
@@ -458,9 +458,9 @@ def _prompt(sample: Sample, _: History) -> tuple[Message, ...]:
     return (user(Image(drawn, label=f"{sample.id}, drawn"), question),)
 
 
-@lru_cache(maxsize=1024)  # all of them, 10 MB: each model, repeat and baseline is shown the same
+@lru_cache(maxsize=1024)  # all of them, 10 MB, since each model, repeat, and baseline gets the same
 def _drawn(data: bytes) -> bytes:
-    """A picture as a PNG, by what its row says of it in JSON."""
+    """A picture as a PNG, drawn from the JSON of its row."""
     picture = orjson.loads(data)
     side, paper = picture["side"], picture["paper"]
     canvas = Canvas(side, side, (paper,) * 3)
@@ -501,7 +501,7 @@ def _parse(reply: Reply, sample: Sample) -> Reading:
 
 
 def _score(reading: Reading, sample: Sample) -> float:
-    """The share of letters in their place; for the others 1 or 0."""
+    """The share of letters in the right place; for the other tasks 1 or 0."""
     if reading.answer is None or sample.target is None:
         return 0.0
     if sample.tags["task"] not in LADDERS:
@@ -512,7 +512,7 @@ def _score(reading: Reading, sample: Sample) -> float:
 
 
 def _wrong(sample: Sample) -> str:
-    """An answer of the right form that is wrong throughout: the next one in the list."""
+    """An answer of the right form without a right part: the next one in the list."""
     target, task = sample.target or "", sample.tags["task"]
     if task == "counts":
         return str(int(target) + 1)

@@ -1,4 +1,4 @@
-"""eyechart-video: which letter is there, how often did it come, in which order, how short a flash.
+"""eyechart-video: letters in a video: which, how often, in which order, and how short a flash.
 
 Paper    none; the letters are eyechart's
 Data     drawn from `seed`, no download: `clips` of 10 to 40 seconds, 320 x 240 pixels, ten frames a
@@ -14,13 +14,13 @@ Data     drawn from `seed`, no download: `clips` of 10 to 40 seconds, 320 x 240 
          questions
 Prompt   ours: the video up to the time of the question, half-way between two frames and at least
          half a second from any change; the question, and the form of the answer. Frames: fps:2,
-         which shows all that is no flash, and flashes of the ladder's middle every other time.
+         which shows everything except flashes, and a flash of medium length every other time.
          mode=polled: the clip streamed to a session, and the question put to a fork at its time
 Scoring  official (ours): the whole reply is the answer, once case, spaces, quotes, asterisks, a
-         final full stop and a leading "Answer:" are taken off: a letter, or a number in digits.
-         accuracy is the share that is right; temporal_acuity how long a flash must be for 55 % to
-         be read, half-way between chance and always. Who reads all that R frames a second show
-         has 1 / 2R seconds: a flash of that length is on one of them every other time
+         final full stop, and a leading "Answer:" are removed: a letter, or a number in digits.
+         accuracy is the share of right answers. temporal_acuity is the length at which 55 % of the
+         flashes are read, halfway between chance and always. A model that reads every frame at R
+         frames per second has 1 / 2R seconds: half of such flashes are on one of its frames
 Proof    by definition: the benchmark and its scoring are ours
 """
 
@@ -78,7 +78,7 @@ def eyechart_video(
     """The benchmark; the same `seed` draws the same frames on every machine.
 
     Raises:
-        UsageError: there is no such task, no clip, or `data`, which it has no use for.
+        UsageError: there is no such task, no clip, or `data`, which it does not use.
     """
     if data is not None:
         raise UsageError(f"eyechart-video draws its own clips and reads no data: leave {data} out.")
@@ -183,7 +183,7 @@ def _sample(seed: int, _: int, row: Row) -> Sample:
 
 
 def _folder(seed: int) -> Path:
-    """Where clips of a seed are kept; drawn otherwise, they would have another place."""
+    """The folder of a seed's clips. Clips that are drawn in another way have another folder."""
     return home() / "data" / "eyechart-video" / f"{ASKS}-{seed}"
 
 

@@ -1,18 +1,18 @@
-"""GQA: compositional questions about photographs, made from scene graphs, with one short answer.
+"""GQA: compositional questions about photographs, generated from scene graphs, with short answers.
 
 Paper    Hudson and Manning 2019, GQA: A New Dataset for Real-World Visual Reasoning and
          Compositional Question Answering, https://arxiv.org/abs/1902.09506 (CVPR)
 Data     https://cs.stanford.edu/people/dorarad/gqa/download.html: {split}_questions.json of
          questions1.2.zip, images.zip; CC BY 4.0 is said of it, the hub's mirror says MIT.
          testdev_balanced has 12,578 questions on 398 pictures; test, challenge and submission have
-         no public answers. An id is a text: 02930152 is not 2930152. Also as LAVIS re-arranged it
-         (the same names, a list with `question_id` and `image`), VLMEvalKit's sheet
-         GQA_TestDev_Balanced.tsv, which has no types (first looked for under prompt=vlmevalkit),
-         and the hub's lmms-lab/GQA (parquet, in folders {split}_instructions and {split}_images)
+         no public answers. An id is a text: 02930152 is not 2930152. Also as LAVIS rearranged it
+         (the same names, a list with `question_id` and `image`), in VLMEvalKit's sheet
+         GQA_TestDev_Balanced.tsv, which has no types (the first choice for prompt=vlmevalkit), and
+         in the hub's lmms-lab/GQA (parquet, in folders {split}_instructions and {split}_images)
 Prompt   none is prescribed. llava, and vlmevalkit and lmms-eval in its words:
          haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L18.
          blip2: salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/blip2/eval/
-         gqa_zeroshot_flant5xl_eval.yaml#L38, its question small and without signs
+         gqa_zeroshot_flant5xl_eval.yaml#L38, its question in lowercase without punctuation
          (blip_processors.py#L88-L101). qwen-vl: QwenLM/Qwen-VL@
          aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281. Picture first. 128
          tokens: LLaVA's llava/eval/model_vqa_loader.py#L141; the others 10 to 16
@@ -188,7 +188,7 @@ def gqa(
 def published(
     split: Split = "testdev_balanced", prompt: Preset = "llava", **_: object
 ) -> tuple[File, ...]:
-    """The questions and pictures of all splits; VLMEvalKit's sheet for those who ask in its way.
+    """The questions and pictures of all splits; VLMEvalKit's sheet for its prompt.
     The authors give no digests."""
     if (split, prompt) == ("testdev_balanced", "vlmevalkit"):
         return (SHEET,)
@@ -204,8 +204,8 @@ Pictures = Callable[[], Mapping[str, Image]]
 
 
 def rows_of(data_file: DataFile, split: Split) -> tuple[Table, DataFile | None, Pictures]:
-    """The questions, the file that they are read from, and pictures that lie in a file of their
-    own, by name: in the hub's mirror."""
+    """The questions, their file, and, in the hub's mirror, the pictures by name, which are in a
+    separate file."""
     folder = data_file.data
     questions_folder = None if folder is None else folder / f"{split}_instructions"
     if folder is None or questions_folder is None or not questions_folder.is_dir():
@@ -246,7 +246,7 @@ def to_sample(row: Row, data_file: DataFile, pictures: Pictures) -> Sample:
             "types": f"{structural} {semantic}".strip(),
             "steps": f"{steps_of(steps)} steps" if isinstance(steps, list) else "",
             "words": f"{len(row['question'].split())} words",
-            # Files that do not say it are of a balanced split.
+            # Files without the field are of a balanced split.
             "balanced": "balanced" if row.get("isBalanced", True) else "",
             "question": name,
             "detailed": types.get("detailed") or "",
@@ -267,7 +267,7 @@ def picture_of(row: Row, data_file: DataFile, pictures: Pictures) -> tuple[Image
 
 
 def steps_of(semantic: Sequence[Mapping[str, Any]]) -> int:
-    """The reasoning steps but those that only ask for what was found: eval_gqa.py#L220-L222."""
+    """The reasoning steps, except those that only query the result: eval_gqa.py#L220-L222."""
     return sum(
         not any(last in f"{step['operation']}: {step['argument']}" for last in LAST_STEPS)
         for step in semantic
@@ -278,7 +278,7 @@ LAST_STEPS = ("exist", "query: name", "choose name")
 
 
 def entailed(value: object) -> Sequence[str]:
-    """Ids of questions; parquet has them as Python writes a list."""
+    """Ids of questions. Parquet files have them as the text of a Python list."""
     return authors_files.texts(value)
 
 
@@ -362,8 +362,8 @@ def scorings(data_file: DataFile, split: Split) -> dict[str, Scoring]:
 
 
 def choices_of(data_file: DataFile, file: str) -> Choices | None:
-    """What is valid and plausible by question, from the authors' file beside the questions or in
-    `eval` beside their folder; None where there is none."""
+    """The valid and plausible answers by question, from the authors' file beside the questions or
+    in `eval` beside their folder; None if there is no such file."""
     folder = data_file.folder
     for path in (folder / file, folder / "eval" / file, data_file.path.parent / file):
         if path.is_file():
@@ -384,7 +384,7 @@ def is_answer(reading: Reading, sample: Sample, right: Written) -> float:
 
 
 def small(text: str) -> str:
-    """What LLaVA hands in: its script writes replies down stripped."""
+    """The reply as LLaVA submits it: its script strips replies."""
     return text.strip().rstrip(".").lower()
 
 
@@ -405,8 +405,8 @@ def cut(text: str) -> str:
 
 
 def unpunctuated(text: str) -> str:
-    """As lmms-eval has it with numpy, which keeps a text's length: of "İ" in small letters, which
-    are two signs, it keeps the first."""
+    """As lmms-eval computes it with NumPy, which keeps a text's length: "İ" has two characters in
+    lowercase, of which only the first is kept."""
     return text.lower()[: len(text)].translate(UNPUNCTUATED)
 
 
@@ -416,4 +416,4 @@ UNPUNCTUATED = str.maketrans("", "", string.punctuation)
 
 PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 EXPECT = {"lavis-2023": {**PERFECT, "oracle": 11 / 12}}
-"""One of twelve bundled answers, "t-shirt", is not as VQA's evaluation writes it."""
+"""One of twelve bundled answers, "t-shirt", differs from its form in VQA's evaluation."""

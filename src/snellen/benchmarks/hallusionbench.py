@@ -1,4 +1,4 @@
-"""HallusionBench: questions of yes and no about figures as they are, edited, and absent.
+"""HallusionBench: yes/no questions about figures that are original, edited, or absent.
 
 Paper    Guan et al. 2024, HallusionBench: An Advanced Diagnostic Suite for Entangled Language
          Hallucination and Visual Illusion in Large Vision-Language Models,
@@ -9,20 +9,20 @@ Data     tianyi-lab/HallusionBench@744007c232c292942c7f80eb61edb2465482da31:Hall
          the picture (original, edited), VS do not (none, original, edited). VLMEvalKit's
          HallusionBench.tsv is read too: 951 rows, those with a picture. An id is category,
          subcategory, set, figure and question, with _ between, or the sheet's index
-Prompt   official, vlmevalkit, lmms-eval: the question alone, behind the picture. 512 tokens: the
-         authors give no limit, and a judge reads the reply. lmms-eval has 128:
+Prompt   official, vlmevalkit, lmms-eval: the picture, then the bare question. 512 tokens: the
+         authors state no limit, and a judge reads the reply. lmms-eval has 128:
          EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
          lmms_eval/tasks/hallusion_bench/hallusion_bench_image.yaml#L18
-Scoring  official: a judge (GPT-4) holds the reply against the reference, utils.py#L26-L73: correct,
-         incorrect or unclear, which counts as correct where there is no figure (VS, figure 0),
+Scoring  official: a judge (GPT-4) compares the reply with the reference, utils.py#L26-L73: correct,
+         incorrect, or unclear, which counts as correct if there is no figure (VS, figure 0),
          #L404-L411. Figures of evaluation.py: aacc of questions, facc of figures with all right,
          qacc of questions right in all their figures; easy_aacc and hard_aacc are such groups too,
-         without the edited figures and of these alone; figure_*, the consistency test; yes_diff and
-         yes_fp, the bias, which take correctness for the answer; lh, vi, mixed, who is to blame,
-         #L205-L338, taking a wrong reply for the same as that without an edit (`same`, a second
-         question to the judge, is read from published files alone). vlmevalkit: one of the two
-         words in the reply, 951 questions. robust: ours, a reply that says it does not know is
-         unclear
+         without the edited figures and only with them; figure_*, the consistency test; yes_diff and
+         yes_fp, the bias, which infer the answer from correctness; lh, vi, and mixed, the causes of
+         errors, #L205-L338, which assume that a wrong reply is the same as that without an edit
+         (`same`, a second question to the judge, is read only from published files). vlmevalkit:
+         one of the two words in the reply, 951 questions. robust: ours; a reply that says it does
+         not know is unclear
 Proof    the official script on seven constructed sets of verdicts: every figure (tests/parity). We
          have no judged file of the leaderboard. The others' rules: their code, by hand
 """
@@ -196,7 +196,7 @@ def scorings() -> dict[str, Scoring]:
 
 
 def published(questions: Questions = "all", **_: object) -> tuple[File, ...]:
-    """The one file that has these questions."""
+    """The only file that has these questions."""
     return (PUBLISHED[questions],)
 
 
@@ -209,7 +209,7 @@ def to_sample(data_file: DataFile, row: Row) -> Sample:
 
 
 def name_of(row: Mapping[str, Any]) -> str:
-    """As the authors' script calls a question."""
+    """The name of a question in the authors' script."""
     return "_".join(str(row[key]) for key in KEYS)
 
 
@@ -249,7 +249,7 @@ def sample_of(
 
 
 def set_of(sample: Sample) -> str:
-    """Questions on one figure and one question on several figures: both stay in a set."""
+    """Questions about one figure, and one question about several figures, are all in one set."""
     return f"{sample.tags['subcategory']}_{sample.data['set']}"
 
 
@@ -305,14 +305,14 @@ def robust_or_unclear(reply: Reply, sample: Sample) -> Reading:
 
 
 def score(reading: Reading, sample: Sample) -> float:
-    """1 where the answer is right, and where it is unclear and there is no figure to look at."""
+    """1 if the answer is right, or if it is unclear and there is no figure."""
     if reading.answer == "unclear":
         return float(sample.tags["category"] == "VS" and sample.tags["figure"] == "figure 0")
     return float(reading.answer in ("correct", sample.target))
 
 
 def vlmevalkit_score(reading: Reading, sample: Sample) -> float | None:
-    """Whether the answer is right; None where there is no picture: VLMEvalKit asks no such."""
+    """Whether the answer is right; None without a picture, since VLMEvalKit does not ask those."""
     return float(reading.answer == sample.target) if sample.media else None
 
 
@@ -321,8 +321,8 @@ def vlmevalkit_score(reading: Reading, sample: Sample) -> float | None:
 
 @metric(better="higher", unit="fraction")
 def average(columns: Columns) -> Estimate:
-    """The mean of aacc, facc and qacc, the one number that many tables have. In [0, 1]; higher is
-    better. The interval draws sets of questions again."""
+    """The mean of aacc, facc, and qacc, which many tables report. In [0, 1]; higher is better. The
+    interval resamples sets of questions."""
     import numpy as np
 
     if not columns.n or columns.score is None:
@@ -363,8 +363,9 @@ def of_groups(
 
 @metric(better=None, unit="difference")
 def yes_diff(columns: Columns) -> Estimate:
-    """How much oftener yes is said than right, in [-1, 1]; 0 is best. Said is, as evaluation.py has
-    it, what is right where the reply is correct and the opposite where it is not."""
+    """The share of yes among the replies minus that among the right answers, in [-1, 1]; 0 is best.
+    As in evaluation.py, the answer of a correct reply is the right one, and that of any other reply
+    the opposite."""
     import numpy as np
 
     right = (columns.target == "yes").astype(np.float64)
@@ -374,8 +375,8 @@ def yes_diff(columns: Columns) -> Estimate:
 
 @metric(better=None, unit="fraction")
 def yes_fp(columns: Columns) -> Estimate:
-    """The share of wrong replies to questions whose answer is no. In [0, 1]; a half is unbiased. No
-    value where nothing is wrong: evaluation.py divides by zero."""
+    """Among the wrong replies, the share to questions whose answer is no. In [0, 1]; 1/2 is
+    unbiased. No value if nothing is wrong: evaluation.py divides by zero."""
     import numpy as np
 
     wrong = 1 - scores(columns)
@@ -383,8 +384,8 @@ def yes_fp(columns: Columns) -> Estimate:
 
 
 def blame(kind: Literal["lh", "vi", "mixed"]) -> Metric:
-    """The share of wrong or unclear replies that language hallucination (lh), visual illusion (vi)
-    or both (mixed) are to blame for. In [0, 1]; utils.py#L231-L287. No value where nothing is."""
+    """The share of wrong or unclear replies that are caused by language hallucination (lh), visual
+    illusion (vi), or both (mixed). In [0, 1]; utils.py#L231-L287. No value if there are none."""
 
     def metric(columns: Columns) -> Estimate:
         import numpy as np
@@ -397,10 +398,10 @@ def blame(kind: Literal["lh", "vi", "mixed"]) -> Metric:
 
 
 def blamed(columns: Columns) -> list[str]:
-    """For each row lh, vi or mixed, "" where nobody is to blame.
+    """For each row lh, vi, or mixed; "" without a cause.
 
-    What was said of the figure without an edit (figure 0; in VS without one) tells whether the eye
-    or the language failed. A row without it is not to blame on anybody.
+    The reply to the figure without an edit (figure 0; in VS, to no figure) tells whether vision or
+    language failed. A row without that reply has no cause.
     """
     category, shown, figure, question = (
         [columns.tags[tag].names[code] for code in columns.tags[tag].codes]
@@ -544,7 +545,7 @@ def right_verdict(sample: Sample, reply: Reply) -> str:
 
 PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 UNCLEAR = 2 / 14
-"""The share of the bundled questions without a figure, where unclear is right."""
+"""The share of the bundled questions without a figure, for which unclear is right."""
 EXPECT = {
     "official": {**PERFECT, "silent": UNCLEAR, "hedging": UNCLEAR},
     "vlmevalkit": PERFECT,

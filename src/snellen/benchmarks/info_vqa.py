@@ -1,4 +1,4 @@
-"""InfographicVQA: questions about one infographic; some need counting, sorting or arithmetic.
+"""InfographicVQA: questions about one infographic; some need counting, sorting, or arithmetic.
 
 Paper    Mathew et al. 2022, InfographicVQA, https://arxiv.org/abs/2104.12756 (WACV)
 Data     the organizers' infographicsVQA_val_v1.0_withQT.json, infographicsVQA_test_v1.0.json and
@@ -14,12 +14,12 @@ Prompt   none is prescribed. lmms-eval and, the default, in the same words vlmev
          QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281.
          Picture first; 100 tokens as for DocVQA, #L66
 Scoring  official: ANLS at 0.5 by the organizers' infographicsvqa_eval.py; the copy in Qwen-VL,
-         eval_mm/infographicsvqa_eval.py#L80-L194, with its break-down by where the answer comes
-         from, what shows it and what is to be done (#L9-L11 names them). A question may be of
-         several kinds; of the same twice it counts once here, there twice. Their script rejects a
-         file that lacks an answer. Here a question without a reply scores 0. pix2struct, which
-         Pix2Struct's published figures used, mmpretrain and m4c: as for DocVQA. robust: ours, the
-         phrase that a reply settles on, with ANLS as in the paper
+         eval_mm/infographicsvqa_eval.py#L80-L194, with its breakdown by the source of the
+         answer, by the evidence, and by the operation (named in #L9-L11). A question may be of
+         several kinds. If a kind is listed twice, the question counts once here and twice there.
+         Their script rejects a file that lacks an answer. Here a question without a reply scores 0.
+         pix2struct (used for Pix2Struct's published figures), mmpretrain, and m4c: as for DocVQA.
+         robust: ours, the phrase that a reply settles on, with ANLS as in the paper
 Proof    1,500 constructed pairs, scored by five public scorers: lmms-eval's and VLMEvalKit's
          (official), mmpretrain's, Pix2Struct's, and M4C's (tests/parity). No outputs are published.
          Kinds of questions and robust: by hand
@@ -60,7 +60,7 @@ KINDS = {
     "arithmetic": "Arithmetic",
     "counting": "Counting",
 }
-"""What the data call a kind of question, and the name of its figure. The slip is theirs."""
+"""The data set's name for a kind of question, and the name of its figure. The typo is theirs."""
 LEAVES = {
     "Text": "OCR/document",
     "Table/list": "OCR/table",
@@ -68,8 +68,8 @@ LEAVES = {
     "Counting": "perception/counting",
     **dict.fromkeys(("Arithmetic", "Sorting"), "reasoning/mathematical"),
 }
-"""What is to be done, or where nothing is, what shows the answer. Where the only kind is a form of
-the answer, such as Image-Span, nothing is said of what it asks for: unmapped."""
+"""The capability of a question: by its operation, or without one by its evidence. If its only kind
+is a form of the answer, such as Image-Span, it is unmapped."""
 
 
 def info_vqa(
@@ -105,7 +105,7 @@ def info_vqa(
 
 
 def published(split: Split = "val", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's sheet, which nobody needs to register for."""
+    """VLMEvalKit's sheet, which needs no registration."""
     name = f"InfoVQA_{split.upper()}.tsv"
     return (File(name=name, url=f"{HOST}/{name}", md5=MD5[split]),)
 

@@ -1,4 +1,4 @@
-r"""LLaVA-Bench: chat about pictures, as a share of what a reference answer of GPT-4 gets.
+r"""LLaVA-Bench: chat about pictures, graded relative to reference answers by GPT-4.
 
 Paper    Liu et al. 2023, Visual Instruction Tuning, https://arxiv.org/abs/2304.08485 (NeurIPS),
          section 5.1: split=coco; Liu et al. 2023, Improved Baselines with Visual Instruction
@@ -18,11 +18,11 @@ Scoring  official: a judge, gpt-4-0314 at temperature 0.2, that sees no picture,
          llava/eval/table/rule.json. relative_score is 100 times the mean of replies over the mean
          of references, both rounded to three decimals, summarize_gpt_review.py#L55-L59; model_score
          and reference_score are the two means times ten. The verdict is the first line: two numbers
-         between which one blank or comma stands ("8 9", "8,9"; "8, 9" is none). Where there are
-         none the authors' code counts -1 and -1, as VLMEvalKit's and lmms-eval's do: here it stays
-         not judged. A reply that a service withheld counts 0 beside the references' mean. The
-         judges differ: VLMEvalKit's is gpt-4-turbo, lmms-eval's gpt-4o-2024-11-20, which also reads
-         "8, 9", and numbers by other judges cannot be compared
+         separated by one space or comma ("8 9" or "8,9", but not "8, 9"). Without them, the
+         authors' code counts -1 and -1, as do VLMEvalKit's and lmms-eval's; here the reply stays
+         unjudged. A reply that a service withheld counts 0 beside the references' mean. The judges
+         differ: VLMEvalKit's is gpt-4-turbo, and lmms-eval's is gpt-4o-2024-11-20, whose rule also
+         reads "8, 9". Numbers by different judges cannot be compared
 Proof    published reviews of LLaVA-1.5 (wild), three of each size: every figure of each is what the
          authors' summary gives, and the means of three are as published, 72.5 and 65.4
          (tests/parity). The reviews are in LLaVA's eval.zip, whose content
@@ -114,7 +114,7 @@ def llava_bench(split: Split = "wild", data: Path | None = None) -> Benchmark:
         when=lambda _: True,
         max_answer_tokens=1024,
         temperature=0.2,
-        # The two numbers come first: the explanation behind them may be cut.
+        # The two numbers come first, so the explanation after them may be cut.
         reads_cut=True,
         needs_target=False,
     )
@@ -170,7 +170,7 @@ def published(split: Split = "wild", **_: object) -> tuple[File, ...]:
         name="val2014.zip",
         url="http://images.cocodataset.org/zips/val2014.zip",
         unpack=True,
-        note="6 GB, of which 30 pictures are shown",
+        note="6 GB, of which 30 pictures are used",
     )
     texts = [File(name=name, url=f"{RAW}/{at}/{name}") for name, at in COCO_FILES.items()]
     return (*texts, pictures)
@@ -180,7 +180,7 @@ def published(split: Split = "wild", **_: object) -> tuple[File, ...]:
 
 
 def questions(path: Path, split: Split) -> Iterator[dict[str, Any]]:
-    """The authors' questions, each with what its picture shows and the reference answer."""
+    """The authors' questions, each with the description of its picture and the reference answer."""
     folder = path.parent
     shown = {row["image"]: row for row in jsonl(folder / SHOWN[split])}
     answers = {row["question_id"]: row["text"] for row in jsonl(folder / ANSWERS[split])}
@@ -206,7 +206,7 @@ def in_words(picture: Mapping[str, Any]) -> str:
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
-    """Of the authors' rows; else of VLMEvalKit's (`gpt4_ans`) or lmms-eval's (`gpt_answer`)."""
+    """A row of the authors, of VLMEvalKit (`gpt4_ans`), or of lmms-eval (`gpt_answer`)."""
     if "shown" in row:
         image, shared, shown = picture(row["image"], data_file), row["image"], row["shown"]
         name, question, answer = row["question_id"], row["text"], row["answer"]
@@ -265,7 +265,7 @@ def review(sample: Sample, reply: Reply, split: Split) -> tuple[Message, ...]:
         f"[Context]\n{sample.data['shown']}\n\n"
         f"[Question]\n{sample.question}\n\n"
         f"[Assistant 1]\n{sample.target or ''}\n\n[End of Assistant 1]\n\n"
-        # What asked the models took blanks off their replies.
+        # The scripts that asked the models stripped their replies.
         f"[Assistant 2]\n{reply.text.strip()}\n\n[End of Assistant 2]\n\n"
         f"[System]\n{RULE.format(in_words=IN_WORDS[split])}\n\n"
     )
@@ -281,7 +281,7 @@ def verdict(words: str, _: Sample) -> Reading:
 
 
 def two_scores(words: str) -> tuple[float, float] | None:
-    """Two numbers from 0 to 10 in the first line; None where the authors read none, or others."""
+    """The two numbers from 0 to 10 in the first line; None unless the authors read the same."""
     parts = words.split("\n")[0].replace(",", " ").split(" ")
     try:
         first, second = map(float, parts)
@@ -300,10 +300,10 @@ def pair(reading: Reading) -> tuple[float, float]:
 
 
 def of_sums(unit: str, ratio: bool, which: int, better: Direction | None = "higher") -> Metric:
-    """A metric of the means over replies and over references, which are rounded to three decimals;
-    100 times their `ratio`, or ten times the one or the other.
+    """A metric from the mean scores of replies and of references, rounded to three decimals: 100
+    times their `ratio`, or ten times one of them.
 
-    Replies without a verdict that are in the mean (withheld: 0) have no reference's score.
+    Replies that count without a verdict (withheld: 0) have no score of a reference.
     """
 
     def metric(columns: Columns) -> Estimate:
@@ -381,10 +381,10 @@ def layout(path: Path) -> Published | None:
 
 
 def words_of(row: Mapping[str, Any], path: Path) -> str:
-    """The judge's words; where the scores beside them are others, these: somebody set them right.
+    """The judge's text. If the stored scores differ, they are used, since somebody corrected them.
 
     Raises:
-        DataError: they are not two numbers.
+        DataError: the scores are not two numbers.
     """
     words, scores = row["content"], row["tuple"]
     if (
@@ -403,6 +403,6 @@ def words_of(row: Mapping[str, Any], path: Path) -> str:
 
 
 def summary(pairs: Sequence[Sequence[float]]) -> float:
-    """What summarize_gpt_review.py prints first."""
+    """The figures that summarize_gpt_review.py prints first."""
     reference, model = (round(fmean(column), 3) for column in zip(*pairs, strict=True))
     return round(model / reference * 100, 1) if reference else math.nan
