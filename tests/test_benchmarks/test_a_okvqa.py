@@ -178,7 +178,7 @@ def test_vlmevalkits_sheet_has_no_direct_answers(tmp_path: Path) -> None:
     path = tmp_path / "a-okvqa.tsv"
     path.write_text(SHEET.format("AAAA" * 30))
     benchmark = a_okvqa(data=path)
-    with pytest.raises(DataError, match="choices alone"):
+    with pytest.raises(DataError, match="only choices"):
         benchmark.read(next(iter(benchmark.data)))
 
 

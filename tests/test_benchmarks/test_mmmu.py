@@ -280,7 +280,7 @@ def test_answers_alone_cannot_be_asked_about(tmp_path: Path) -> None:
 def test_a_mark_without_a_picture_is_an_error(preset: Preset) -> None:
     tags = {"question_type": "open"}
     sample = Sample(id="x", question="<image 1>?", tags=tags, data={"numbers": []})
-    with pytest.raises(MediaError, match="<image 1> stands in the question"):
+    with pytest.raises(MediaError, match="<image 1> is in the question"):
         mmmu(prompt=preset, data=BUNDLED).prompt(sample, ())
 
 

@@ -122,7 +122,7 @@ def test_rows_of_the_authors_output_files_can_be_scored_against(
     sample = samples(benchmark)["test_Art_1"]
     assert (sample.target, len(sample.choices)) == ("B", 4)
     for preset in ("official", "vlmevalkit", "lmms-eval"):
-        with pytest.raises(MediaError, match="<image 1> stands in the question"):
+        with pytest.raises(MediaError, match="<image 1> is in the question"):
             mmmu_pro(prompt=preset, data=tmp_path).prompt(sample, ())
 
 

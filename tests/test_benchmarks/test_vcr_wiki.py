@@ -90,7 +90,7 @@ def test_parquet_has_three_views_of_a_picture(tmp_path: Path) -> None:
 
 
 def test_a_tsv_has_the_whole_picture_alone() -> None:
-    with pytest.raises(DataError, match="whole picture alone"):
+    with pytest.raises(DataError, match="only the whole picture"):
         samples(vcr_wiki(shown="only_it_image", data=BUNDLED))
 
 
@@ -282,7 +282,7 @@ def test_chinese_is_compared_by_signs() -> None:
 
 def test_a_chinese_result_says_what_it_lacks() -> None:
     (notes,) = vcr_wiki(lang="zh", data=BUNDLED).notes
-    assert "official is absent" in notes
+    assert "official is missing" in notes
     assert vcr_wiki(data=BUNDLED).notes == ()
 
 

@@ -163,8 +163,8 @@ def listed(path: Path) -> Iterator[dict[str, Any]]:
     entries = content.get("data") if isinstance(content, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise DataError(
-            f"{path} is not an object with a list of objects, data. It is to be the authors' file, "
-            "such as TextVQA_0.5.1_val.json."
+            f"{path} is not an object with a list of objects, data. Use the authors' file, such as "
+            "TextVQA_0.5.1_val.json."
         )
     yield from entries
 
@@ -301,7 +301,7 @@ def submitted(sample: Sample, reply: str) -> Sequence[object]:
 
 # -- check
 
-# Of eight rows one is worth 0.9, the commonest answer having three of ten; and silence 0.6, where
-# two of ten said "a", which is "" once normalised.
+# In one of eight rows, three of ten people gave the most common answer, which scores 0.9. In one,
+# two of ten said "a", which is "" after normalization, so that silence scores 0.6.
 SHARE = {"oracle": 7.9 / 8, "wrong": 0.0, "silent": 0.6 / 8, "hedging": 0.0}
 EXPECT = {"official": SHARE, "vlmevalkit": SHARE, "robust": {**SHARE, "silent": 0.0}}

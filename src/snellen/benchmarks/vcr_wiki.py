@@ -109,8 +109,8 @@ FOCUS = {
 }
 
 LACKS = (
-    "official is absent: in Chinese it counts the words of spaCy's zh_core_web_sm, which no rule "
-    "gives; characters counts signs, and its figures are no published ones'"
+    "official is missing: in Chinese it counts the words of spaCy's zh_core_web_sm, which no rule "
+    "reproduces. The figures of the scoring `characters` cannot be compared with published ones"
 )
 
 Lang = Literal["en", "zh"]
@@ -192,7 +192,7 @@ def to_sample(row_index: int, row: Row, shown: Shown) -> Sample:
         name, covered, media = str(row_index), row["crossed_text"], (row[shown],)
     else:
         if shown != "stacked_image":
-            raise ValueError(f"a TSV has the whole picture alone, not {shown}; parquet has it")
+            raise ValueError(f"a TSV has only the whole picture, not {shown}; parquet has it")
         name, covered, media = row["index"], listed(row["answer"]), row["image"]
     if not isinstance(covered, list) or not all(isinstance(text, str) for text in covered):
         raise TypeError("the covered texts are not a list of texts")

@@ -192,11 +192,12 @@ PROMPTS: Mapping[Preset, Callable[[str], str]] = {
 # -- check
 
 NOTHING = {"wrong": 0.0, "silent": 0.0, "hedging": 0.0}
-# Of twelve rows one is worth 0.9, the commonest answer having three of ten; and silence 0.6, where
-# two of ten said "the", which is "" once normalised.
+# In one of twelve rows, three of ten people gave the most common answer, which scores 0.9. In one,
+# two of ten said "the", which is "" after normalization, so that silence scores 0.6.
 EXPECT: Mapping[str, Mapping[str, float]] = {
     "official": {**NOTHING, "oracle": 11.9 / 12, "silent": 0.6 / 12},
-    # "two" of ten is never met; of five for "grass" three said "the grass".
+    # "two", which ten people gave, can never be matched. Three of the five for "grass" said "the
+    # grass".
     "lavis": {**NOTHING, "oracle": (9 + 0.9 + 0.6) / 12},
     "mmpretrain": {**NOTHING, "oracle": 1.0, "silent": 2 / 3 / 12},
     "lmms-eval": {**NOTHING, "oracle": 11.9 / 12, "silent": 0.6 / 12},

@@ -37,7 +37,7 @@ def table(
 
 
 def of_json(path: Path) -> Any:
-    """What a JSON file holds, gzipped or not.
+    """The content of a JSON file, gzipped or not.
 
     Raises:
         DataError: the file is not complete, valid JSON, is not UTF-8, or cannot be read.

@@ -1,4 +1,4 @@
-"""What DocVQA and InfographicVQA share: the forms of their rows, their prompts, and ANLS."""
+"""Shared by DocVQA and InfographicVQA: the forms of their rows, their prompts, and ANLS."""
 
 from __future__ import annotations
 
@@ -67,10 +67,11 @@ def picture_of(
 
 
 def kinds(names: Sequence[str], known: Mapping[str, str]) -> dict[str, str]:
-    """A tag for each kind of question, since one question may be of several; "" where it is not.
+    """A tag for each kind of question, since one question may be of several; "" if it is not of
+    that kind.
 
-    `known` are the names that are published figures' names; any other is in the tag `unlisted`.
-    The tag `last` has the last one's.
+    `known` are the kinds with published figures; all others are in the tag `unlisted`. The tag
+    `last` has the last kind.
     """
     other = ", ".join(dict.fromkeys(name for name in names if name not in known))
     tags = {label: label if name in names else "" for name, label in known.items()}
@@ -86,7 +87,7 @@ def message(sample: Sample, preset: Preset) -> tuple[Message, ...]:
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:
-    """ANLS of the phrase as the paper has it: blanks and capitals count for nothing."""
+    """ANLS of the phrase as in the paper, which ignores spaces and case."""
     if reading.answer is None:
         return 0.0
     answer = " ".join(str(reading.answer).casefold().split())
@@ -95,7 +96,7 @@ def robust_score(reading: Reading, sample: Sample) -> float:
 
 @metric(better="higher", unit="fraction")
 def m4c_accuracy(columns: Columns) -> Estimate:
-    """The mean of `stvqa_accuracy`, where the scores of single questions are ANLS."""
+    """The mean of `stvqa_accuracy`, although the scores of single questions are ANLS."""
     import numpy as np
 
     rows = zip(columns.answer, columns.references, strict=True)
@@ -116,7 +117,7 @@ def verbatim_scoring(
     return Scoring(
         version=1,
         source=source,
-        parse=parse_verbatim,  # blanks too: they count for the length
+        parse=parse_verbatim,  # with spaces, which count toward the length
         score=lambda reading, sample: rule(str(reading.answer or ""), sample.references),
         metrics=metrics,
         missing=missing,

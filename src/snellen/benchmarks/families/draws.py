@@ -1,4 +1,4 @@
-"""Letters that the authors' code draws at random when it finds none in a reply."""
+"""Draws of letters for replies in which the authors' code finds none."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -17,7 +17,7 @@ def undecided(sample: Sample) -> Reading:
 
 def letter_by_id(sample: Sample) -> str:
     """A letter drawn with the sample's id as the seed: it depends on no other sample."""
-    # Only random() is promised to give the same numbers in every version of Python.
+    # Only random() is guaranteed to give the same numbers in every version of Python.
     return ascii_uppercase[int(Random(sample.id).random() * len(sample.choices))]
 
 
@@ -50,7 +50,7 @@ def in_sequence(
 ) -> Callable[[ReplyTable], Resolution]:
     """A resolver for draws from one seeded sequence, with the lines grouped by `key` in its order.
 
-    `difference` stands in the result where a table is neither in the authors' order nor the data
+    `difference` is noted in the result if a table is neither in the authors' order nor in the data
     set's.
     """
 

@@ -1,10 +1,10 @@
-"""What judges are asked about any benchmark's replies: which choice is meant, and how good it is.
+"""Judges for any benchmark: one finds the choice that a reply means, and one grades replies.
 
 matching  open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
           vlmeval/dataset/utils/multiple_choice.py#L224-L241, #L305-L318, MMBench's own words, in
-          English or, where the question has a Chinese character, in Chinese; the choices as
-          vlmeval/smp/vlm.py#L174-L179 puts them
-grading   ours: 0 to 10 against what is right
+          English, or in Chinese if the question has a Chinese character; the choices as in
+          vlmeval/smp/vlm.py#L174-L179
+grading   ours: 0 to 10, compared with the right answer
 """
 
 from __future__ import annotations

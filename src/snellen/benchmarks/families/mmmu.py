@@ -1,5 +1,5 @@
-"""What MMMU and MMMU-Pro share: subjects, rows in each published form, marks in texts, and the
-rules by which a letter is read."""
+"""Shared by MMMU and MMMU-Pro: subjects, rows in each published form, marks in texts, and rules for
+letters."""
 
 from __future__ import annotations
 
@@ -100,7 +100,8 @@ def looked_for(
 
 
 def parquet_files(data_file: DataFile) -> list[Path]:
-    """All parquet files that were found, each set of parts whole; one that the user names alone.
+    """All parquet files that were found, with complete sets of parts; or only the file that the
+    user names.
 
     Raises:
         DataError: a part is missing.
@@ -123,7 +124,7 @@ def parquet_files(data_file: DataFile) -> list[Path]:
 
 
 class Late:
-    """A table of a form that is known once its file is found, which is when it is first needed."""
+    """A table whose form is known once its file is found, which happens on first use."""
 
     def __init__(self, where: str, make: Callable[[], Table]) -> None:
         self.where = where
@@ -149,7 +150,7 @@ class Late:
 
 
 class Joined:
-    """The rows of several tables, one table behind the other."""
+    """The rows of several tables, one after the other."""
 
     def __init__(self, where: str, tables: Iterable[Table]) -> None:
         self.where = where
@@ -172,7 +173,7 @@ def of_parquet(data_file: DataFile, paths: Iterable[Path]) -> Table:
 
 
 def choices_of(row: Row) -> tuple[str, ...]:
-    """Of the hub's list in Python's writing, or of the columns A, B, ... of VLMEvalKit's sheet."""
+    """The choices, from the hub's list as Python text or from VLMEvalKit's columns A, B, ..."""
     if "options" in row:
         return texts(row["options"])
     choices = [row.get(letter, "") for letter in ascii_uppercase]
@@ -193,7 +194,7 @@ def pictures_of(row: Row) -> tuple[list[int], tuple[Image, ...]]:
 
 
 def subject_of(name: str) -> str:
-    """`validation_Art_Theory_3` is of Art_Theory."""
+    """The subject of an id: Art_Theory for `validation_Art_Theory_3`."""
     return "_".join(name.split("_")[1:-1])
 
 
@@ -215,21 +216,21 @@ def shown(sample: Sample, number: int) -> Part:
     pictures = numbered(sample)
     if number not in pictures:
         raise MediaError(
-            f"{sample.id}: <image {number}> stands in the question, and its row has no such "
-            "picture. Answers alone can be scored, not asked about: get the data set itself."
+            f"{sample.id}: <image {number}> is in the question, but its row has no such picture. A "
+            "file of answers can be scored but not asked. Download the data set itself."
         )
     return pictures[number]
 
 
 def interleaved(sample: Sample, text: str) -> tuple[Part, ...]:
-    """The text with each picture in the place of its mark; all of them in front if it has none."""
+    """The text with each picture in place of its mark; without marks, all pictures come first."""
     if not MARK.search(text):
         return (*sample.media, text)
     return prompts.interleaved(text, MARK, lambda number: shown(sample, int(number or 0)))
 
 
 def marked_once(sample: Sample, text: str) -> tuple[Part, ...]:
-    """The pictures whose marks stand in the text, each once, in the order of their numbers."""
+    """The pictures whose marks are in the text, each once, in the order of their numbers."""
     return tuple(shown(sample, number) for number in sorted(set(map(int, MARK.findall(text)))))
 
 
@@ -245,12 +246,12 @@ def by_letter(sample: Sample) -> Mapping[str, str]:
 
 
 def last_letter(text: str, sample: Sample, forms: Sequence[str]) -> Reading:
-    """The letter that stands last of those in brackets, or else in the first of the forms that
-    names one; or else, in a text of over five words, the choice whose text stands last; or one that
-    is still to be drawn.
+    """The last letter in parentheses, or else in the first form that finds one; or else, in a text
+    of over five words, the choice whose text comes last; or else a letter that is still to be
+    drawn.
 
-    The last is looked for as " B " where a form names several without blanks around them, as in
-    "A. or B.": that may be nowhere, and the first letter is taken.
+    If a form finds several letters without spaces around them, as in "A. or B.", the last one is
+    searched as " B ". If that does not occur, the first letter is taken.
     """
     for mark in ",.!?;:'":
         text = text.strip(mark)

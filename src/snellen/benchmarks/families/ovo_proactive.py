@@ -1,17 +1,18 @@
-"""OVO-Bench's forward tasks as standing questions: what to watch for, and what was said when.
+"""OVO-Bench's forward tasks as standing questions, which the model answers while it watches.
 
-A question of REC, SSR or CRR is asked once and stays open while the video runs; the model speaks by
-itself. Windows follow from the annotations, and from nothing else:
+A question of REC, SSR, or CRR is asked once and stays open while the video runs; the model speaks
+on its own initiative. The windows follow only from the annotations:
 
     CRR   asked at ask_time   one window [clue, clue + 30], which is when it is polled officially
-    SSR   asked at 0          one a step, from its start to its end
-    REC   asked at 0          one a repetition j, from its end to that of the next (of the last one:
-                              to the last point), 2 s at least: 9 would be empty, 21 up to 1 s long
+    SSR   asked at 0          one per step, from its start to its end
+    REC   asked at 0          one per repetition j, from its end to the end of the next (for the
+                              last one, to the last point), at least 2 s: otherwise 9 would be
+                              empty, and 21 up to 1 s long
 
-They may overlap in REC; the number that is said tells which is meant. All that is official here are
-the annotations, and the points that `projected` gives replies to: every point of CRR that asks for
-Yes lies after the clue, those of SSR that ask for No 5 and 2 s before a step begins, those that ask
-for Yes in the step. So what had been said by then is the reply.
+Windows of REC may overlap; the number in a message tells which one is meant. Only the annotations
+are official, and the points for which `projected` returns replies. Every point of CRR whose answer
+is Yes is after the clue. Those of SSR with the answer No are 5 s and 2 s before a step, and those
+with Yes are within it. The reply at a point is therefore what had been said by then.
 """
 
 from __future__ import annotations
@@ -30,14 +31,15 @@ from snellen.metrics import streaming
 from snellen.metrics.streaming import By, Point, Slot, SpeechLog, Utterance, Watch
 
 Row = Mapping[str, Any]
-"""A question of the annotation file, whole: with `test_info`."""
+"""A complete question of the annotation file, with `test_info`."""
 AFTER_CLUE = 30
 SHORTEST = 2
 """Seconds of a window."""
 FIRST_DECISION = 1.0
-"""A message within so many seconds of being asked may be about that: a frame, at one a second."""
+"""A message within this many seconds after the question may be a reaction to it: one frame, at one
+per second."""
 
-# -- what is asked, and what is right
+# -- questions and right answers
 
 # The first sentences of the official prompts (constant.py), then words of ours.
 CONTEXT = {
@@ -64,7 +66,7 @@ OTHERWISE = " At all other times say nothing, and do not acknowledge this messag
 
 
 def query_of(row: Row) -> tuple[float, str]:
-    """When a standing question is put, in seconds, and its words."""
+    """The time at which a standing question is asked, in seconds, and its words."""
     task = row["task"]
     if task == "SSR":
         steps = enumerate(row["all_steps"], start=1)
@@ -115,17 +117,17 @@ def _slots(row: Row, last: float) -> Iterator[Slot]:
 
 
 def target(row: Row) -> str:
-    """What is right, as JSON: a `Watch`."""
+    """The right answer, a `Watch`, as JSON."""
     return streaming.to_json(watch(row))
 
 
 def when(sample: Sample) -> float:
-    """When a sample's question is put, in seconds."""
+    """The time at which a sample's question is asked, in seconds."""
     return _watch_of(sample).asked
 
 
 def until(sample: Sample) -> float:
-    """How long its video is to be watched: to the end of the widest window."""
+    """The time until which its video is watched: the end of the widest window."""
     return _watch_of(sample).end + streaming.WIDER[-1]
 
 
@@ -134,11 +136,11 @@ def _watch_of(sample: Sample) -> Watch:
     return msgspec.json.decode(sample.target, type=Watch)
 
 
-# -- what was said
+# -- messages
 
 
 class Spoken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A message of a model during a video."""
+    """A message from a model during a video."""
 
     onset: float
     """The second of the video at which its first token came."""
@@ -149,7 +151,7 @@ class Spoken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     query: str | None = None
     """The query that it names."""
     by: By = "only"
-    """How it is known which query it answers."""
+    """The rule that assigned it to a query."""
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -158,7 +160,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     messages: tuple[Spoken, ...] = ()
     """The messages, in the order of their onsets."""
     silence: tuple[str, ...] = ()
-    """What the model says instead of nothing."""
+    """The text with which the model signals silence."""
     until: float | None = None
     """The second up to which the video was watched (see `SpeechLog`)."""
     failed: bool = False
@@ -166,14 +168,13 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 def reply_text(transcript: Transcript) -> str:
-    """The text of a Reply. A bare list of messages is read too."""
+    """The reply in a text. A bare list of messages is also accepted."""
     return msgspec.json.encode(transcript).decode()
 
 
 def parse(reply: Reply, sample: Sample) -> Reading:
-    """What was heard, as JSON (`SpeechLog`): messages with anything to see in them once the model's
-    forms of silence are taken out, each with the number it says. Strict: what is not of the form is
-    unparsed."""
+    """The messages as JSON (`SpeechLog`): those that are not empty without the model's forms of
+    silence, each with its number. The reading is strict: a reply of another form is unparsed."""
     try:
         transcript = msgspec.json.decode(reply.text, type=tuple[Spoken, ...] | Transcript)
     except msgspec.DecodeError:
@@ -202,8 +203,8 @@ def parse(reply: Reply, sample: Sample) -> Reading:
 
 
 def score(reading: Reading, sample: Sample) -> float | None:
-    """The share of windows that the first message lies in: 0 where all lie behind the video's end,
-    None where the session failed before any was over."""
+    """The share of windows that contain the first message: 0 if all are after the end of the video,
+    None if the session failed before any had ended."""
     if not isinstance(reading.answer, str):
         return 0.0
     assert sample.target is not None
@@ -230,7 +231,7 @@ def _message(spoken: Spoken, query: Watch, steps: Sequence[str]) -> Utterance:
 
 
 def _without(text: str, forms: Sequence[str]) -> str:
-    # The longest first: one may be a part of another.
+    # The longest comes first, since one may be part of another.
     for form in sorted(filter(None, forms), key=len, reverse=True):
         text = text.replace(form, "")
     return text
@@ -245,7 +246,7 @@ _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight"
           "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
           "nineteen", "twenty"]
 # fmt: on
-# No part of a word, a time, a share or a fraction: "3s", "12:30", "50%", "2.5".
+# Not part of a word, a time, a percentage, or a fraction: "3s", "12:30", "50%", "2.5".
 _DIGITS = r"(\d{1,9})(?:\.0{1,6})?(?![\w%]|[.,:]\d)"
 _DIGIT = re.compile(rf"(?<!\w)(?<!\d[.,:]){_DIGITS}")
 _STEP = re.compile(rf"\bstep\s{{0,5}}(?:no\.?|number|#)?\s{{0,5}}{_DIGITS}", re.IGNORECASE)
@@ -260,11 +261,11 @@ _ACKNOWLEDGES = re.compile(
 
 
 def number_in(task: str, text: str, steps: Sequence[str] = ()) -> int | None:
-    """The number that a message says: a total (REC), or which step begins (SSR); None of CRR.
+    """The number in a message: a total (REC), or the step that begins (SSR); None for CRR.
 
-    Digits go before words ("3, that was another one"), and of several the last counts. Of a step it
-    is the last behind the word step, then what the message begins with ("2. add 3 eggs"); a message
-    without a number that has the words of one of `steps` alone names that.
+    Digits come before words ("3, that was another one"); of several, the last counts. For a step,
+    it is the last number after the word step, or else the one at the start of the message ("2. add
+    3 eggs"). A message without a number names a step if it has the words of only one of `steps`.
 
     >>> [number_in("REC", text) for text in ("two... no, 3", "That is three.", "Again!")]
     [3, 3, None]
@@ -287,19 +288,19 @@ def number_in(task: str, text: str, steps: Sequence[str] = ()) -> int | None:
     return _WORDS.index(words[-1].lower()) if words else None
 
 
-# -- whom a message answers
+# -- the query that a message answers
 
 
 def attribute(
     messages: Sequence[SessionMessage], samples: Sequence[Sample]
 ) -> dict[str, list[dict[str, Any]]]:
-    """The messages of a session with several questions, by the sample that each is for, and `by`
-    which rule. What is right plays no part.
+    """Assign the messages of a session with several questions to samples, with the rule in `by`.
+    The right answers play no part.
 
-    It is (1) for the query that it names, (2) for the only one that is open, (3) for the last asked
-    of those that are open and whose form it has: a number of a step, a total, else CRR's, which has
-    any. A message by (3) that has the form of several is `guessed`. One that begins while nothing
-    is open goes to the query that was open last, before any to the first, and is unsolicited there.
+    A message answers (1) the query that it names, or (2) the only open one, or (3) the most recent
+    of the open ones whose form it has: the number of a step, a total, or else any text for CRR. A
+    message by (3) that has the form of several queries is `guessed`. One that begins while no query
+    is open belongs to the last open one, or before any to the first, and is unsolicited there.
     """
     queries = {sample.id: _watch_of(sample) for sample in samples}
     by_sample: dict[str, list[dict[str, Any]]] = {name: [] for name in queries}
@@ -314,7 +315,8 @@ def _answers(
 ) -> tuple[str, By]:
     if query_id is not None and query_id in queries:
         return query_id, "named"
-    order = sorted(queries, key=lambda name: queries[name].asked)  # stable: the last given is last
+    # stable: of equal ones, the last in the list stays last
+    order = sorted(queries, key=lambda name: queries[name].asked)
     open_now = [name for name in order if queries[name].asked <= onset <= queries[name].end]
     if not open_now:
         closed = [name for name in order if queries[name].end < onset]
@@ -337,7 +339,7 @@ def _has_form(text: str, query: Watch) -> bool:
     return number is not None
 
 
-# -- what the blind say, and who knows all
+# -- blind and perfect replies
 
 
 def silent(query: Watch) -> tuple[Spoken, ...]:
@@ -345,18 +347,19 @@ def silent(query: Watch) -> tuple[Spoken, ...]:
 
 
 def eager(query: Watch) -> tuple[Spoken, ...]:
-    """Speaks at once: for every step, and for a total of 1, the best of constant ones."""
+    """Speaks at once: it names every step, or the total 1, the best constant reply."""
     return after(query, 0.0)
 
 
 def after(query: Watch, seconds: float) -> tuple[Spoken, ...]:
-    """Speaks a fixed while after the question, whatever the video shows."""
+    """Speaks a fixed time after the question, whatever the video shows."""
     numbers = [1] if query.counts else [slot.number for slot in query.slots]
     return tuple(_spoken(query.asked + seconds, number) for number in numbers)
 
 
 def oracle(query: Watch, late: float = 0.0) -> tuple[Spoken, ...]:
-    """Says what is right, so many seconds late each time. For tests: it knows the windows."""
+    """Gives the right answers, each delayed by this many seconds. For tests: it knows the
+    windows."""
     return tuple(_spoken(slot.w0 + late, slot.number) for slot in query.slots)
 
 
@@ -365,9 +368,10 @@ def _spoken(time: float, number: int | None) -> Spoken:
 
 
 def blind_history(task: str, polls: Sequence[str], totals: Sequence[int] = ()) -> str:
-    """The reply to the last of the `polls` on one item, by one who sees nothing and remembers them:
-    CRR No, No and then Yes, since its points are so. SSR Yes of the step asked about first, of
-    others twice No and then Yes. REC the total most frequent at that place (`totals`)."""
+    """The reply to the last of the `polls` on one item, by a blind model that remembers them. For
+    CRR: No, No, and then Yes, which is the pattern of its points. For SSR: Yes for the first step
+    that was asked about, and for others No twice and then Yes. For REC: the most frequent total at
+    that position (`totals`)."""
     n = len(polls)
     if task == "REC":
         return str(totals[min(n, len(totals)) - 1])
@@ -377,7 +381,7 @@ def blind_history(task: str, polls: Sequence[str], totals: Sequence[int] = ()) -
 
 
 def commonest_totals(queries: Iterable[Watch]) -> tuple[int, ...]:
-    """The most frequent total at each place among polls in the order of time."""
+    """The most frequent total at each position among polls, in the order of time."""
     counters: list[Counter[int]] = []
     for query in queries:
         for index, point in enumerate(sorted(query.points, key=lambda point: point.time)):
@@ -388,7 +392,7 @@ def commonest_totals(queries: Iterable[Watch]) -> tuple[int, ...]:
 
 
 def projected_replies(query: Watch, heard: SpeechLog) -> tuple[str, ...]:
-    """What a polled model that had said the same would reply at each point, in the file's order."""
+    """The replies at each point of a polled model that had said the same, in the file's order."""
     projection = streaming.projection(query, heard)
     if query.counts:
         return tuple(map(str, projection))

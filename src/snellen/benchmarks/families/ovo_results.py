@@ -9,9 +9,9 @@ from snellen.core import Results
 from snellen.store import STEM, safe_name
 
 ORDER = ("EPM", "ASI", "HLD", "STU", "OJR", "ATR", "ACR", "OCR", "FPD", "REC", "SSR", "CRR")
-"""In which inference.py names the tasks, in the file's name too."""
+"""The order in which inference.py names the tasks, also in the file's name."""
 VIDEOS = "data/src_videos"
-"""The folder before a video's name, as inference.py has it where nobody says another."""
+"""The folder before a video's name, as in inference.py by default."""
 
 
 def results(
@@ -23,9 +23,9 @@ def results(
 ) -> Results:
     """The file of a model's `replies` by point (None: it failed) to the annotations `rows`.
 
-    A row is there for each question that was asked; a question that looks ahead is the annotation
-    with a response to each of its points. One that failed, or was not asked while others of its
-    question were, is null, as theirs is where a model raised an error.
+    The file has a row for each question that was asked. A forward question is its annotation with a
+    response to each of its points. A point that failed, or that was not asked although others of
+    its question were, is null, as in the authors' files after an error of the model.
     """
     group_of = {task: group for group, tasks in groups.items() for task in tasks}
     holds: dict[str, list[dict[str, Any]]] = {group: [] for group in groups}

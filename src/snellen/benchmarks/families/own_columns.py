@@ -1,4 +1,4 @@
-"""Columns of a user's file: which field each is, and which task the rows look like."""
+"""Finds the field of each column of a user's file, and the task that the rows look like."""
 
 import ast
 import json
@@ -35,7 +35,7 @@ FIELDS: Mapping[str, Sequence[str]] = {
     **{letter: (letter, letter.lower()) for letter in ascii_uppercase},
 }
 OF_FIRST_TURN = ("image", "video", "start", "end", "hint")
-"""Fields of a row that its first turn alone has."""
+"""The fields of a row that belong only to its first turn."""
 LOOKED_AT, MOST_LOOKED_AT = 1_000, 4_000_000
 """The task is guessed from this many rows, up to this many characters in total."""
 _VIDEO_LIKE = re.compile(r"video|(?:^|[^a-z])(?:vid|clip|movie|film)|mp4|webm|mkv", re.IGNORECASE)
@@ -54,7 +54,7 @@ class Guess:
     task: Task
     """The task."""
     why: str
-    """What in the rows shows it, in words for the user."""
+    """The reason, in words for the user."""
 
 
 def first_rows(path: Path, column_map: Mapping[str, str]) -> list[dict[str, Any]]:

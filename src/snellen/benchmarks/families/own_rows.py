@@ -1,11 +1,11 @@
-"""Anybody's own rows, asked and scored without code: a JSONL, JSON, TSV or CSV file.
+"""Your own rows, asked and scored without code, from a JSONL, JSON, TSV, CSV, or Excel file.
 
 Paper    none
 Data     the file that the user names. Columns: id | index (else the row's number, from 0); image
          | images | image_path (a path relative to the file, a list of them, base64, a data:
          address; an http address, fetched with --allow-urls); video | video_path (a path relative
-         to the file), with start and end: frames from the one and before the other, in seconds
-         from the first frame; question; hint (put before it); A, B, C, ... or choices; answer |
+         to the file), with start and end: frames from start and before end, in seconds from
+         the first frame; question; hint (put before it); A, B, C, ... or choices; answer |
          answers | caption | captions; answer0 (the number of the right choice, from 0); category
          and split (results are broken down by them). `--map
          COLUMN=FIELD` gives a column another meaning. turns replaces question: a list of
@@ -21,12 +21,11 @@ Prompt   images, the video, hint, question, choices, and a line on the form of t
          turns
 Scoring  default, ours. mcq: the letter that the reply commits to. yesno: the word it begins with,
          or the only one of the two in it. count: the only number in it, in digits or words. vqa:
-         the whole reply, without case, punctuation and articles, against the answer; with three
-         answers or more, min(1, how many of them it equals / 3). robust (vqa): the same for what
-         follows "the answer is", where a reply says so. caption: CIDEr, BLEU, ROUGE-L. vqa and
-         caption, judged: what a judge gives, 0 to 10, against the answers (`snellen judge`).
-         Each turn with an answer is scored as a question of its own; a conversation's turns share a
-         cluster
+         the whole reply, without case, punctuation, and articles, compared with the answer; with
+         three or more answers, min(1, number of equal answers / 3). robust (vqa): the same for the
+         text after "the answer is". caption: CIDEr, BLEU, and ROUGE-L. judged (vqa and caption): a
+         judge's grade from 0 to 10, compared with the answers (`snellen judge`). Each turn with an
+         answer is scored as a separate question; a conversation's turns share a cluster
 """
 
 import re
@@ -116,7 +115,7 @@ def own_data(
         more = f" and {len(unused) - 8} more" if len(unused) > 8 else ""
         notes.append(f"columns that mean nothing here: {', '.join(unused[:8])}{more}")
     reader = RowReader(name=path.name, folder=folder, task=chosen, columns=fields)
-    # Pictures in the rows of a TSV are known by where they lie, and not read with them.
+    # Pictures in the rows of a TSV are identified by their offset, and not read with the rows.
     kit = is_vlmevalkit(path, head) and fields.get("image", [])[:1] == ["image"]
     table = vlmevalkit_tsv(path) if kit else rows_of(path)
     return _benchmark(_safe_name(path), chosen, fields, table, reader.sample, tuple(notes))
@@ -126,14 +125,14 @@ def guess(path: Path, columns: Mapping[str, str] | None = None) -> Guess:
     """What the file's columns and the answers in its first 1,000 rows look like.
 
     Raises:
-        DataError: a column of the map is not there, or the rows cannot be read.
+        DataError: the file lacks a column of the map, or the rows cannot be read.
     """
     head = first_rows(path, columns or {})
     return guess_task(head, field_columns(path, head, columns or {}))
 
 
 def stored(name: str, options: Mapping[str, Any]) -> Benchmark:
-    """The benchmark that a run of own rows was made with, to score its replies without the rows."""
+    """The benchmark of a run of own rows, to score its replies without the rows."""
     reader = RowReader(
         name=name, folder=Path(), task=options["task"], columns=dict(options["columns"])
     )
@@ -168,7 +167,7 @@ def _benchmark(
             conversation=Conversation(
                 turns=None if in_turns else 1, by_turn=by_turn if in_turns else None
             ),
-            # Each video is decoded once for all that is asked about it.
+            # Each video is decoded once for all questions about it.
             group_by=_shown_by if "video" in columns else None,
             frames=video.DEFAULT if "video" in columns else None,
         ),

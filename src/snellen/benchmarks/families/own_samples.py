@@ -90,7 +90,7 @@ class RowReader:
         cell = partial(cell_of, row, self.columns)
         question = cell("question")
         if question is None and self.task != "caption":
-            raise DataError(f"{where} has no question. Give it one, or take the row out.")
+            raise DataError(f"{where} has no question. Give it one, or remove the row.")
         for field in ("question", "hint"):
             _check_text(cell(field), f"{where} has a {field} that")
         name = cell("id")
@@ -268,7 +268,7 @@ def _choice(value: Any, who: str) -> str:
 
 
 def image_key(cell: Any) -> str:
-    """What rows about the same image share."""
+    """The key that rows about the same image share."""
     if isinstance(cell, Mapping):
         cell = forms.medium(cell, "an image", kind="image")
     if isinstance(cell, Image):

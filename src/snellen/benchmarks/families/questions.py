@@ -1,4 +1,4 @@
-"""What A-OKVQA, GQA and OCR-VQA share: a picture's questions one by one, and short answers."""
+"""Shared by A-OKVQA, GQA, and OCR-VQA: a picture's questions one by one, and short answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from snellen.media.content import Image
 from snellen.text.vqa import normalize, without_line_breaks
 
 SHORT = "{question}\nAnswer the question using a single word or phrase."
-"""LLaVA-1.5's, and VLMEvalKit's and lmms-eval's in its words."""
+"""LLaVA-1.5's prompt, which VLMEvalKit and lmms-eval copy."""
 WRONG = "nothing of the kind"
 
 

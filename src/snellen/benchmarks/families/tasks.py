@@ -1,7 +1,7 @@
-"""What can be asked without code, and by VLMEvalKit's names: five tasks, with rules of ours.
+"""Five tasks with rules of ours, for a user's own rows and for VLMEvalKit's sheets.
 
-Each task has its line on the form of the answer, what is found in a reply, what that is worth, and
-what dummies must score.
+Each task has a line on the form of the answer, a parser, a score, and the scores that dummy models
+must get.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _UNITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight"
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 # fmt: on
 _NUMBER = re.compile(
-    # int() reads no more than 4,300 digits: a number of more thousands is none.
+    # int() reads at most 4,300 digits; a longer number is not read.
     r"(?<![\w.,])(?P<digits>-?\d{1,3}(?:,\d{3}){1,1000}|-?\d{1,15})"
     r"(?P<rest>\.\d{1,15})?(?![\w%]|[.,]\d)"
     rf"|\b(?:(?P<tens>{'|'.join(_TENS)})(?:[ -](?P<after>{'|'.join(_UNITS[1:10])}))?"
@@ -59,8 +59,8 @@ def parse_letter(reply: Reply, sample: Sample) -> Reading:
 
 
 def parse_letter_as_vlmevalkit(reply: Reply, sample: Sample) -> Reading:
-    """The letter by VLMEvalKit's rules (`answers.others.VLMEVALKIT`), of the text as it stores what
-    an endpoint replies, vlmeval/api/gpt.py#L319: without blanks around it."""
+    """The letter by VLMEvalKit's rules (`answers.others.VLMEVALKIT`), from the stripped text that
+    it stores for an endpoint, vlmeval/api/gpt.py#L319."""
     return as_reading(vlmevalkit_letter(reply.text.strip(), sample.choices))
 
 
@@ -69,7 +69,7 @@ def as_reading(result: Letter | YesNo | Phrase | Value) -> Reading:
 
 
 def parse_verbatim(reply: Reply, _: Sample) -> Reading:
-    """The full reply, with leading and trailing blanks."""
+    """The full reply, with leading and trailing spaces."""
     return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
 
 
@@ -126,7 +126,7 @@ def _count(answer: str) -> str | None:
 
 
 def _numbers(text: str) -> list[str] | None:
-    """The different numbers in a text, written alike ("3" for "three"); None: words say more."""
+    """The different numbers in a text, in one form ("3" for "three"); None if words say more."""
     if _SCALE.search(text):
         return None
     numbers: dict[str, None] = {}
@@ -143,9 +143,9 @@ def _numbers(text: str) -> list[str] | None:
 
 
 def plain_words(text: str) -> str:
-    """Lower case, no punctuation, no articles, number words up to ten as digits.
+    """Lowercase, without punctuation and articles, and with number words up to ten as digits.
 
-    A text that is nothing but these stays as it is: "A" may be an answer.
+    A text that this would empty is not changed: "A" may be an answer.
     """
     text = re.sub(r"['\u2019`]|(?<=\d),(?=\d{3})", "", text.lower())
     words = (_SAME.get(word, word) for word in _WORD.findall(text))
@@ -167,8 +167,8 @@ def _agreement(reading: Reading, sample: Sample) -> float:
 
 
 def _of_captions(scoring: Callable[..., Scoring]) -> Scoring:
-    """As coco-captions scores: a set of captions against people's."""
-    # Here: the tokeniser takes longer to import than all else that other tasks need.
+    """The scores of coco-caption: a set of captions compared with people's."""
+    # Imported here: the tokenizer takes longer to import than everything else that tasks need.
     from snellen.metrics.captions import caption_metrics
     from snellen.text.ptb import tokens
 

@@ -2,7 +2,7 @@
 
 Its rows, its `build_prompt(line)`, its `evaluate(eval_file, **judge_kwargs)`, by
 open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_base.py. Only
-the whole set has a score: what `evaluate` gives for a file of all replies.
+the whole set has a score, which `evaluate` returns for a file of all replies.
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ from snellen.store import safe_name
 KIND = "vlmevalkit-class"
 TAGS = ("category", "l2-category", "split")
 JUDGE = {"model": "exact_matching", "nproc": 4, "verbose": False}
-"""What `evaluate` is told: no judge is asked. Names as run.py's get_judge_kwargs has them."""
+"""The arguments of `evaluate`, which ask for no judge. The names are those of get_judge_kwargs in
+run.py."""
 UNIT = "as evaluate gives it"
 NO_INTERVAL = "evaluate gives no interval"
 PRIMARY = ("overall", "acc", "score")
-"""In this order, what the name of the first metric has in it where the class does not say."""
+"""Parts of metric names, in this order: the first match is the first metric if the class names
+none."""
 
 
 def vlmevalkit_class(spec: str, dataset: str | None = None) -> Benchmark:
@@ -85,7 +87,7 @@ def vlmevalkit_class(spec: str, dataset: str | None = None) -> Benchmark:
 
 
 def _meant(loaded: Any, title: str, dataset: str | None) -> str:
-    """The set that is meant: the one that is named, or the class's only one."""
+    """The set that is named, or the class's only one."""
     names = getattr(loaded, "supported_datasets", None)
     known = [str(name) for name in names()] if callable(names) else []
     if dataset is not None and (dataset in known or not known):
@@ -116,19 +118,19 @@ class _Rows:
         self._title = title
         self._source = source
         if getattr(instance, "data", None) is None:
-            raise UsageError(f"{title} has no `data`: its rows are to be there once it is made.")
+            raise UsageError(f"{title} has no `data`: it must have its rows once it is created.")
 
     def fields(self) -> Iterator[Mapping[str, Any]]:
-        """Each row's cells in JSON's types, a picture by its digest; without empty ones."""
+        """Each row's nonempty cells in JSON types, with the digest of each picture."""
         for row in records(self._instance.data):
             cells = ((name, _cell(name, cell)) for name, cell in row.items())
             yield {name: cell for name, cell in cells if cell is not None}
 
     def sample(self, row_index: int, row: Row) -> Sample:
-        """What is asked, as `build_prompt` has it.
+        """The prompt that `build_prompt` returns.
 
         Raises:
-            UsageError: it raised something. ValueError: it gave no prompt.
+            UsageError: it raised an error. ValueError: it returned no prompt.
         """
         data = self._instance.data
         what = f"{self._title}: build_prompt of row {row_index + 1} failed"
@@ -151,7 +153,7 @@ class _Rows:
             question=str(row.get("question", "")),
             choices=tuple(str(row[letter]) for letter in letters),
             media=tuple(medium for medium in media if not isinstance(medium, str)),
-            # What is right is the class's to know: a set whose rows do not say it is not hidden.
+            # The class knows the right answers: a set without them in its rows is not hidden.
             target=str(row.get("answer", "")),
             tags={
                 "index": str(row.get("index", row_index)),
@@ -167,7 +169,7 @@ def records(data: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def _cell(name: str, value: Any) -> Any:
-    """A cell in JSON's types; None where it is empty, as pandas says it with a NaN."""
+    """A cell in JSON types; None if it is empty, which pandas marks with NaN."""
     if hasattr(value, "item"):  # one of numpy's numbers
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
@@ -178,7 +180,7 @@ def _cell(name: str, value: Any) -> Any:
 
 
 def messages_of(sample: Sample) -> tuple[Message, ...]:
-    """The prompt, of the sample alone; what is text in it was decided when it was read."""
+    """The prompt of a sample. Which parts are text was decided when it was read."""
     turns: Any = sample.data["messages"]
     return tuple(
         Message(
@@ -193,7 +195,7 @@ def messages_of(sample: Sample) -> tuple[Message, ...]:
 
 
 class _Evaluated:
-    """What `evaluate` says of the last set of replies that a metric saw."""
+    """The result of `evaluate` for the last set of replies that a metric got."""
 
     def __init__(self, instance: Any, dataset: str, title: str, source: str | None) -> None:
         self._instance = instance
@@ -205,8 +207,8 @@ class _Evaluated:
         self._reason = ""
 
     def primary(self, columns: Columns) -> Estimate:
-        """The metric that the class calls its first; else the first with one of PRIMARY in its
-        name, or the first."""
+        """The metric that the class names as its first; else the first one with a part of PRIMARY
+        in its name, or the first."""
         self._see(columns)
         if not self._values:
             return Estimate(value=None, unit=UNIT, n=columns.n, reason=self._reason)
@@ -226,7 +228,7 @@ class _Evaluated:
         return self._estimate(value, columns)
 
     def by_name(self, columns: Columns) -> Mapping[str, Estimate]:
-        """Every number of what `evaluate` gave, by its flattened name."""
+        """Every number in the result of `evaluate`, by its flattened name."""
         self._see(columns)
         return {name: self._estimate(value, columns) for name, value in self._values.items()}
 
@@ -259,8 +261,8 @@ class _Evaluated:
 
 
 def _written(path: Path, data: Any, replies: Mapping[str, str | None]) -> Path:
-    """The file of predictions as VLMEvalKit writes it: a spreadsheet with the rows' cells but their
-    pictures, and `prediction`; a .tsv where a reply is too long for a spreadsheet's cell."""
+    """The file of predictions as VLMEvalKit writes it: a spreadsheet with the rows' cells, without
+    pictures, and `prediction`; a .tsv if a reply is too long for a spreadsheet's cell."""
     every = records(data)
     columns = list(dict.fromkeys(name for row in every for name in row if name != "image"))
     rows = [
@@ -277,8 +279,8 @@ def _written(path: Path, data: Any, replies: Mapping[str, str | None]) -> Path:
 
 
 def flattened(result: Any) -> Mapping[str, float]:
-    """The numbers of a dictionary, a frame or a list, as VLMEvalKit's report names them: `a|b` of
-    what is nested, and of a frame `column=text|column of numbers` for each row.
+    """The numbers of a dictionary, a frame, or a list, by the names in VLMEvalKit's report: `a|b`
+    for nested ones, and `column=text|column of numbers` for each row of a frame.
 
     vlmeval/smp/status_report.py, flatten_summary_metrics.
     """
@@ -310,7 +312,7 @@ def _flatten(result: Any, prefix: str, out: dict[str, float]) -> None:
 
 
 def _put(out: dict[str, float], name: str, value: Any) -> None:
-    """Under a name that is taken a number counts on: none is lost."""
+    """If a name is taken, a number is appended, so that none is lost."""
     number = _number(value)
     if number is not None:
         again = sum(key == name or key.startswith(f"{name}#") for key in out)

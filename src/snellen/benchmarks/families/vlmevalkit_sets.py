@@ -1,8 +1,8 @@
-"""VLMEvalKit's data sets by name: those that are asked here, and why each other one is not.
+"""VLMEvalKit's data sets by name: those that are supported, and the reasons for the others.
 
-open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset. What is asked here
-stands in `_vlmevalkit_sets.tsv`, with kind, MD5 and address as image_mcq.py, image_yorn.py and
-image_vqa.py have them. The day a set gets a benchmark of its own, it moves to OWN.
+open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset. The supported sets
+are in `_vlmevalkit_sets.tsv`, with the kind, MD5, and address in image_mcq.py, image_yorn.py, and
+image_vqa.py. When a set gets its own benchmark, it moves to OWN.
 """
 
 from collections.abc import Mapping
@@ -69,7 +69,7 @@ def elsewhere(name: str) -> str | None:
         for known in names.split()
         if name == known or (known.endswith("*") and name.startswith(known[:-1]))
     ]
-    # The longest says most: `MMBench_V11` is not what `MMBench_*` is about.
+    # The longest match is the most specific: `MMBench_*` does not mean `MMBench_V11`.
     return max(reasons)[1].format(name=name) if reasons else None
 
 
@@ -139,4 +139,4 @@ ELSEWHERE: Mapping[str, str] = {
     "it is for its authors' own use.": INTERNAL,
     "its prompts or answers have a form of their own.": FORM,
 }
-"""Reasons, and the names that each is about; `X*` is every name that begins with X."""
+"""The reasons, and the names to which each applies; `X*` is every name that begins with X."""

@@ -1,12 +1,12 @@
-"""What VQAv2, OK-VQA and TextVQA share: how VQA's files are read, short-answer prompts, scorings.
+"""Shared by VQAv2, OK-VQA, and TextVQA: readers of VQA's files, short-answer prompts, scorings.
 
-A split of VQA's is two files, of questions and of ten people's answers to each:
+A split of VQA has two files, one of questions and one with ten people's answers to each:
 
     {"questions": [{"image_id": 9, "question": "...", "question_id": 9001}, ...], ...}
     {"annotations": [{"question_id": 9001, "question_type": "is the", "answer_type": "yes/no",
                       "answers": [{"answer": "yes", "answer_id": 1, ...}, ...], ...}, ...], ...}
 
-BLIP and LAVIS publish the same re-arranged, one list with an object a question:
+BLIP and LAVIS publish the same in another form, one list with an object for each question:
 
     [{"question_id": 9001, "question": "...", "answer": ["yes", ...],
       "image": "val2014/COCO_val2014_000000000009.jpg", "dataset": "vqa"}, ...]
@@ -80,8 +80,8 @@ Decoded = TypeVar("Decoded")
 
 
 def table(data_file: DataFile, annotations: str | None) -> Table:
-    """The questions of a file of VQA's with the answers of the file `annotations`, which lies
-    beside it or in `Annotations` beside its folder; of BLIP's one list; or of parquet."""
+    """The questions of a file of VQA, with the answers of the file `annotations`, which is beside
+    it or in `Annotations` beside its folder; or the questions of BLIP's one list, or of parquet."""
     if Path(str(data_file)).suffix == ".parquet":
         return parquet(data_file)
     return Drawn(str(data_file), lambda: questions(data_file, annotations))
@@ -122,7 +122,8 @@ def questions(data_file: DataFile, annotations: str | None) -> Iterator[dict[str
 
 
 def _answered(path: Path) -> Mapping[int, Answered]:
-    """By question; equal answers are one object, since two million would need 100 MB."""
+    """The answers by question. Equal answers are one object, since two million would need 100
+    MB."""
     decoder = msgspec.json.Decoder(_Annotation)
     known: dict[str, str] = {}
     same = known.setdefault
@@ -169,7 +170,7 @@ def _of_no_form(path: Path, error: Exception) -> DataError:
 
 
 class SplitPictures:
-    """A split's pictures, in the first of the `folders` that is there, named `COCO_..._ID.jpg` with
+    """A split's pictures, in the first of the `folders` that exists, named `COCO_..._ID.jpg` with
     the id in twelve digits."""
 
     def __init__(self, data_file: DataFile, folders: Sequence[str], stem: str) -> None:
@@ -181,10 +182,10 @@ class SplitPictures:
     def of(self, row: Row) -> tuple[Image, str]:
         """A row's picture, and its key."""
         image = row.get("image")
-        if isinstance(image, Image):  # parquet has it in the row
+        if isinstance(image, Image):  # parquet files have it in the row
             return image, str(row.get("image_id") or authors_files.picture_key(image))
         which = image or row["image_id"]
-        # Questions about one picture follow each other, and a path takes as long as a score.
+        # Questions about one picture are consecutive, and making a path takes as long as a score.
         if self._last is None or self._last[0] != which:
             name = Path(image).name if image else f"{self._stem}_{which:012d}.jpg"
             self._last = which, self._data_file.image(f"{self._folder}/{name}"), name
@@ -197,7 +198,7 @@ class SplitPictures:
 
 
 def folders(split: str) -> tuple[str, ...]:
-    """Where a split's pictures lie: as COCO's archive, the authors' README and LAVIS have it."""
+    """The folders of a split's pictures, as in COCO's archive, the authors' README, and LAVIS."""
     return split, f"Images/mscoco/{split}", f"images/{split}"
 
 
@@ -219,7 +220,7 @@ _BLIP_DROPS = re.compile(r"[.!\"()*#:;~]")
 
 
 def blip_question(question: str) -> str:
-    """A question as BLIP-2 got it: small letters, fewer signs, 50 words at most.
+    """A question as BLIP-2 got it: in lowercase, with less punctuation, and at most 50 words.
 
     salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:
     lavis/processors/blip_processors.py#L88-L101.
@@ -234,8 +235,7 @@ Rule = Callable[[str, Sequence[str]], float]
 
 
 def full_reply(reply: Reply, _: Sample) -> Reading:
-    """The full reply on one line, without blanks at its ends. The rule scores an empty reply as
-    ""."""
+    """The full reply on one line, stripped. The rule scores an empty reply as ""."""
     return _full(reply.text)
 
 

@@ -1,4 +1,4 @@
-"""Rules that benchmarks of yes and no share: ours, and those of the toolkits that ask them."""
+"""Rules that yes/no benchmarks share: ours, and those of other toolkits."""
 
 import re
 
@@ -10,14 +10,14 @@ KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 KIT_RULE = f"{KIT}:vlmeval/dataset/utils/yorn.py#L254-L261"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 SHORT = "Answer the question using a single word or phrase."
-"""The line that LLaVA puts behind its questions."""
+"""The line that LLaVA appends to its questions."""
 YES_NO = ("yes", "no")
 
 _SIGNS = ';/[]"{}()=+\\_-><@`,?!'
 _THOUSANDS = re.compile(r"(\d)(,)(\d)")
 _FULL_STOP = re.compile(r"(?<!\d)\.(?!\d)")
 _MOST_FULL_STOPS = 32
-"""VLMEvalKit hands `re.UNICODE`, which is 32, to where `sub` takes a count."""
+"""VLMEvalKit passes `re.UNICODE`, which is 32, as the count of `sub`."""
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
@@ -26,8 +26,8 @@ def robust_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def vlmevalkit_answer(reply: Reply, sample: Sample) -> Reading:
-    """Yes or no, whichever alone is a word of the reply. With both or neither it is unparsed.
-    VLMEvalKit then asks a judge, if it has one."""
+    """Yes or no, if only one of them is a word of the reply. With both or neither, the reply is
+    unparsed; VLMEvalKit then asks a judge, if it has one."""
     words = without_signs(reply.text.strip().lower()).split()
     matches = tuple(word for word in YES_NO if word in words)
     if len(matches) == 1:
@@ -38,9 +38,9 @@ def vlmevalkit_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def without_signs(text: str) -> str:
-    """A sign that stands beside a blank goes, here and everywhere; any other becomes a blank. All
-    go where there is a comma between digits. Asterisks and colons stay, and full stops beside
-    digits."""
+    """Remove every punctuation mark that is next to a space somewhere in the text, and replace all
+    others by spaces. With a comma between digits, all are removed. Asterisks and colons stay, and
+    so do full stops next to digits."""
     # vlmeval/smp/misc.py#L18-L33
     thousands = _THOUSANDS.search(text) is not None
     left = text
