@@ -335,7 +335,7 @@ def test_conversations_keep_to_the_contract_of_benchmarks(tmp_path: Path) -> Non
 
 def test_a_file_of_predictions_does_not_say_which_turn_is_answered(tmp_path: Path) -> None:
     benchmark = own_data(rows(tmp_path, CAT))
-    with pytest.raises(UsageError, match="does not say which turn"):
+    with pytest.raises(UsageError, match="does not name a reply's turn"):
         score_predictions(benchmark, {"cat": "a cat"}, where="replies.json")
 
 
