@@ -59,8 +59,8 @@ class Observer:
         """A sample, or one of its turns, gets no reply."""
 
     def sample_finished(self, replies: Sequence[tuple[Sample, Reply]]) -> None:
-        """A sample has its last reply. `scored` is the sample with it, or each of its scored
-        turns."""
+        """A sample has its last reply. `replies` holds the sample with it, or each of its scored
+        turns with the reply to it."""
 
 
 class Observers(Observer):

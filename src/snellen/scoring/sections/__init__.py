@@ -2,8 +2,8 @@
 
 A section keeps columns of its own while rows are added, and writes its fields of the report and its
 notes. A new one is a file here, a line in `SECTIONS`, and a field of `Report`; a line in `FACTS`
-shows it in every form of the report. May import the table
-and what it stands on. Start with `coverage.py`.
+shows it in every form of the report. A section may import the table and what the table imports.
+Start with `coverage.py`.
 """
 
 from __future__ import annotations
