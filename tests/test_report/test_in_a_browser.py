@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-# For every text that can be seen: its size, its color and the nearest ground's, as rgb triples.
 CELLS = """() => {
     const cells = [...document.querySelectorAll("tbody :is(td, th)")];
-    const cut = cells.filter(cell => cell.getBoundingClientRect().right > innerWidth + 1);
+    const edge = cell => cell.closest(".scroll")?.getBoundingClientRect().right ?? innerWidth;
+    const right = cell => cell.getBoundingClientRect().right;
+    const cut = cells.filter(cell => right(cell) > Math.min(edge(cell), innerWidth) + 1);
     return [cells.length, cut.map(cell => cell.innerText)];
 }"""
-"""The number of cells of a page's tables, and the texts of those that end beyond the screen."""
+"""The number of cells of a page's tables, and the texts of those that end beyond the screen or
+beyond the box in which the table scrolls."""
 COLORS = """
 () => {
   const rgb = text => text.match(/[0-9.]+/g).map(Number);
@@ -67,6 +69,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "several": report.html([result(), result("hf/other"), result("third")], comparisons(names)),
         "compared": report.compared_html(comparisons()),
         "hostile": report.html([hostile]),
+        "settings": report.html([result(), result(), result("hf/other (max_side=168)")]),
     }
     for name, text in html.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
@@ -95,7 +98,7 @@ def test_a_page_fits_its_window_and_asks_for_nothing(
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("which", ["several", "compared"])
+@pytest.mark.parametrize("which", ["several", "compared", "settings"])
 def test_no_cell_of_a_table_is_out_of_sight(
     browser: "Browser", pages: dict[str, Path], which: str, width: int
 ) -> None:

@@ -409,9 +409,14 @@ def test_a_phone_shows_every_interval(viewer: Viewer, browser: Browser, folder: 
     ]
     context = browser.new_context(viewport={"width": 390, "height": 800})
     page = context.new_page()
+    page.goto(viewer.address)
+    score = page.locator(".runs tbody tr").filter(has_text="%").first
+    interval = score.get_by_text(re.compile(r"^\[.+, .+\]$")).bounding_box()
+    assert interval is not None and interval["x"] + interval["width"] <= 390
     for path in (f"run/{runs[0]}", f"compare?run={runs[0]}&run={runs[1]}"):
         page.goto(viewer.address + path)
         intervals = page.locator("[data-label='95 % interval']")
+        expect(intervals.first).to_be_attached()  # comparisons are computed after the page is shown
         texts = [text for text in intervals.all_inner_texts() if text]
         assert texts and all(re.search(r"\[.+, .+\]", text) for text in texts)
         for cell in intervals.filter(has_text="[").all():
