@@ -2,12 +2,12 @@
 
 Paper    Chen et al. 2015, Microsoft COCO Captions: Data Collection and Evaluation Server,
          https://arxiv.org/abs/1504.00325.
-         The split is from Karpathy and Fei-Fei 2015, Deep Visual-Semantic Alignments,
+         The Karpathy splits are from Karpathy and Fei-Fei 2015, Deep Visual-Semantic Alignments,
          https://arxiv.org/abs/1412.2306 (CVPR).
 Data     The files are at https://cocodataset.org, under CC BY 4.0: captions_val{2014,2017}.json
          (40,504 and 5,000 images), image_info_test{2014,2017}.json (without captions), and the
          images in val2014/ and so on.
-         karpathy-test and karpathy-val each have 5,000 images of val2014. They are read from
+         `karpathy-test` and `karpathy-val` each have 5,000 images of val2014. They are read from
          dataset_coco.json of https://cs.stanford.edu/people/karpathy/deepimagesent, or from LAVIS's
          coco_karpathy_test.json, which has the same captions.
          split=vlmevalkit is VLMEvalKit's COCO_VAL.tsv.

@@ -4,7 +4,8 @@ Paper    Mathew et al. 2021, DocVQA: A Dataset for VQA on Document Images,
          https://arxiv.org/abs/2007.00398 (WACV). This is task 1, a single page.
 Data     The organizers publish {val,test}_v1.0*.json and the pages after registration:
          https://rrc.cvc.uab.es/?ch=17.
-         val has 5,349 questions on 1,286 pages. test has 5,188 questions, whose answers are hidden.
+         `val` has 5,349 questions on 1,286 pages. `test` has 5,188 questions, whose answers are
+         hidden.
          VLMEvalKit's DocVQA_{VAL,TEST}.tsv and the hub's lmms-lab/DocVQA (parquet; pass the file or
          the folder of one split) have the same questions with their pages in the rows.
 Prompt   The organizers prescribe no prompt. The picture comes first in all prompts.

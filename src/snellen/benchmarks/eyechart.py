@@ -24,8 +24,8 @@ Scoring  `official`: ours. The whole reply is the answer, after case, spaces, qu
          Sci. 32, 422). A reply with more or fewer than five letters (a ? counts as a letter) is
          unparsed, since the positions of its letters are unknown.
          All other tasks are right or wrong.
-         accuracy is the mean score. acuity is the height in pixels at which 55 % of the letters are
-         read, halfway between chance and always. rotation, noise, clutter, and contrast are the
+         `accuracy` is the mean score. `acuity` is the height in pixels at which 55 % of the letters
+         are read, halfway between chance and always. The metrics of the other ladders are the
          corresponding points of their ladders.
 Proof    by definition: the benchmark and its scoring are ours.
 """
@@ -97,8 +97,8 @@ QUARTERS = ("top left", "top right", "bottom left", "bottom right")
 SIDES = {"left": (-1, 0), "right": (1, 0), "above": (0, -1), "below": (0, 1)}
 MOST = 20
 MARGIN = 8
-"""The width, in pixels, of the margin that stays empty along the edges of the picture, or of a
-quarter of it."""
+"""The width, in pixels, of the empty margin along the edges of the picture, and along the edges of
+each quarter."""
 
 
 @dataclass(frozen=True, kw_only=True)

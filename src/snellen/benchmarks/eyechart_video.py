@@ -24,10 +24,10 @@ Prompt   The prompt is ours: the video up to the time of the question, the quest
 Scoring  `official`: ours. The whole reply is the answer, after case, spaces, quotes, asterisks, a
          final full stop, and a leading "Answer:" are removed. The answer is a letter, or a number
          in digits.
-         accuracy is the share of right answers.
-         temporal_acuity is the length at which 55 % of the flashes are read, halfway between chance
-         and always. A model that reads all of R frames per second has a temporal_acuity of 1 / 2R
-         seconds, since half of the flashes of that length are on one of its frames.
+         `accuracy` is the share of right answers.
+         `temporal_acuity` is the length at which 55 % of the flashes are read, halfway between
+         chance and always. A model that reads all of R frames per second has a temporal_acuity of 1
+         / 2R seconds, since half of the flashes of that length are on one of its frames.
 Proof    by definition: the benchmark and its scoring are ours.
 """
 

@@ -5,8 +5,8 @@ Paper    Hudson and Manning 2019, GQA: A New Dataset for Real-World Visual Reaso
 Data     The files are at https://cs.stanford.edu/people/dorarad/gqa/download.html:
          {split}_questions.json in questions1.2.zip, and images.zip.
          The data is said to be under CC BY 4.0; the hub's mirror says MIT.
-         testdev_balanced has 12,578 questions on 398 pictures. The answers of test, challenge, and
-         submission are hidden.
+         `testdev_balanced` has 12,578 questions on 398 pictures. The answers of test, challenge,
+         and submission are hidden.
          An id is a text: 02930152 and 2930152 are different ids.
          The questions can also be read from LAVIS's copy (the same names, a list with `question_id`
          and `image`), from VLMEvalKit's GQA_TestDev_Balanced.tsv, and from the hub's lmms-lab/GQA
@@ -28,10 +28,10 @@ Scoring  `official`: eval.py 1.1 of the authors' evaluation package. The package
          The figures are over the balanced questions only, also in the larger `_all` splits: for all
          questions, for binary and open questions, and by structural type, semantic type, number of
          steps, and number of words.
-         validity and plausibility need {tier}_choices.json in the folder of the questions. Without
-         it, the authors' script says 0 %. The file of release 1.1 lacks questions of 1.2.
-         consistency needs an `_all` split. distribution is a chi-square. Grounding is not computed,
-         since replies have no attention maps.
+         `validity` and `plausibility` need {tier}_choices.json in the folder of the questions.
+         Without it, the authors' script says 0 %. The file of release 1.1 lacks questions of 1.2.
+         `consistency` needs an `_all` split. `distribution` is a chi-square. Grounding is not
+         computed, since replies have no attention maps.
          The authors' script rejects a file that lacks a question. Here, a question without a reply
          is wrong.
          `llava`: as official, but on lowercase replies without final full stops, scripts/
@@ -223,7 +223,8 @@ Pictures = Callable[[], Mapping[str, Image]]
 
 def rows_of(data_file: DataFile, split: Split) -> tuple[Table, DataFile | None, Pictures]:
     """The table of questions, their file, and a function that returns the pictures keyed by name.
-    Only the hub's mirror has such pictures, in parquet files of their own; its file is None."""
+    Only the hub's mirror has such pictures, in parquet files of their own. For the mirror, the file
+    is None."""
     folder = data_file.data
     questions_folder = None if folder is None else folder / f"{split}_instructions"
     if folder is None or questions_folder is None or not questions_folder.is_dir():

@@ -19,15 +19,15 @@ Prompt   `official`, `vlmevalkit`, `lmms-eval`: the picture, then the bare quest
 Scoring  `official`: a judge (GPT-4) compares the reply with the reference, utils.py#L26-L73. Its
          verdict is correct, incorrect, or unclear. Unclear counts as correct if there is no figure
          (VS, figure 0), #L404-L411.
-         The metrics are those of evaluation.py. aacc is the share of questions that are right. facc
-         is the share of figures with all questions right. qacc is the share of questions that are
-         right for all their figures. easy_aacc and hard_aacc are shares of the same kind as qacc,
-         without the edited figures and with only the edited figures.
-         figure_* are the results of the consistency test. yes_diff and yes_fp measure the bias
-         toward yes; they infer the answer from whether the reply is correct.
-         lh, vi, and mixed are the causes of errors, #L205-L338. They assume that a wrong reply
-         equals the reply to the original figure. Whether it does (`same`) is a second question to
-         the judge, which is read only from published files.
+         The metrics are those of evaluation.py. `aacc` is the share of questions that are right.
+         `facc` is the share of figures with all questions right. `qacc` is the share of questions
+         that are right for all their figures. `easy_aacc` and `hard_aacc` are shares of the same
+         kind as qacc, without the edited figures and with only the edited figures.
+         `figure_*` are the results of the consistency test. `yes_diff` and `yes_fp` measure the
+         bias toward yes; they infer the answer from whether the reply is correct.
+         `lh`, `vi`, and `mixed` are the causes of errors, #L205-L338. They assume that a wrong
+         reply equals the reply to the original figure. A second question to the judge asks whether
+         it does (`same`); its answers are read only from published files.
          `vlmevalkit`: the reply contains exactly one of the words yes and no. Only 951 questions
          are scored.
          `robust`: ours. A reply that says that it does not know is unclear.

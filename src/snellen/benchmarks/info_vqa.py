@@ -4,7 +4,7 @@ Paper    Mathew et al. 2022, InfographicVQA, https://arxiv.org/abs/2104.12756 (W
 Data     The organizers publish infographicsVQA_val_v1.0_withQT.json,
          infographicsVQA_test_v1.0.json, and the pictures after registration:
          https://rrc.cvc.uab.es/?ch=17 (Task 3).
-         val has 2,801 questions. test has 3,288 questions, whose answers are hidden.
+         `val` has 2,801 questions. `test` has 3,288 questions, whose answers are hidden.
          VLMEvalKit's InfoVQA_{VAL,TEST}.tsv and the hub's lmms-lab/DocVQA, InfographicVQA (parquet;
          pass the file or the folder of one split) have the same questions with their pictures in
          the rows.

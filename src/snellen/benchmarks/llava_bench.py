@@ -19,7 +19,7 @@ Scoring  `official`: a judge, gpt-4-0314 at temperature 0.2. It does not see the
          a description of it. It gives the reference answer and the reply, in this order, a score
          from 1 to 10: llava/eval/eval_gpt_review_bench.py#L11-L49 and #L84-L102. For coco it is
          eval_gpt_review_visual.py. The rules are in llava/eval/table/rule.json.
-         relative_score is 100 times the mean score of the replies over the mean score of the
+         `relative_score` is 100 times the mean score of the replies over the mean score of the
          references, both rounded to three decimals, summarize_gpt_review.py#L55-L59. model_score
          and reference_score are the two means times ten.
          The verdict is the first line: two numbers separated by one space or comma ("8 9" or "8,9",

@@ -13,8 +13,8 @@ Prompt   `official`: the bare question, then the picture, yuweihao/
          MM-Vet@acde843e02dae30047bb456ee4a8ab28dee7e0ae:inference/claude.py#L23-L42. The limit is
          512 tokens (#L14). In v2, texts and pictures are in the order of the question,
          v2/inference/claude.py#L28-L63.
-         `gpt4v`: as official, after a system message. v1 is inference/gpt4v.py#L15-L61, with 300
-         tokens; v2 is v2/inference/gpt4.py#L12-L71, with 500 tokens.
+         `gpt4v`: as official, after a system message. `v1` is inference/gpt4v.py#L15-L61, with 300
+         tokens; `v2` is v2/inference/gpt4.py#L12-L71, with 500 tokens.
          `llava` (v1): the picture, then the question, with 1,024 tokens, haotian-liu/
          LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/model_vqa.py#L44-L71. LLaVA's and
          VLMEvalKit's figures use it, and so do the authors' figures for Gemini (inference/
@@ -24,7 +24,7 @@ Prompt   `official`: the bare question, then the picture, yuweihao/
          mmvetv2 asks for this too, but reads rows in another format; here, that task name uses the
          official prompt.
 Scoring  `official`: a judge, gpt-4-0613 at temperature 0, gives a grade from 0 to 1 after seven
-         graded examples. v1 is mm-vet_evaluator.py#L15-L26 and #L188-L275; v2 is
+         graded examples. `v1` is mm-vet_evaluator.py#L15-L26 and #L188-L275; `v2` is
          v2/mm-vet-v2_evaluator.py#L13-L25 and #L196-L268.
          Several runs of the judge are averaged (#L302-L343); the paper has five.
          If no grade can be parsed, the authors ask up to five more times and then count 0. Here,

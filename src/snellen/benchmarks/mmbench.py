@@ -4,7 +4,7 @@ Paper    Liu et al. 2023, MMBench: Is Your Multi-modal Model an All-around Playe
          https://arxiv.org/abs/2307.06281 (ECCV 2024).
 Data     VLMEvalKit's MMBench_{DEV,TEST}_{EN,CN}[_V11].tsv and CCBench.tsv (`lang=cc`, which has no
          test split and no versions). The data set is open-compass/MMBench, under Apache-2.0.
-         dev has 1,164 questions in 4,329 rows (version 1.0). CCBench has 510 questions in 2,040
+         `dev` has 1,164 questions in 4,329 rows (version 1.0). CCBench has 510 questions in 2,040
          rows.
          Scores on versions 1.0 and 1.1 are not comparable.
          The answers to test of version 1.1 have been public since the test server closed on 31
@@ -12,7 +12,7 @@ Data     VLMEvalKit's MMBench_{DEV,TEST}_{EN,CN}[_V11].tsv and CCBench.tsv (`lan
          with these answers (VLMEvalKit@0bccf4527f5eb4c2d5837a6492e379f4ca1be63f). Older files have
          no answers; their MD5s are 26f0f15381a21720255091d3e0316ce6 (English) and
          74bbe4556dac745613c7cbe5ad787050 (Chinese).
-         test of version 1.0 has no answers: its published digests have not changed since 2023.
+         `test` of version 1.0 has no answers: its published digests have not changed since 2023.
          A choice such as "None" is text here. pandas, and therefore VLMEvalKit, reads it as a
          missing cell.
 Prompt   The picture comes first in all prompts.
@@ -25,9 +25,9 @@ Prompt   The picture comes first in all prompts.
          lmms-eval's prompt is not implemented: its task names use VLMEvalKit's.
          The limit is 1,024 tokens: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
          llava/eval/model_vqa_mmbench.py#L120.
-Scoring  Metrics: with circular, a question is right if the answers in all its rows are right,
+Scoring  Metrics: with `circular`, a question is right if the answers in all its rows are right,
          multiple_choice.py#L409-L428 and #L511-L582. The rows of a question are those with the same
-         index modulo 1,000,000. vanilla counts only the first row of each question. vanilla_all
+         index modulo 1,000,000. `vanilla` counts only the first row of each question. `vanilla_all`
          counts every row.
          `official`: the letter by VLMEvalKit's rules, matching_util.py#L18-L61 and #L107-L127. A
          reply without a letter is wrong, as with VLMEvalKit's `exact_matching`.

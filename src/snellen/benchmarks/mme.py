@@ -20,10 +20,10 @@ Scoring  `official`: calculation.py in BradyFU/
          Awesome-Multimodal-Large-Language-Models@dd2950902889cd614d4edf606827240166d29381:tools/
          eval_tool.zip. The answer is yes if the first four characters of the lowercase reply
          contain "yes", and no if they contain "no".
-         acc is the share of questions that are right. acc+ is the share of images for which both
-         questions are right. The score of a task is 100 acc + 100 acc+, so it is at most 200.
-         perception is the sum over ten tasks, cognition over four, and score over all.
-         precision and recall are those of yes. Replies that contain neither word are left out.
+         `acc` is the share of questions that are right. `acc+` is the share of images for which
+         both questions are right. The score of a task is 100 acc + 100 acc+, so it is at most 200.
+         `perception` is the sum over ten tasks, cognition over four, and score over all.
+         `precision` and `recall` are those of yes. Replies that contain neither word are left out.
          The authors' script pairs lines by their order; Snellen pairs them by image. If the two
          differ in a file, the result says so.
          `vlmevalkit`: exactly one of the two words occurs in the reply. Other replies are wrong,

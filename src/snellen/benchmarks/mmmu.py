@@ -3,7 +3,7 @@
 Paper    Yue et al. 2023, MMMU: A Massive Multi-discipline Multimodal Understanding and Reasoning
          Benchmark for Expert AGI, https://arxiv.org/abs/2311.16502 (CVPR 2024).
 Data     MMMU/MMMU on the hub has a parquet file for each subject and split, under Apache-2.0.
-         dev has 150 questions. val has 900: 847 with choices and 53 open. test has 10,500.
+         `dev` has 150 questions. `val` has 900: 847 with choices and 53 open. `test` has 10,500.
          VLMEvalKit's MMMU_DEV_VAL.tsv and MMMU_TEST.tsv, and lmms-lab/MMMU (all subjects in one
          file), can also be read.
          The authors' answer_dict_val.json can be read only for scoring, with choices from the

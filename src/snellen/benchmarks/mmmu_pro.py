@@ -4,10 +4,10 @@ Paper    Yue et al. 2024, MMMU-Pro: A More Robust Multi-discipline Multimodal Un
          Benchmark, https://arxiv.org/abs/2409.02813 (ACL 2025).
 Data     MMMU/MMMU_Pro on the hub has a folder of parquet files for each setting, under Apache-2.0.
          Each setting has 1,730 questions.
-         standard-10 is "standard (10 options)", with 1 to 12 choices per question; 1,214 questions
-         have 10.
-         standard-4 is "standard (4 options)".
-         vision has the question and the choices in the picture.
+         `standard-10` is "standard (10 options)", with 1 to 12 choices per question; 1,214
+         questions have 10.
+         `standard-4` is "standard (4 options)".
+         `vision` has the question and the choices in the picture.
          VLMEvalKit's MMMU_Pro_10c.tsv and MMMU_Pro_V.tsv can also be read. The rows of the authors'
          output files, which have everything except the pictures, can be read only for scoring.
 Prompt   `official`: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:mmmu-pro/

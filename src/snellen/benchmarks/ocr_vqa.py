@@ -5,11 +5,11 @@ Paper    Mishra et al. 2019, OCR-VQA: Visual Question Answering by Reading Text 
 Data     The authors' page has dataset.json, a JSON object that maps ids to covers with their
          questions and answers. It also has a script that downloads the covers from the store's URLs
          as images/<id>.<extension>. No license is stated.
-         Split 1 is train, 2 is val, and 3 is test. test has 20,797 covers and about 100,000
+         Split 1 is train, 2 is val, and 3 is test. `test` has 20,797 covers and about 100,000
          questions.
          The hub's howard-hou/OCR-VQA has the same data (parquet, with a row for each cover; pass
          the file).
-         VLMEvalKit's OCRVQA_TEST.tsv is test. testcore is its OCRVQA_TESTCORE.tsv, with 96
+         VLMEvalKit's OCRVQA_TEST.tsv is test. `testcore` is its OCRVQA_TESTCORE.tsv, with 96
          questions for each of 32 genres, open-compass/
          VLMEvalKit@c090051e984a19954909952d1abcdc6967c854e6:results/VQA.md.
          Questions have no ids. Here, an id is <cover>_<number counted from 0>, or the row's index

@@ -26,7 +26,7 @@ Scoring  `official`: OCRBench/example.py#L120-L151. A reply gets a point if it c
          `lmms-eval`: the same, after full-width characters are converted to ASCII,
          utils.py#L20-L79.
          `robust`: ours. The answer must occur as whole words in the phrase that a reply settles on.
-         final_score is the number of points, at most 1,000. Text Recognition is the sum over six
+         `final_score` is the number of points, at most 1,000. Text Recognition is the sum over six
          types, #L158-L178.
 Proof    three generated replies to each of the authors' 1,000 questions: every point and every sum
          equals that of the authors' code (tests/parity).

@@ -26,8 +26,8 @@ Scoring  `official`: utils/OVOBenchScore.py. A reply is right if the right lette
          `as-lists`: the same for replies that are lists of one text, which models/QWen2VL.py
          returns. Then only the bare letter is right, and the script stops with an error at REC.
          `robust`: ours.
-         accuracy_by_question is the paper's metric (its supplement, section 6). It first takes the
-         mean over the points of a question, which the script does not do.
+         `accuracy_by_question` is the paper's metric (its supplement, section 6). It first takes
+         the mean over the points of a question, which the script does not do.
 Proof    published outputs of six models, in seven folders: every item and every figure is equal
          (tests/parity).
          as-lists: the outputs of one model.

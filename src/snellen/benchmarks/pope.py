@@ -25,10 +25,11 @@ Scoring  `official`: evaluate.py#L9-L34. The answer is no if the first sentence 
          two differ in a file, the result says so.
          `vlmevalkit`: exactly one of the two words occurs in the reply. Other replies are wrong,
          since VLMEvalKit's judge is not asked, and they do not count as yes.
-         `lmms-eval`: the reply is exactly one of the two words. precision and recall count only
-         such replies. yes_ratio is the share of yes among the right answers, not among the replies.
+         `lmms-eval`: the reply is exactly one of the two words. `precision` and `recall` count only
+         such replies. `yes_ratio` is the share of yes among the right answers, not among the
+         replies.
          `robust`: ours.
-         mean_f1 is the mean over the sets. Tables of LLaVA and later models call it "POPE". If
+         `mean_f1` is the mean over the sets. Tables of LLaVA and later models call it "POPE". If
          there are no true positives, F1 is 0 here; the official script divides by 0.
 Proof    published outputs of LLaVA-1.5-13B: every count and figure of the three sets, and the
          published mean of 85.9.

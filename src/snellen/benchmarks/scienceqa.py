@@ -4,7 +4,7 @@ Paper    Lu et al. 2022, Learn to Explain: Multimodal Reasoning via Thought Chai
          Question Answering, https://arxiv.org/abs/2209.09513 (NeurIPS).
 Data     lupantech/ScienceQA@2cbf8318e07b9ece895bb2ae605e71e38d623264:data/scienceqa/problems.json
          and images/<split>/<id>/image.png, under CC BY-NC-SA 4.0.
-         test and val have 4,241 questions each. 2,017 of test and 2,097 of val have a picture.
+         `test` and `val` have 4,241 questions each. 2,017 of test and 2,097 of val have a picture.
          `images=only` asks only the questions with a picture. "SQA" or SQA-IMG usually means the
          accuracy on these questions of test. The authors' table is for all questions.
 Prompt   `llava`: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/

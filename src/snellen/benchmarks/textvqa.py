@@ -5,7 +5,8 @@ Paper    Singh et al. 2019, Towards VQA Models That Can Read, https://arxiv.org/
 Data     The files are at https://textvqa.org/dataset, under CC BY 4.0:
          TextVQA_0.5.1_{val,test}.json, with the pictures of val in train_images/ and those of test
          in test_images/.
-         val has 5,000 questions on 3,166 pictures. test has 5,734 questions with hidden answers.
+         `val` has 5,000 questions on 3,166 pictures. `test` has 5,734 questions with hidden
+         answers.
          `ocr=rosetta` reads an OCR system's tokens from TextVQA_Rosetta_OCR_v0.2_{val,test}.json in
          the same folder.
          VLMEvalKit's TextVQA_VAL.tsv and the hub's lmms-lab/textvqa (parquet, with the tokens; pass

@@ -15,8 +15,8 @@ Prompt   `official`: README.md#L107-L134 in the authors' repository, as in its e
          without subtitles gets the prompt without subtitles. The authors do not prescribe frames or
          decoding: here, they are uniform:64 and 128 tokens.
          subtitles=all adds all lines of the video's subtitles. The authors add only the lines at
-         the sampled frames, one line per frame, which are known only after decoding. For a long
-         video with few frames, all lines are more than theirs.
+         the sampled frames, one line per frame, which are known only after decoding. With few
+         frames of a long video, the prompt here has more lines than theirs.
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
          tasks/videomme/utils.py#L153-L164, which mentions subtitles even if there are none. With
          subtitles=all, it is lmms-eval's prompt for Gemini, #L204-L216 and #L248-L252. The limit is
@@ -372,8 +372,8 @@ DELETED = (
 
 
 def first_letter(reply: Reply, deleted: Iterable[str]) -> Reading:
-    """Parse the first capital A to D that is left of a reply after the phrases are deleted, even
-    inside a word.
+    """Parse the first capital letter A to D that remains in a reply after the phrases are deleted,
+    even inside a word.
 
     The authors have another rule, for replies of more than ten words without a letter. It never
     changes the result.

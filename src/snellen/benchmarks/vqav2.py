@@ -5,7 +5,7 @@ Paper    Goyal et al. 2017, Making the V in VQA Matter: Elevating the Role of Im
 Data     The files are at https://visualqa.org/download.html, under CC BY 4.0:
          v2_OpenEnded_mscoco_{val2014,test-dev2015,test2015}_questions.json and
          v2_mscoco_val2014_annotations.json. The pictures are COCO's val2014 and test2015.
-         val has 214,354 questions on 40,504 pictures. test has 447,793 questions with hidden
+         `val` has 214,354 questions on 40,504 pictures. `test` has 447,793 questions with hidden
          answers; test-dev is 107,394 of them.
          BLIP's lists, vqa_val.json and vqa_test.json, have the same questions without types. The
          hub's lmms-lab/VQAv2 has them too (parquet; pass the file).

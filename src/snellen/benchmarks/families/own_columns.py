@@ -44,8 +44,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/=]+")
 _PICTURE = "(a picture)"
 """What stands for a picture in the rows that the task is guessed from."""
 SMALL = 200
-"""The maximum number of characters of a cell in an unknown column that is stored with the
-sample."""
+"""Cells of unknown columns are stored with the sample if they have at most this many characters."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,18 +3,18 @@
 Paper    none.
 Data     The data is the file that the user names. Its columns are listed here; `--map COLUMN=FIELD`
          gives a column another meaning.
-         id or index: the row's id. Without it, the id is the row's number, counted from 0.
-         image, images, or image_path: a path relative to the file, base64, a data: URL, an http URL
-         (fetched with --allow-urls), or a list of these.
-         video or video_path: a path relative to the file. With start and end, in seconds from the
-         first frame, the video is the frames from start up to, but without, end.
-         question.
-         hint: text that is put before the question.
-         A, B, C, ... or choices: the choices.
-         answer, answers, caption, or captions: the right answers.
-         answer0: the number of the right choice, counted from 0.
-         category and split: results are broken down by them.
-         turns: replaces question. It is a list of questions, or of objects with a row's fields
+         `id` or `index`: the row's id. Without it, the id is the row's number, counted from 0.
+         `image`, `images`, or `image_path`: a path relative to the file, base64, a data: URL, an
+         http URL (fetched with --allow-urls), or a list of these.
+         `video` or `video_path`: a path relative to the file. With start and end, in seconds from
+         the first frame, the video is the frames from start up to, but without, end.
+         `question`: the question.
+         `hint`: text that is put before the question.
+         `A`, `B`, `C`, ... or `choices`: the choices.
+         `answer`, `answers`, `caption`, or `captions`: the right answers.
+         `answer0`: the number of the right choice, counted from 0.
+         `category` and `split`: results are broken down by them.
+         `turns`: replaces `question`. It is a list of questions, or of objects with a row's fields
          (question, image, choices, answer). The row's answers are then a list with one answer for
          each turn, or a single answer for the last turn. A turn whose answer is null is asked but
          not scored. The row's images, video, and hint belong to the first turn. The row's choices
