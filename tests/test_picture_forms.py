@@ -152,7 +152,7 @@ def test_a_question_that_is_a_list_of_parts_is_refused(folder: Path) -> None:
     question = [{"type": "image", "value": "a.png"}, "What is it?"]
     (folder / "mine.jsonl").write_text(json.dumps({"id": 1, "question": question, "answer": "a"}))
     benchmark = registry.benchmark("mine.jsonl", task="vqa")
-    with pytest.raises(DataError, match="has a question that is a list, not text"):
+    with pytest.raises(DataError, match="has a question that is not text but of type list"):
         benchmark.read(next(iter(benchmark.data)))
 
 

@@ -356,12 +356,12 @@ def test_a_model_that_knows_all_is_right_in_every_turn(tmp_path: Path) -> None:
     ("row", "message"),
     [
         ({"turns": "What is it?"}, "row 1 of mine.jsonl has turns that are not a list"),
-        ({"turns": [3]}, "turn 1 of row 1 of mine.jsonl is a int, not a question"),
+        ({"turns": [3]}, "turn 1 of row 1 of mine.jsonl is of type int\\. Write the question"),
         ({"turns": ["One?"], "question": "Two?"}, "has both a question and turns"),
         ({"turns": ["1?", "2?"], "answers": ["a", "b", "c"]}, "has 2 turns and 3 answers"),
         (
             {"turns": [{"question": "1?", "answer": "a"}], "answer": ["b"]},
-            "turn 1 of row 1 of mine.jsonl has an answer, and its row another",
+            "turn 1 of row 1 of mine.jsonl has an answer, and so does its row",
         ),
         ({"turns": [{"image": "1.png"}, "2?"]}, "turn 1 of row 1 of mine.jsonl has no question"),
         (
@@ -523,9 +523,9 @@ def test_a_mark_in_a_row_without_pictures_is_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("question", "message"),
     [
-        ("<image 2>?", "row 1 of mine.jsonl says <image 2> in its text, and has no image 2"),
-        ("<image><image>?", "row 1 of mine.jsonl says <image> in its text, and has no image 2"),
-        ("<image 0>?", "says <image 0> in its text, and has no image 0"),
+        ("<image 2>?", "row 1 of mine.jsonl has <image 2> in its text, but no image 2"),
+        ("<image><image>?", "row 1 of mine.jsonl has <image> in its text, but no image 2"),
+        ("<image 0>?", "has <image 0> in its text, but no image 0"),
     ],
 )
 def test_a_mark_without_its_picture_is_an_error(

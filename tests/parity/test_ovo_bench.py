@@ -145,7 +145,7 @@ def test_rows_under_the_id_of_another_question_are_that_ones() -> None:
         assert len(published.again) == n_again
         notes = "\n".join(published.notes)
         assert "192 is 194, 225 is 283, 239 is 240, 424 is 467, 427 is 463" in notes
-        assert "have another right answer" not in notes
+        assert "have a different right answer" not in notes
 
 
 def test_a_folder_that_lacks_tasks_says_which_and_has_the_scripts_average() -> None:

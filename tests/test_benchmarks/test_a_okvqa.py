@@ -258,7 +258,7 @@ def test_a_prompt_is_the_picture_and_then_its_sources_words(
 def test_a_prompt_of_the_other_setting_is_refused(
     setting: Setting, preset: Preset, others: str
 ) -> None:
-    with pytest.raises(UsageError, match=f"has the prompts {others}, not"):
+    with pytest.raises(UsageError, match=f"has the prompts {others}, but not"):
         a_okvqa(setting=setting, prompt=preset)
 
 
@@ -616,7 +616,7 @@ def test_a_reply_that_is_null_is_none(tmp_path: Path) -> None:
 def test_a_reply_that_is_no_text_is_said(tmp_path: Path) -> None:
     path = tmp_path / "predictions.json"
     path.write_text(json.dumps({"q1": {"direct_answer": ["safety"]}}))
-    with pytest.raises(DataError, match="q1 has a list for direct_answer"):
+    with pytest.raises(DataError, match="q1 has a value of type list for direct_answer"):
         snellen.score(path, "a-okvqa", data=written(tmp_path / "data", ROW))
 
 

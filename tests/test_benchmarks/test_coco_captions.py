@@ -127,7 +127,7 @@ def test_vlmevalkits_sheet_is_read(tmp_path: Path) -> None:
 def test_a_file_of_another_form_is_said_to_be_one(tmp_path: Path, text: str) -> None:
     path = tmp_path / "captions_val2014.json"
     path.write_text(text)
-    with pytest.raises(DataError, match="not of the form"):
+    with pytest.raises(DataError, match="not in the format"):
         list(coco_captions(split="val2014", data=tmp_path).data)
 
 

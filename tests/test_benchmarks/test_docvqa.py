@@ -152,7 +152,11 @@ def test_the_hubs_parquet_has_the_same_questions_in_parts(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [('{"data": [{"que', "not whole JSON"), ("[]", "not of the form"), ("{}", "not of the form")],
+    [
+        ('{"data": [{"que', "not complete, valid JSON"),
+        ("[]", "not in the format"),
+        ("{}", "not in the format"),
+    ],
 )
 def test_a_file_that_is_not_the_organisers_is_said_to_be_none(
     tmp_path: Path, text: str, message: str

@@ -109,7 +109,7 @@ def test_who_always_says_one_is_right_about_every_fourth_count() -> None:
     ("options", "words"),
     [
         ({"tasks": "letter+smell"}, "'letter\\+smell'"),
-        ({"tasks": "flash+flash"}, "each once"),
+        ({"tasks": "flash+flash"}, "without repetition"),
         ({"tasks": ""}, "one or more of letter\\+count\\+order\\+flash"),
         ({"clips": 0}, "at least 1"),
         ({"data": "folder"}, "reads no data"),

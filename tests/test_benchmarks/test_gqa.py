@@ -195,7 +195,7 @@ def test_the_hubs_mirror_has_questions_and_pictures_in_two_folders(tmp_path: Pat
 
 def test_another_object_is_said_not_to_be_the_authors(tmp_path: Path) -> None:
     benchmark = gqa(data=written(tmp_path, {"questions": [1, 2]}))
-    with pytest.raises(DataError, match="not of the form that the data set's authors publish"):
+    with pytest.raises(DataError, match="not in the format that the data set's authors publish"):
         samples(benchmark)
 
 

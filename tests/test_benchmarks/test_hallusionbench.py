@@ -394,8 +394,8 @@ def test_a_folder_has_the_judged_files_of_both_kinds(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"gpt4v_output_gpt_check": "3"}, "not 0, 1 or 2"),
-        ({"model_prediction": 7}, "no text"),
+        ({"gpt4v_output_gpt_check": "3"}, "must be 0, 1, or 2"),
+        ({"model_prediction": 7}, "must be text"),
     ],
 )
 def test_a_file_of_results_that_goes_wrong_says_where(
@@ -405,7 +405,7 @@ def test_a_file_of_results_that_goes_wrong_says_where(
     with pytest.raises(DataError, match=rf"row 2: .*{message}"):
         snellen.score(path, "hallusionbench", data=BUNDLED)
     written(path, answered(ROWS[0]), answered(ROWS[0]))
-    with pytest.raises(DataError, match="row 2: a second reply to VD_illusion_0_0_0"):
+    with pytest.raises(DataError, match="row 2 is a second reply to VD_illusion_0_0_0"):
         snellen.score(path, "hallusionbench", data=BUNDLED)
 
 

@@ -78,7 +78,7 @@ def test_a_question_that_a_file_beside_it_does_not_know_is_named(tmp_path: Path,
     for parts in ("questions.jsonl", "context.jsonl", "answers_gpt4.jsonl"):
         lines = (BUNDLED / parts).read_text().splitlines()
         (tmp_path / parts).write_text("\n".join(lines[:2] if parts == name else lines))
-    with pytest.raises(DataError, match=f"nothing in {name} beside it is for question"):
+    with pytest.raises(DataError, match=f"{name} in the same folder has nothing for question"):
         samples(llava_bench(data=tmp_path))
 
 
@@ -304,7 +304,7 @@ def test_rows_with_other_columns_are_left_to_others(tmp_path: Path) -> None:
 def test_a_review_that_has_no_two_numbers_is_named(tmp_path: Path, scores: object) -> None:
     path = tmp_path / "m.jsonl"
     path.write_text(json.dumps({"question_id": 7, "content": "8 9", "tuple": scores}) + "\n")
-    with pytest.raises(DataError, match="the review of question 7 has no text"):
+    with pytest.raises(DataError, match="the review of question 7 must have a text"):
         layout(path)
 
 

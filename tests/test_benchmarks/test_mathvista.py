@@ -137,7 +137,7 @@ def test_the_hubs_parquet_is_read_with_its_query_and_picture(tmp_path: Path) -> 
 
 def test_another_file_in_its_place_is_named(tmp_path: Path) -> None:
     (tmp_path / "testmini.json").write_text("[]")
-    with pytest.raises(DataError, match=r"testmini\.json is not a complete object"):
+    with pytest.raises(DataError, match=r"testmini\.json is not a JSON object"):
         samples(mathvista(data=tmp_path))
 
 

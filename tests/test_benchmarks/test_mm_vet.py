@@ -108,7 +108,7 @@ def test_what_v2_does_not_have_is_refused(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("content", ["[]", '{"v1_0": "What?"}', "{"])
 def test_another_file_in_its_place_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "mm-vet.json").write_text(content)
-    with pytest.raises(DataError, match=r"mm-vet\.json is not a complete object"):
+    with pytest.raises(DataError, match=r"mm-vet\.json is not a JSON object"):
         samples(mm_vet(data=tmp_path))
 
 
@@ -338,7 +338,7 @@ def test_where_words_are_no_grade_the_authors_is_taken(tmp_path: Path) -> None:
     published = layout(grades(tmp_path, rows))
     assert published is not None
     assert published.verdicts == {"official": {"v1_0": ("0.0",), "v1_1": ("0.5 or",)}}
-    assert any(note.startswith("1 grades are those") for note in published.notes)
+    assert any(note.startswith("1 grades were filled in") for note in published.notes)
 
 
 def test_grades_of_runs_that_did_not_end_are_refused(tmp_path: Path) -> None:
@@ -357,7 +357,7 @@ def test_grades_of_runs_that_did_not_end_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_row_that_is_no_grade_is_named(tmp_path: Path, wrong: dict[str, Any]) -> None:
-    with pytest.raises(DataError, match="'v1_3' does not have a list of words"):
+    with pytest.raises(DataError, match="'v1_3' must have a list of texts"):
         layout(grades(tmp_path, {"v1_3": wrong}))
 
 

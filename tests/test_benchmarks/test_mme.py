@@ -385,7 +385,7 @@ def test_a_result_that_is_to_no_question_or_comes_twice_is_refused(tmp_path: Pat
     path = folder / "count.txt"
     text = path.read_text()
     path.write_text(text.replace("two discs", "ten discs"))
-    with pytest.raises(DataError, match="there is no question"):
+    with pytest.raises(DataError, match="has no question"):
         snellen.score(folder, "mme", data=BUNDLED)
     path.write_text(text + text)
     with pytest.raises(DataError, match="a second reply"):

@@ -287,13 +287,13 @@ def test_a_mark_without_a_picture_is_an_error(preset: Preset) -> None:
 @pytest.mark.parametrize("text", ["[]", '{"validation_Art_1": 7}', '{"validation_Art_1": {}}'])
 def test_answers_of_another_form_are_said_to_be_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "answer_dict_val.json").write_text(text)
-    with pytest.raises(DataError, match="not of the authors' form"):
+    with pytest.raises(DataError, match="not in the authors' format"):
         list(mmmu(data=tmp_path).data)
 
 
 def test_torn_answers_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "answer_dict_val.json").write_text('{"validation_Art_1": {')
-    with pytest.raises(DataError, match="is not whole JSON"):
+    with pytest.raises(DataError, match="is not complete, valid JSON"):
         list(mmmu(data=tmp_path).data)
 
 
@@ -871,10 +871,10 @@ def test_other_files_are_not_of_the_authors_layout(tmp_path: Path, name: str) ->
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ('[{"response": "B"}]', "not a list of rows with id and response"),
-        ("[7]", "not a list of rows with id and response"),
+        ('[{"response": "B"}]', "not a list of objects with id and response"),
+        ("[7]", "not a list of objects with id and response"),
         ('[{"id": "1", "response": "A"}, {"id": "1", "response": "B"}]', "1 has a second reply"),
-        ('[{"id": "1"', "is not whole JSON"),
+        ('[{"id": "1"', "is not complete, valid JSON"),
     ],
 )
 def test_results_of_another_form_are_an_error(tmp_path: Path, rows: str, message: str) -> None:

@@ -157,13 +157,13 @@ def test_parquet_has_a_row_for_each_cover(tmp_path: Path) -> None:
 
 def test_a_cover_with_fewer_answers_than_questions_is_said(tmp_path: Path) -> None:
     data = written(tmp_path, c1={**COVER, "answers": ["Jane Doe"]})
-    with pytest.raises(DataError, match="cover c1 has 2 questions and 1 answers"):
+    with pytest.raises(DataError, match="cover c1 has 2 questions but 1 answers"):
         samples(ocr_vqa(data=data))
 
 
 def test_another_object_is_said_not_to_be_the_authors(tmp_path: Path) -> None:
     data = written(tmp_path, c1={"questions": []})
-    with pytest.raises(DataError, match="not of the form that the data set's authors publish"):
+    with pytest.raises(DataError, match="not in the format that the data set's authors publish"):
         samples(ocr_vqa(data=data))
 
 

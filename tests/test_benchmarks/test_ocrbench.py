@@ -351,8 +351,8 @@ def test_another_file_is_not_theirs(tmp_path: Path, content: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"predict": 7}, "row 3 has a int in predict"),
-        ({"dataset_name": "ctw", "id": 9002}, "row 3 is a second one of ctw-9002"),
+        ({"predict": 7}, "row 3 has a value of type int as predict"),
+        ({"dataset_name": "ctw", "id": 9002}, "row 3 is a second row of ctw-9002"),
     ],
 )
 def test_a_row_that_is_wrong_is_named(

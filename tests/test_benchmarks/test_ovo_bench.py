@@ -135,7 +135,7 @@ def test_replies_have_128_tokens_and_videos_the_authors_frames(benchmark: Benchm
 def test_an_unknown_task_names_the_question(tmp_path: Path) -> None:
     path = tmp_path / "ovo_bench_new.json"
     path.write_text('[{"id": 7, "task": "XYZ", "video": "a.mp4"}]', encoding="utf-8")
-    with pytest.raises(DataError, match="question 7 is of a task 'XYZ'"):
+    with pytest.raises(DataError, match="question 7 has the task 'XYZ'"):
         list(ovo_bench(data=path).data)
 
 
@@ -178,7 +178,7 @@ def test_a_question_that_nobody_could_answer_is_named(
     ],
 )
 def test_an_option_without_effect_is_refused(options: str, idle: str, option: str) -> None:
-    with pytest.raises(UsageError, match=f"{idle} changes nothing with {option}"):
+    with pytest.raises(UsageError, match=f"{idle} has no effect with {option}"):
         registry.benchmark(f"ovo-bench:{options}", data=ROWS)
 
 
@@ -483,7 +483,7 @@ def test_a_row_under_the_id_of_another_question_in_the_same_words_is_that_ones(
     result = snellen.score(path, "ovo-bench", data=data, scorings=["official"])
     assert result.report.scorings["official"].metrics["accuracy/EPM"].value == 1.0
     assert result.report.n == 22
-    assert any("that has the same words: 1 (0 is 100)" in note for note in result.report.notes)
+    assert any("that has the same text: 1 (0 is 100)" in note for note in result.report.notes)
     assert not any("take another answer" in note for note in result.report.notes)
 
 
@@ -507,7 +507,9 @@ def test_a_row_without_a_question_in_the_annotations_or_another_right_answer_is_
 
     path = edited(published(tmp_path / "Model"), others)
     notes = snellen.score(path, "ovo-bench", data=ROWS, scorings=["official"]).report.notes
-    assert any("1 rows have another right answer than the annotations" in note for note in notes)
+    assert any(
+        "1 rows have a different right answer than the annotations" in note for note in notes
+    )
     assert any("1 replies" in note and "does not have" in note for note in notes)
 
 

@@ -130,7 +130,7 @@ def test_pictures_in_rows_are_not_held_to_guess_the_task(tmp_path: Path, several
 
 
 def test_an_unknown_task_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no task 'ocr'; there are mcq, vqa"):
+    with pytest.raises(UsageError, match="no task 'ocr'; the tasks are mcq, vqa"):
         own_data(jsonl(tmp_path, OPEN), task="ocr")
 
 
@@ -164,7 +164,9 @@ def test_a_caption_needs_no_question(tmp_path: Path) -> None:
 
 
 def test_columns_in_other_words_are_not_taken_for_captions(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"neither a column 'question' nor .*There are frage, ant"):
+    with pytest.raises(
+        DataError, match=r"neither a column 'question' nor .*The columns are frage, ant"
+    ):
         own_data(jsonl(tmp_path, {"frage": "Was ist das?", "antwort": "eine Katze"}))
 
 
@@ -221,7 +223,7 @@ def test_a_map_of_a_column_that_is_not_there_names_the_nearest(tmp_path: Path) -
 
     assert str(error.value) == (
         "mine.jsonl has no column 'imge' (--map imge=image). "
-        "Did you mean 'image'? There are image, question, A, B."
+        "Did you mean 'image'? The columns are image, question, A, B."
     )
 
 
@@ -265,7 +267,9 @@ def test_a_column_about_answers_does_not_keep_rows_with_hidden_ones_from_being_a
 ) -> None:
     benchmark = own_data(jsonl(tmp_path, {**OPEN, column: "number"}))
 
-    assert "the rows have no column of answers: asked and stored, not scored" in benchmark.notes
+    assert (
+        "the rows have no column of answers: replies are stored but not scored" in benchmark.notes
+    )
 
 
 def test_a_column_of_answers_that_is_mapped_to_something_else_is_no_answer(tmp_path: Path) -> None:
@@ -410,7 +414,7 @@ def test_rows_without_an_image_among_others_are_counted_in_the_notes(tmp_path: P
 
     notes = own_data(jsonl(tmp_path, *rows)).notes
 
-    assert "3 of the first 5 rows have no image or video: asked as text alone" in notes
+    assert "3 of the first 5 rows have no image or video: they are asked as text alone" in notes
     assert not any("no image" in note for note in own_data(BUNDLED / "mcq.jsonl").notes)
 
 
@@ -467,12 +471,12 @@ def test_a_part_of_a_video_is_given_in_seconds(
         ({"start": [1]}, r"has the start '\[1\]', which"),
         ({"start": "nan"}, "has the start 'nan', which"),
         ({"end": "inf"}, "has the end 'inf', which"),
-        ({"start": 7, "end": 7}, "begins at 7 s and ends at 7 s: there is nothing in it"),
-        ({"start": 7.5, "end": 2}, "begins at 7.5 s and ends at 2 s: there is nothing in it"),
-        ({"end": 0}, "begins at the video's start and ends at 0 s: there is nothing in it"),
-        ({"video": "", "end": 3}, "has no video to show a part of, 3 s"),
+        ({"start": 7, "end": 7}, "begins at 7 s and ends at 7 s, so it is empty"),
+        ({"start": 7.5, "end": 2}, "begins at 7.5 s and ends at 2 s, so it is empty"),
+        ({"end": 0}, "begins at the video's start and ends at 0 s, so it is empty"),
+        ({"video": "", "end": 3}, "has the time 3 s but no video"),
         ({"video": ["1.mp4", "2.mp4"]}, "video is a list of 2. A row may have only one video"),
-        ({"video": 3}, "video is a int, not a file's name"),
+        ({"video": 3}, "video is of type int"),
         ({"video": "data:video/mp4;base64,AAAA"}, "is the content of a video.*Save it as a file"),
         ({"video": "https://example.org/1.mp4"}, "is the URL of a video.*Download the v"),
     ],
@@ -599,7 +603,7 @@ def test_a_column_that_only_sounds_like_a_video_is_none(tmp_path: Path, column: 
 def test_a_video_needs_no_column_of_images_whatever_others_are_called(tmp_path: Path) -> None:
     benchmark = own_data(jsonl(tmp_path, {**CLIP, "url": "https://example.org/1"}))
 
-    assert "columns that mean nothing here: url" in benchmark.notes
+    assert "columns that are not used: url" in benchmark.notes
     assert [medium.label for medium in samples(benchmark)[0].media] == ["1.mp4"]
 
 
@@ -692,15 +696,15 @@ def test_letters_left_empty_at_the_end_are_no_choices(tmp_path: Path) -> None:
             {**MCQ, "answer": "a bird"},
             "row 1 of mine.jsonl has the answer 'a bird', which is neither",
         ),
-        ({**MCQ, "answer": "C"}, "the answer 'C', and there are only 2 choices"),
+        ({**MCQ, "answer": "C"}, "the answer 'C', but only 2 choices"),
         ({**MCQ, "answer": 1}, "neither the letter nor the text"),
         ({**MCQ, "A": "B", "B": "A", "answer": "A"}, "could mean A or B"),
         ({**MCQ, "A": "same", "B": "same", "answer": "same"}, "could mean A or B"),
         ({**MCQ, "answer": ["A", "B"]}, "2 different answers; mcq takes one"),
-        ({**MCQ, "C": "", "D": "a fish"}, "has a choice D but none C"),
+        ({**MCQ, "C": "", "D": "a fish"}, "has a choice D but no choice C"),
         ({**MCQ, "B": ""}, "has 1 choices; there must be 2 to 26"),
         ({**OPEN, "choices": "a cat"}, "has 1 choices"),
-        ({**MCQ, "A": "", "B": ""}, "no choices, and the file is asked as multiple choice"),
+        ({**MCQ, "A": "", "B": ""}, "no choices, but the file is asked as multiple choice"),
         ({**MCQ, "question": ""}, "has no question"),
         ({**MCQ, "image": 3}, "image is an int"),
     ],
@@ -714,7 +718,7 @@ def test_a_row_that_cannot_be_asked_or_scored_is_named(
 
 @pytest.mark.parametrize(("task", "answer"), [("yesno", "perhaps"), ("count", "many")])
 def test_an_answer_that_a_task_cannot_have_is_named(tmp_path: Path, task: str, answer: str) -> None:
-    with pytest.raises(DataError, match=f"row 1 .* {answer!r}, which is none for {task}"):
+    with pytest.raises(DataError, match=f"row 1 .* {answer!r}, which is not valid for {task}"):
         only(tmp_path, {**OPEN, "answer": answer}, task=task)
 
 
@@ -753,7 +757,7 @@ def test_a_picture_in_the_row_comes_before_a_path_to_it(tmp_path: Path) -> None:
 
 
 def test_two_columns_for_one_field_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="gives both 'A' and 'B' to question"):
+    with pytest.raises(UsageError, match="maps both 'A' and 'B' to question"):
         own_data(jsonl(tmp_path, MCQ), columns={"A": "question", "B": "question"})
 
 

@@ -144,7 +144,7 @@ def test_a_column_may_have_the_fields_name(folder: Path) -> None:
 
 def test_a_number_is_no_answer_unless_it_is_said_to_be(folder: Path) -> None:
     file = jsonl(folder / "mine.jsonl", {"question": "q", "A": "a", "B": "b", "answer": 1})
-    with pytest.raises(DataError, match=r"say so with --map answer=answer0\."):
+    with pytest.raises(DataError, match=r"use --map answer=answer0\."):
         samples(file)
 
 

@@ -428,7 +428,7 @@ def test_answers_that_are_not_to_these_questions_are_refused(tmp_path: Path) -> 
     path = answers(tmp_path, "out.json", "random")
     with pytest.raises(DataError, match="row 2 answers"):
         snellen.score(path, "pope:sets=popular", data=BUNDLED)
-    with pytest.raises(DataError, match="of which set"):
+    with pytest.raises(DataError, match="the set of these answers is not known"):
         snellen.score(path, "pope", data=BUNDLED)
     long = tmp_path / "long.json"
     long.write_bytes(path.read_bytes() + b"\n" + path.read_bytes())

@@ -81,9 +81,9 @@ def test_the_authors_folder_is_found_in_its_layouts(tmp_path: Path, name: str) -
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"1": {"que', "not whole JSON"),
-        ("[]", "not an object of problems"),
-        ('{"1": 7}', "not an object of problems"),
+        ('{"1": {"que', "not complete, valid JSON"),
+        ("[]", "not a JSON object that maps ids to problems"),
+        ('{"1": 7}', "not a JSON object that maps ids to problems"),
         ('{"1": {"question": "?"}}', "KeyError"),
     ],
 )
@@ -426,8 +426,8 @@ def test_llavas_analyses_of_right_and_wrong_outputs_are_read(tmp_path: Path, end
     ("change", "message"),
     [
         ({"results": {"1": 1}}, "question '2' is in only one of `results` and `outputs`"),
-        ({"results": dict.fromkeys("1234", "B")}, "has 'B' in `results`, not an index"),
-        ({"results": [1, 1, 0, -1]}, "must be objects by question id"),
+        ({"results": dict.fromkeys("1234", "B")}, "has 'B' in `results`. It must be an index"),
+        ({"results": [1, 1, 0, -1]}, "must be objects that map question ids"),
     ],
 )
 def test_a_damaged_file_of_results_is_refused(

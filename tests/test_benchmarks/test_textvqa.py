@@ -117,10 +117,10 @@ def test_an_answer_that_is_empty_among_others_is_one_of_the_ten(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"data": [{"que', "not whole JSON"),
-        ("[]", "not an object with a list"),
-        ('{"data": 7}', "not an object with a list"),
-        ('{"data": [7]}', "not an object with a list"),
+        ('{"data": [{"que', "not complete, valid JSON"),
+        ("[]", "not a JSON object with a list"),
+        ('{"data": 7}', "not a JSON object with a list"),
+        ('{"data": [7]}', "not a JSON object with a list"),
     ],
 )
 def test_a_file_that_is_none_of_textvqas_is_said_to_be_none(
@@ -251,7 +251,7 @@ def test_a_row_that_does_not_say_the_questions_number_is_none_for_the_server(
 ) -> None:
     benchmark = sheet(tmp_path)
     assert benchmark.interop.submission is not None
-    with pytest.raises(DataError, match="which question of the server's 0 is"):
+    with pytest.raises(DataError, match="do not have the server's id for question 0"):
         benchmark.interop.submission.row(samples(benchmark)["0"], "yes")
 
 

@@ -136,12 +136,12 @@ def test_a_torn_file_is_said_to_be_so(tmp_path: Path, text: str) -> None:
     path = tmp_path / NAME
     path.write_text(text)
 
-    with pytest.raises(DataError, match="is not whole JSON"):
+    with pytest.raises(DataError, match="is not complete, valid JSON"):
         samples(video_mme(data=path))
 
 
 def test_a_file_of_another_form_is_said_to_be_none(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="not of the form that the data set's authors publish"):
+    with pytest.raises(DataError, match="not in the format that the data set's authors publish"):
         samples(video_mme(data=written(tmp_path, [{"video_id": "001"}])))
 
 
@@ -167,7 +167,7 @@ def test_without_a_youtube_name_a_video_is_called_by_its_number(tmp_path: Path) 
 
 
 def test_an_answer_that_is_no_option_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="the answer is 'E' of 4 options"):
+    with pytest.raises(DataError, match="the answer is 'E', but there are 4 options"):
         samples(video_mme(data=written(tmp_path, form(ROW | {"answer": "E"}))))
 
 
@@ -560,7 +560,7 @@ def test_a_question_that_comes_again_counts_again(tmp_path: Path) -> None:
     metric = report.scorings["official"].metrics["accuracy"]
     assert metric.value == pytest.approx(2 / 3, abs=1e-12)
     assert metric.n == 3
-    assert any("repeated questions, of which every row counts: 001-1" in n for n in report.notes)
+    assert any("repeated questions, for which every row counts: 001-1" in n for n in report.notes)
 
 
 def test_rows_that_take_another_answer_for_right_are_said(tmp_path: Path) -> None:
@@ -571,7 +571,7 @@ def test_rows_that_take_another_answer_for_right_are_said(tmp_path: Path) -> Non
     report = scored(path)
 
     assert report.scorings["official"].metrics["accuracy"].value == 0.5
-    assert any(note.startswith("1 rows have another right answer") for note in report.notes)
+    assert any(note.startswith("1 rows have a different right answer") for note in report.notes)
 
 
 @pytest.mark.parametrize(
@@ -595,10 +595,10 @@ def test_other_files_are_not_of_the_authors_form(tmp_path: Path, name: str, text
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ({"question_id": "001-1"}, "lacks what Video-MME's results have .*response"),
-        ({"response": "A"}, "lacks what .*question_id"),
+        ({"question_id": "001-1"}, "lacks a field of Video-MME's results .*response"),
+        ({"response": "A"}, "lacks a field .*question_id"),
         ({"question_id": "001-1", "response": ["A"]}, r"response to 001-1 is \['A'\]"),
-        (7, "lacks what"),
+        (7, "lacks a field"),
     ],
 )
 def test_a_row_of_results_that_cannot_be_read_is_named(

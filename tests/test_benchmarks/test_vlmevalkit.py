@@ -162,8 +162,8 @@ def test_a_name_like_no_other_is_told_where_the_names_are() -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("LLaVABench", "read or scored by a judge"),
-        ("MathVerse_MINI_Text_Lite", "read or scored by a judge"),
+        ("LLaVABench", "parsed or scored by a judge"),
+        ("MathVerse_MINI_Text_Lite", "parsed or scored by a judge"),
         ("Video-MME", "about videos"),
         ("MVBench_MP4_1fps", "about videos"),
         ("OST", "conversations of several turns"),
@@ -174,7 +174,7 @@ def test_a_name_like_no_other_is_told_where_the_names_are() -> None:
         ("MMMU_DEV_VAL", "a benchmark of its own: `-b MMMU_DEV_VAL`"),
         ("MMBench_V11", "its authors' own use"),
         ("OCRBench", "a benchmark of its own"),
-        ("OCRBench_v2", "a form of their own"),
+        ("OCRBench_v2", "a special format"),
         ("OmniMedVQA", "not published as one TSV"),
         ("ChartCap", "asks for descriptions"),
         ("XSTest", "no pictures"),
@@ -182,7 +182,7 @@ def test_a_name_like_no_other_is_told_where_the_names_are() -> None:
 )
 def test_a_set_of_another_kind_says_which(name: str, reason: str) -> None:
     with pytest.raises(
-        CatalogError, match=rf"does not ask {name}, a set of VLMEvalKit's: .*{reason}"
+        CatalogError, match=rf"does not support VLMEvalKit's set {name}: .*{reason}"
     ):
         published(name)
 
@@ -429,7 +429,7 @@ def test_no_scoring_passes_for_a_sets_own() -> None:
     for name in names:
         benchmark = vlmevalkit(name)
         assert {scoring.source for scoring in benchmark.scorings.values()} == {"ours"}
-        assert benchmark.notes == (f"{name} is scored by rules of ours, not by its authors'",)
+        assert benchmark.notes == (f"{name} is scored by our rules, not by its authors' rules",)
 
 
 def test_mmstars_headline_is_its_authors_and_nothing_is_to_be_noted() -> None:

@@ -200,9 +200,9 @@ def test_a_benchmark_of_ours_keeps_its_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('["Letters"]', '["One", "Two"]', "say which set is meant.*it has One, Two"),
-        ('"IMAGE"', '"VIDEO"', "videos or of several turns are not asked"),
-        ('"MCQ"', '"MT"', "videos or of several turns are not asked"),
+        ('["Letters"]', '["One", "Two"]', "name the data set.*it has One, Two"),
+        ('"IMAGE"', '"VIDEO"', "videos or several turns are not supported"),
+        ('"MCQ"', '"MT"', "videos or several turns are not supported"),
         ("def evaluate", "def other", "has no method evaluate"),
         ("self.data =", "self.rows =", "has no `data`"),
         ("self.dataset_name = dataset", "raise OSError('offline')", "instantiated: OSError"),
@@ -221,7 +221,7 @@ def test_a_class_that_cannot_be_asked_says_why(
 
 
 def test_a_set_that_the_class_does_not_have_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"has no set 'Other'; it has Letters\."):
+    with pytest.raises(UsageError, match=r"has no data set 'Other'; it has Letters\."):
         registry.benchmark(f"{written(tmp_path)}:Other")
 
 

@@ -159,11 +159,11 @@ def test_answers_to_other_questions_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('{"questions": [{"ques', "not whole JSON"),
-        ('{"data": []}', "neither a file of VQA's questions or annotations"),
+        ('{"questions": [{"ques', "not complete, valid JSON"),
+        ('{"data": []}', "not a file of VQA's questions or annotations"),
         (
             '{"questions": [7], "annotations": [7]}',
-            "neither a file of VQA's questions or annotations",
+            "not a file of VQA's questions or annotations",
         ),
     ],
 )

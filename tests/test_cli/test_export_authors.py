@@ -145,8 +145,8 @@ def test_questions_that_were_not_asked_have_no_row_and_points_are_null(
     assert path.name.endswith(f"_{TASKS.removesuffix('_SSR_CRR')}_offline_1.json")
     assert done.json["notes"] == [
         "partial: 11 of 21 questions are in the file",
-        "points that were not asked, of questions that were at others: 1, null in it, and the "
-        "authors' script counts them as wrong",
+        "points that were not asked, although others of the same questions were: 1 (null in the "
+        "file; the authors' script counts them as wrong)",
     ]
 
 

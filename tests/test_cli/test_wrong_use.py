@@ -48,7 +48,7 @@ WRONG = [
     ("run -m baseline/first -b mathvision", "no test.jsonl .* with --data PATH"),
     ("run -m baseline/first -b eyechart --prompt cot", "eyechart has no option 'prompt'"),
     ("run -m baseline/first -b eyechart --task mcq", "--task and --map are for files of rows"),
-    ("{RUN} --task riddle", "no task 'riddle'; there are mcq"),
+    ("{RUN} --task riddle", "no task 'riddle'; the tasks are mcq"),
     ("{RUN} --map x", "'--map': 'x': write COL=FIELD"),
     ("{RUN} --map A=B --map A=C", "'--map': 'A' is given twice"),
     ("{RUN} --map nothing=question", "mine.jsonl has no column 'nothing'"),

@@ -1,5 +1,6 @@
-"""The benchmarks. Each file has one: its rows, prompt, and scorings. `families/` has shared parts.
+"""The benchmarks. Each file defines one: its rows, prompts, and scorings. `families/` has shared
+parts.
 
-May import core, data, media, answers, metrics, and interop; no benchmark imports another.
-Start with `docvqa.py`, one of the shortest.
+A file may import core, data, media, answers, metrics, and interop, but not another benchmark. Start
+with `docvqa.py`, one of the shortest.
 """

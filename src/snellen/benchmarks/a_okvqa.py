@@ -1,42 +1,56 @@
 """A-OKVQA: questions about a photograph that need world knowledge, in two settings.
 
 Paper    Schwenk et al. 2022, A-OKVQA: A Benchmark for Visual Question Answering using World
-         Knowledge, https://arxiv.org/abs/2206.01718 (ECCV)
-Data     allenai/aokvqa@83786de0b24c4fef0bfe39420684f6f73d9f3581: aokvqa_v1p0_{train,val,test}.json
-         of aokvqa_v1p0.tar.gz (17,056, 1,145 and 6,702 questions), COCO's {split}2017 pictures; the
-         code is Apache-2.0. test has no public answers. Also as LAVIS re-arranged it (the same
-         list, with `image`), in VLMEvalKit's A-OKVQA.tsv (only setting=mc), and in the hub's
-         HuggingFaceM4/A-OKVQA (parquet)
-Prompt   none is prescribed for models that see. llava: LLaVA-1.5's short answer or option letter,
-         haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L26.
-         gpt3: the authors', gpt3/query_gpt3.py#L72-L76, without context and examples; the choices
-         are words, and so is the answer. blip2 (setting=da): salesforce/LAVIS@
-         506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/blip2/eval/
-         okvqa_zeroshot_flant5xl_eval.yaml#L41, its question in lowercase without punctuation
-         (blip_processors.py#L88-L101). vlmevalkit (setting=mc): open-compass/VLMEvalKit@
-         e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_mcq.py#L212-L247. Picture
-         first. 128 tokens: LLaVA's llava/eval/model_vqa_loader.py#L141; gpt3 had 10
-Scoring  official, evaluation/eval_predictions.py#L9-L50, strict=False: nothing is normalized. da:
-         min(1, m / 3), where m of ten people gave exactly this answer; nobody is left out.
-         Questions with a difficult direct answer are excluded; any value except `false` is
-         difficult.
-         mc: the reply is the right choice's text, not its letter; all questions. A question without
-         a reply is wrong. lavis (da), lavis/tasks/vqa.py#L262-L291: the same on all questions, the
-         difficult ones too, but not on those without a reply; BLIP's figures. mmpretrain (da):
-         open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90:
-         mmpretrain/evaluation/metrics/vqa.py#L242-L268, on the same questions as lavis; both sides
-         normalized, and three in ten people are enough. It has the metric, not the data set.
-         normalized: ours, official with both sides (mc: reply and choices) written as VQA's
-         evaluation writes answers: "A dog." is "dog". official-2022: the authors' until
-         42e8c44ff40d13cf272776a3197365f582137772, which left the difficult ones out of mc instead
-         of da. vlmevalkit (mc): the letter by its rules. It asks a judge for other
-         replies; here they are wrong. robust: ours; da the phrase that a reply settles on,
-         normalized as in VQA's evaluation, mc the letter. Under a prompt that asks for a letter
-         one of these two is the headline: the authors map replies to choices before they score,
-         evaluation/remap_predictions.py. The file for the leaderboard (`snellen export --to
-         submission`) has the text of the choice that a letter names
-Proof    1,500 constructed questions with the authors' verdicts in both settings (tests/parity).
-         No outputs are published with their answers. The others: by hand
+         Knowledge, https://arxiv.org/abs/2206.01718 (ECCV).
+Data     The authors publish aokvqa_v1p0_{train,val,test}.json in aokvqa_v1p0.tar.gz, with 17,056,
+         1,145, and 6,702 questions. The code is allenai/
+         aokvqa@83786de0b24c4fef0bfe39420684f6f73d9f3581, under Apache-2.0.
+         The pictures are COCO's {split}2017.
+         The answers of test are hidden.
+         The questions can also be read from LAVIS's copy (the same list, with a field `image`),
+         from VLMEvalKit's A-OKVQA.tsv (only setting=mc), and from HuggingFaceM4/A-OKVQA on the hub
+         (parquet).
+Prompt   The authors prescribe no prompt for models that see pictures. The picture comes first in
+         all prompts.
+         `llava`: LLaVA-1.5's prompt for a short answer or for the letter of a choice, haotian-liu/
+         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L26.
+         `gpt3`: the authors' prompt, gpt3/query_gpt3.py#L72-L76, without its context and examples.
+         The choices are texts, and so is the answer.
+         `blip2` (setting=da): salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/
+         projects/blip2/eval/okvqa_zeroshot_flant5xl_eval.yaml#L41. The question is in lowercase
+         without punctuation (blip_processors.py#L88-L101).
+         `vlmevalkit` (setting=mc): open-compass/
+         VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_mcq.py#L212-L247.
+         The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141. For gpt3, the
+         authors used 10.
+Scoring  `official`: evaluation/eval_predictions.py#L9-L50 with strict=False. Nothing is normalized.
+         A question without a reply is wrong.
+         Under setting=da, the score is min(1, m / 3), where m is the number of people, out of ten,
+         who gave exactly this answer. Questions with a difficult direct answer are excluded: those
+         whose field `difficult_direct_answer` is not `false`.
+         Under setting=mc, a reply is right if it is the text of the right choice. Its letter does
+         not count. All questions are included.
+         `lavis` (da), lavis/tasks/vqa.py#L262-L291: as official, but over all questions that have a
+         reply, including difficult ones. BLIP's figures use it.
+         `mmpretrain` (da), open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90:
+         mmpretrain/evaluation/metrics/vqa.py#L242-L268: over the same questions as lavis. Replies
+         and answers are normalized, and three of ten people are enough. mmpretrain has the metric,
+         but not this data set.
+         `normalized`: ours. As official, but the reply and the answers (or choices) are normalized
+         as in VQA's evaluation, so that "A dog." equals "dog".
+         `official-2022` (mc): the authors' scorer before 42e8c44ff40d13cf272776a3197365f582137772,
+         which excluded difficult questions from mc instead of da.
+         `vlmevalkit` (mc): the letter by VLMEvalKit's rules. VLMEvalKit asks a judge about other
+         replies; here they are wrong.
+         `robust`: ours. For da, the phrase that a reply settles on, normalized as in VQA's
+         evaluation; for mc, the letter.
+         If the prompt asks for a letter, robust or vlmevalkit is the headline: the authors map
+         replies to choices before they score them, evaluation/remap_predictions.py.
+         The file for the leaderboard (`snellen export --to submission`) contains the text of the
+         choice whose letter the reply names.
+Proof    1,500 generated questions with the authors' verdicts in both settings (tests/parity).
+         No outputs are published together with the answers.
+         Other scorings: by hand.
 """
 
 from __future__ import annotations
@@ -103,7 +117,8 @@ Preset = Literal["llava", "gpt3", "blip2", "vlmevalkit"]
 LETTER = "Answer with the option's letter from the given choices directly."
 PLEASE = "Please select the correct answer from the options above. \n"
 EASY = ("easy", "")
-"""The questions whose direct answers count. Without the field, no question is difficult."""
+"""The values of the tag for questions that are not difficult. If a file lacks the field, no
+question is difficult."""
 
 
 def a_okvqa(
@@ -114,7 +129,7 @@ def a_okvqa(
 ) -> Benchmark:
     if (setting, prompt) not in PROMPTS:
         others = ", ".join(preset for of, preset in PROMPTS if of == setting)
-        raise UsageError(f"a-okvqa:setting={setting} has the prompts {others}, not {prompt!r}.")
+        raise UsageError(f"a-okvqa:setting={setting} has the prompts {others}, but not {prompt!r}.")
     name = f"aokvqa_v1p0_{split}.json"
     names = [name, f"aokvqa/{name}", f"annotations/{name}"]
     if setting == "mc" and split == "val":
@@ -163,8 +178,8 @@ def a_okvqa(
 
 
 def published(split: Split = "val", prompt: Preset = "llava", **_: object) -> tuple[File, ...]:
-    """The questions of all splits, and the split's pictures; VLMEvalKit's sheet for its prompt.
-    Nobody publishes their digests."""
+    """The questions of all splits, and the pictures of this split. With VLMEvalKit's prompt on
+    `val`, VLMEvalKit's TSV file instead. No digests of these files are published."""
     if (split, prompt) == ("val", "vlmevalkit"):
         return (
             File(
@@ -191,7 +206,7 @@ def published(split: Split = "val", prompt: Preset = "llava", **_: object) -> tu
 def to_sample(row: Row, data_file: DataFile, setting: Setting, split: Split) -> Sample:
     if "A" in row:  # VLMEvalKit's sheet
         if setting == "da":
-            raise ValueError("it has only choices, as for setting=mc")
+            raise ValueError("VLMEvalKit's sheet has only choices: use setting=mc")
         choices = tuple(row[letter] for letter in "ABCD" if row.get(letter))
         target = row.get("answer") or None
     else:
@@ -221,7 +236,8 @@ def to_sample(row: Row, data_file: DataFile, setting: Setting, split: Split) -> 
 
 
 ANSWERS = ("direct_answers", "gt_answers", "answers", "answer")
-"""The names of the field with people's answers: the authors', and those of copies."""
+"""The names of the field with the people's answers: the authors' name first, then those in
+copies."""
 
 
 def image_of(sample: Sample) -> str:
@@ -231,7 +247,7 @@ def image_of(sample: Sample) -> str:
 # -- the authors' files of predictions
 
 FIELDS: Mapping[Setting, str] = {"da": "direct_answer", "mc": "multiple_choice"}
-"""The field of a file of predictions with the answers of each setting."""
+"""The field of the authors' files of predictions that has the answers, for each setting."""
 
 
 def direct_answer_row(sample: Sample, reply: str) -> Sequence[object]:
@@ -239,7 +255,8 @@ def direct_answer_row(sample: Sample, reply: str) -> Sequence[object]:
 
 
 def multiple_choice_row(sample: Sample, reply: str) -> Sequence[object]:
-    """The text of a choice: the reply if it is one, else the choice that its letter names."""
+    """The text of a choice: the reply itself if it is a choice, or else the choice whose letter the
+    reply names."""
     letter = None
     if reply not in sample.choices:
         letter = parse_letter(Reply(text=reply), sample).answer
@@ -248,8 +265,9 @@ def multiple_choice_row(sample: Sample, reply: str) -> Sequence[object]:
 
 
 def layout(path: Path, setting: Setting) -> Published | None:
-    """The authors' one file for both settings, an object that has for each question id an object
-    with `multiple_choice`, `direct_answer` or both: evaluation/prepare_predictions.py."""
+    """The authors' file of predictions for both settings. It is an object that maps each question
+    id to an object with `multiple_choice`, `direct_answer`, or both:
+    evaluation/prepare_predictions.py."""
     rows = of_json(path)
     fields = {*FIELDS.values()}
     if not isinstance(rows, dict) or not rows:
@@ -263,7 +281,10 @@ def layout(path: Path, setting: Setting) -> Published | None:
         raise DataError(f"{path} has no {wanted}. Score it as a-okvqa:setting={other}.")
     for name, reply in replies.items():
         if not isinstance(reply, str | None):
-            raise DataError(f"{path}: {name} has a {type(reply).__name__} for {wanted}, not text.")
+            raise DataError(
+                f"{path}: {name} has a value of type {type(reply).__name__} for {wanted}. "
+                "It must be text."
+            )
     return Published(replies=replies, notes=(f"replies read from {wanted!r}",))
 
 
@@ -288,7 +309,8 @@ HEADLINES: Mapping[tuple[Setting, Preset], str] = {
     ("mc", "llava"): "robust",
     ("mc", "vlmevalkit"): "vlmevalkit",
 }
-"""The scorings except official, which does not read the letters that these prompts ask for."""
+"""The headline scorings for prompts that ask for a letter. For them it is not official, which does
+not parse letters."""
 
 # -- scoring, direct answer
 
@@ -343,7 +365,7 @@ def direct_answer() -> dict[str, Scoring]:
 
 
 def agreement(reading: Reading, sample: Sample) -> float:
-    """min(1, m / 3), where m people gave exactly this answer."""
+    """min(1, m / 3), where m is the number of people who gave exactly this answer."""
     return min(1.0, sample.references.count(str(reading.answer or "")) / 3)
 
 
@@ -404,14 +426,14 @@ def multiple_choice() -> dict[str, Scoring]:
 
 
 def chosen(reply: Reply, sample: Sample) -> Reading:
-    """The reply, if it is exactly a choice's text."""
+    """The reply, if it is exactly the text of a choice."""
     if reply.text in sample.choices:
         return Reading(answer=reply.text, rule="choice")
     return Reading(answer=None, rule="no choice")
 
 
 def normalized_choice(reply: Reply, sample: Sample) -> Reading:
-    """The choice that equals the reply after both are normalized; unparsed if two do."""
+    """The choice that equals the reply after both are normalized. Unparsed if two choices do."""
     text = questions.plain(reply.text)
     matches = {choice for choice in sample.choices if questions.plain(choice) == text}
     if len(matches) == 1:
@@ -440,10 +462,11 @@ def wrong_answer(sample: Sample) -> str:
 
 ALL, NONE = 1.0, {"wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 EASY_BEST = (8 + 2 / 3) / 9
-"""The score of people's most common answers on the nine easy bundled questions. For one of them, no
-answer was given more than twice."""
+"""The score of the people's most common answers on the nine bundled questions that are not
+difficult. For one of these questions, the most common answer was given only twice."""
 ALL_BEST = (8 + 2 / 3 + 3 / 3) / 12
-"""The same on all twelve. For each of the difficult ones, no two people gave the same answer."""
+"""The same for all twelve bundled questions. For each difficult question, all people gave different
+answers."""
 EXPECT: Mapping[tuple[Setting, bool], Mapping[str, Mapping[str, float]]] = {
     ("da", True): {
         "official": {"oracle": EASY_BEST, **NONE},

@@ -1,29 +1,38 @@
 """ChartQA: questions about charts, half written by people and half generated from captions.
 
 Paper    Masry et al. 2022, ChartQA: A Benchmark for Question Answering about Charts with Visual and
-         Logical Reasoning, https://arxiv.org/abs/2203.10244 (Findings of ACL)
-Data     vis-nlp/ChartQA@3dab8e83b6ac559b847b7c6e2f24d1faa95a4507:ChartQA Dataset/<split>/
-         <split>_{human,augmented}.json and png/; GPL-3.0. test has 1,250 questions of either kind,
-         val 960. The same test split with its pictures in the rows: VLMEvalKit's ChartQA_TEST.tsv,
-         or the parquet files of lmms-lab/ChartQA, HuggingFaceM4/ChartQA, or ahmed-masry/ChartQA on
-         the hub (pass the file, or the folder of one split). An id is the kind and the position in
-         its file, from 0; in a TSV the index, and in parquet the position
-Prompt   none is prescribed. vlmevalkit: open-compass/VLMEvalKit@
-         e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69. lmms-eval:
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/chartqa/chartqa.yaml#L28-L30. qwen-vl:
-         QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281.
-         Picture first; 100 tokens: #L78, 16 in chartqa.yaml#L11
-Scoring  The authors published no scorer. official: what published figures use, pix2struct's rule,
-         google-research/pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/
-         metrics.py#L81-L119, on the reply as it is; lmms-eval's is the same. vlmevalkit: replies
-         are stripped (as Qwen-VL does, evaluate_vqa.py#L155-L165), and any element of an answer
-         that is written as a list is right: vlmeval/dataset/utils/vqa_eval.py#L253-L278. robust:
-         ours; the value or phrase that a reply settles on. It reads thousands separators, percent
-         signs, and currency signs, takes zero as a number, and compares years exactly. A question
-         without a reply is wrong
-Proof    1,500 constructed pairs, scored by the code of Pix2Struct, lmms-eval, and VLMEvalKit
-         (tests/parity). No outputs are published. robust: by hand
+         Logical Reasoning, https://arxiv.org/abs/2203.10244 (Findings of ACL).
+Data     The authors publish vis-nlp/ChartQA@3dab8e83b6ac559b847b7c6e2f24d1faa95a4507: in the folder
+         "ChartQA Dataset/<split>", <split>_{human,augmented}.json and png/. The license is GPL-3.0.
+         Each of the two kinds of questions, human and augmented, has 1,250 questions in test and
+         960 in val.
+         VLMEvalKit's ChartQA_TEST.tsv has the same test split with its pictures in the rows. So do
+         the parquet files of lmms-lab/ChartQA, HuggingFaceM4/ChartQA, and ahmed-masry/ChartQA on
+         the hub (pass the file, or the folder of one split).
+         An id is the kind and the position in the kind's file, counted from 0. In a TSV it is the
+         index, and in parquet the position.
+Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
+         `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
+         dataset/image_vqa.py#L64-L69.
+         `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
+         tasks/chartqa/chartqa.yaml#L28-L30.
+         `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
+         evaluate_vqa.py#L281.
+         The limit is 100 tokens (evaluate_vqa.py#L78). For lmms-eval it is 16 (chartqa.yaml#L11).
+Scoring  The authors published no scorer. A question without a reply is wrong.
+         `official`: the rule that published figures use, Pix2Struct's, google-research/
+         pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L81-L119. It is
+         applied to the unchanged reply. lmms-eval's rule is the same.
+         `vlmevalkit`: the same on stripped replies, as in Qwen-VL (evaluate_vqa.py#L155-L165). If
+         the right answer is a list, any element of it is right: vlmeval/dataset/utils/
+         vqa_eval.py#L253-L278.
+         `robust`: ours, the value or phrase that a reply settles on. It accepts thousands
+         separators, percent signs, and currency signs, treats zero as a number, and compares years
+         exactly.
+Proof    1,500 generated pairs, scored by the code of Pix2Struct, lmms-eval, and VLMEvalKit
+         (tests/parity).
+         No outputs are published.
+         robust: by hand.
 """
 
 import re
@@ -123,7 +132,7 @@ def chartqa(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings by name, the first of which gives the headline."""
+    """The scorings, keyed by name. The first one gives the headline."""
     metrics = {"relaxed_accuracy": Metric(mean, better="higher")}
     return {
         "official": Scoring(
@@ -153,12 +162,13 @@ def scorings() -> dict[str, Scoring]:
 
 
 def published(split: Split = "test", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's sheet of the test split. The authors' files are single files in a repository."""
+    """VLMEvalKit's TSV file of the test split. The authors' own files cannot be downloaded as one
+    archive."""
     return (SHEET,) if split == "test" else ()
 
 
 def charts(path: Path, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """The questions of the authors' files, which are one file for each kind."""
+    """Yield the questions in the authors' files. Each kind has a file of its own."""
     stem = path.stem.removesuffix("_human").removesuffix("_augmented")
     for kind in kinds:
         of_kind = path.with_name(f"{stem}_{kind}.json")
@@ -167,7 +177,7 @@ def charts(path: Path, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
 
 
 def kind_of(row: Row) -> str:
-    """The kind of a question, by the words of any of the forms."""
+    """The kind of a question, from the field that any of the file formats uses for it."""
     origin = str(row.get("type", row.get("split", row.get("human_or_machine"))))
     if origin == "0" or "human" in origin:
         return "human"
@@ -195,7 +205,7 @@ def to_sample(row_index: int, row: Row, data_file: DataFile) -> Sample:
 
 
 def as_list(label: object) -> tuple[str, ...]:
-    """One copy has each label in a list."""
+    """The label or labels as a tuple. One copy of the data set stores each label in a list."""
     return tuple(map(str, label)) if isinstance(label, list) else (str(label),)
 
 
@@ -220,14 +230,16 @@ EDGES = re.compile(r"^(?:an?|the)\s+|[.,;:!?]+$", re.IGNORECASE)
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """The value that a reply settles on if the right answer is a value, else the phrase."""
+    """Parse the value that a reply settles on if the right answer is a value, and otherwise the
+    phrase."""
     if number(cleaned(sample.target or "")) is None:
         return parse_phrase(reply, sample)
     return parse_value(reply, sample)
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:
-    """A number within 5 %, the exact year, or else the same words."""
+    """1 if a number is within 5 % of the target, a year is exact, or (for other answers) the words
+    are the same; else 0."""
     if reading.answer is None:
         return 0.0
     answer, right = str(reading.answer), cleaned(sample.target or "")

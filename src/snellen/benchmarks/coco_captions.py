@@ -1,34 +1,44 @@
 """COCO captions: one sentence about a photograph, compared with five people's captions.
 
 Paper    Chen et al. 2015, Microsoft COCO Captions: Data Collection and Evaluation Server,
-         https://arxiv.org/abs/1504.00325; the split: Karpathy and Fei-Fei 2015, Deep
-         Visual-Semantic Alignments, https://arxiv.org/abs/1412.2306 (CVPR)
-Data     https://cocodataset.org, CC BY 4.0: captions_val{2014,2017}.json (40,504 and 5,000 images),
-         image_info_test{2014,2017}.json without captions, images in val2014/ and so on.
-         karpathy-test and karpathy-val, 5,000 images of val2014 each: dataset_coco.json of
-         https://cs.stanford.edu/people/karpathy/deepimagesent, or LAVIS' coco_karpathy_test.json
-         with the same captions. vlmevalkit: its COCO_VAL.tsv. Splits are not comparable
-Prompt   none is prescribed. lmms-eval: EvolvingLMMs-Lab/lmms-eval@
-         75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/coco_cap/coco2014_cap_val.yaml#L8,
-         coco_karpathy_test.yaml#L7. vlmevalkit: open-compass/VLMEvalKit@
-         e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_caption.py#L52-L59.
-         instructblip: salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/
-         instructblip/caption_coco_vicuna7b_eval_test.yaml#L10; blip2: lavis/projects/blip2/
-         train/caption_coco_ft.yaml#L25. Picture first; 64 tokens: coco2014_cap_val.yaml#L11
-Scoring  official: tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/ on
-         lowercase Penn Treebank tokens without punctuation (snellen.text.ptb): BLEU, ROUGE-L, and
-         CIDEr of the images that have a caption, as in its demo. vlmevalkit: the same on words as
-         they are written, with capitals and punctuation, image_caption.py#L61-L76.
-         CIDEr has no factor of 100, as on the server; papers print 100 times the value. It depends
-         on how rare a phrase is in the references of the scored images, so a part of a split has
-         another value.
-         METEOR and SPICE are missing. Both are Java programs with models of their own (a stemmer,
-         WordNet, and paraphrase tables; a dependency parser), and no other code gives the same
-         values
-Proof    2,500 constructed captions: all metrics of the set and of every image equal those of
-         coco-caption to 1e-9, and all 11,653 captions have its tokens (tests/parity). The published
-         figures of the demo's captions are not checked: its reference file was too large to
-         obtain. Bundled rows: coco-caption's code
+         https://arxiv.org/abs/1504.00325.
+         The Karpathy splits are from Karpathy and Fei-Fei 2015, Deep Visual-Semantic Alignments,
+         https://arxiv.org/abs/1412.2306 (CVPR).
+Data     The files are at https://cocodataset.org, under CC BY 4.0: captions_val{2014,2017}.json
+         (40,504 and 5,000 images), image_info_test{2014,2017}.json (without captions), and the
+         images in val2014/ and so on.
+         `karpathy-test` and `karpathy-val` each have 5,000 images of val2014. They are read from
+         dataset_coco.json of https://cs.stanford.edu/people/karpathy/deepimagesent, or from LAVIS's
+         coco_karpathy_test.json, which has the same captions.
+         split=vlmevalkit is VLMEvalKit's COCO_VAL.tsv.
+         Scores on different splits are not comparable.
+Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
+         `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
+         tasks/coco_cap/coco2014_cap_val.yaml#L8 and coco_karpathy_test.yaml#L7.
+         `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
+         dataset/image_caption.py#L52-L59.
+         `instructblip`: salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/
+         instructblip/caption_coco_vicuna7b_eval_test.yaml#L10.
+         `blip2`: lavis/projects/blip2/train/caption_coco_ft.yaml#L25 in the same repository.
+         The limit is 64 tokens, as in coco2014_cap_val.yaml#L11.
+Scoring  `official`: tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/. It
+         computes BLEU, ROUGE-L, and CIDEr over the images that have a caption, as in its demo.
+         Captions are split into lowercase Penn Treebank tokens without punctuation
+         (snellen.text.ptb).
+         `vlmevalkit`: the same metrics on the words as they are written, with capitals and
+         punctuation, image_caption.py#L61-L76.
+         CIDEr is not multiplied by 100, as on the server; papers print 100 times this value. It
+         depends on how rare a phrase is in the references of all scored images, so its value on a
+         part of a split differs.
+         METEOR and SPICE are not computed. Both are Java programs that need resources of their own:
+         a stemmer, WordNet, and paraphrase tables for METEOR, and a dependency parser for SPICE. No
+         other code gives the same values.
+Proof    2,500 generated captions: all metrics, for the set and for every image, equal
+         coco-caption's to 1e-9 (tests/parity). The tokens of all 11,653 captions equal
+         coco-caption's.
+         The published figures for the demo's captions were not checked, because the demo's
+         reference file was too large to obtain.
+         The scores of the bundled rows are from coco-caption's code.
 """
 
 from collections.abc import Iterator
@@ -85,7 +95,7 @@ PROMPTS = {
     "blip2": "a photo of ",
 }
 BRIEFLY = "Describe the image briefly."
-"""lmms-eval's prompt for Karpathy's images."""
+"""lmms-eval's prompt for the Karpathy splits."""
 
 
 def coco_captions(
@@ -146,11 +156,12 @@ def coco_captions(
 
 ORACLE = 3.829436134329384
 ORACLE_AS_WRITTEN = 3.258585044251182
-"""The scores of the first caption of each of the three images, by coco-caption's code."""
+"""The scores that coco-caption's code gives if each of the three bundled images gets its first
+caption as the reply."""
 
 
 def names(split: Split) -> list[str]:
-    """The places where a split's rows are searched."""
+    """The names of files that may contain the rows of a split."""
     if split == "vlmevalkit":
         return ["COCO_VAL.tsv"]
     if split.startswith("karpathy"):
@@ -164,7 +175,7 @@ def names(split: Split) -> list[str]:
 
 
 def published(split: Split = "karpathy-test", **_: object) -> tuple[File, ...]:
-    """The captions and the pictures of a split, as their makers publish them."""
+    """The published files with the captions and the pictures of a split."""
     if split == "vlmevalkit":
         url = "https://opencompass.openxlab.space/utils/VLMEval/COCO_VAL.tsv"
         return (File(name="COCO_VAL.tsv", url=url, md5="72a5079dead060269ac222c5aa5128af"),)
@@ -185,7 +196,7 @@ def published(split: Split = "karpathy-test", **_: object) -> tuple[File, ...]:
 
 
 def rows(path: Path, split: Split) -> Iterator[dict[str, Any]]:
-    """One row per image: `id`, `image` (its file), and `captions`."""
+    """Yield one row for each image, with `id`, `image` (its file name), and `captions`."""
     content = authors_files.of_json(path)
     if isinstance(content, list):
         yield from of_lavis(content)
@@ -222,7 +233,7 @@ def of_lavis(images: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def to_sample(row_index: int, row: Row, data_file: DataFile) -> Sample:
-    """In a TSV the id is the index."""
+    """Make a sample. In a TSV, its id is the row's index."""
     has_path = isinstance(row.get("image"), str)
     captions = row["captions"] if "captions" in row else row.get("answer")
     return Sample(
@@ -237,7 +248,7 @@ def to_sample(row_index: int, row: Row, data_file: DataFile) -> Sample:
 
 
 def official_tokens(reply: Reply, _: Sample) -> Reading:
-    """A caption's tokens. Line ends count as spaces."""
+    """The tokens of a caption. Line breaks count as spaces."""
     return reading(tokens(reply.text.replace("\n", " ")))
 
 

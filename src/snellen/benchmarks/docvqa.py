@@ -1,29 +1,38 @@
 """DocVQA: questions about one page of a document, answered in its words.
 
 Paper    Mathew et al. 2021, DocVQA: A Dataset for VQA on Document Images,
-         https://arxiv.org/abs/2007.00398 (WACV). Task 1, a single page
-Data     the organizers' {val,test}_v1.0*.json and pages, behind a registration:
-         https://rrc.cvc.uab.es/?ch=17. val has 5,349 questions on 1,286 pages, test 5,188 without
-         answers. The same with their pages in the rows: VLMEvalKit's DocVQA_{VAL,TEST}.tsv and the
-         hub's lmms-lab/DocVQA (parquet; name the file or the folder of one split)
-Prompt   none is prescribed. lmms-eval and, the default, in the same words vlmevalkit:
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/docvqa/_default_template_docvqa_yaml#L13-L16,
-         open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
-         vlmeval/dataset/image_vqa.py#L64-L69. qwen-vl:
-         QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281.
-         Picture first; 100 tokens: #L66
-Scoring  official: ANLS at 0.5 by the organizers' infographicsvqa_eval.py, which is handed out for
-         both of their data sets; the copy in Qwen-VL, eval_mm/infographicsvqa_eval.py#L118-L166.
-         VLMEvalKit's and lmms-eval's are the same. The organizers' script rejects a file that
-         lacks an answer. Here, such a question scores 0, as an empty answer does. pix2struct:
-         Pix2Struct's published figures used it, here in [0, 1]; mmpretrain: its own; m4c: mmf's for
-         M4C, with ST-VQA's accuracy too. They differ in what blanks count for, and in 1/2 itself,
-         which pix2struct alone drops. robust: ours, the phrase that a reply settles on, with ANLS
-         as in the paper. A page has several questions: intervals are clustered
-Proof    1,500 constructed pairs, scored by five public scorers: lmms-eval's and VLMEvalKit's
-         (official), mmpretrain's, Pix2Struct's, and M4C's (tests/parity). No outputs are published.
-         Question types and robust: by hand
+         https://arxiv.org/abs/2007.00398 (WACV). This is task 1, a single page.
+Data     The organizers publish {val,test}_v1.0*.json and the pages after registration:
+         https://rrc.cvc.uab.es/?ch=17.
+         `val` has 5,349 questions on 1,286 pages. `test` has 5,188 questions, whose answers are
+         hidden.
+         VLMEvalKit's DocVQA_{VAL,TEST}.tsv and the hub's lmms-lab/DocVQA (parquet; pass the file or
+         the folder of one split) have the same questions with their pages in the rows.
+Prompt   The organizers prescribe no prompt. The picture comes first in all prompts.
+         `vlmevalkit` (the default): open-compass/
+         VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69.
+         `lmms-eval`, with the same text: EvolvingLMMs-Lab/
+         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/docvqa/
+         _default_template_docvqa_yaml#L13-L16.
+         `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
+         evaluate_vqa.py#L281.
+         The limit is 100 tokens (evaluate_vqa.py#L66).
+Scoring  `official`: ANLS with the threshold 0.5, by the organizers' infographicsvqa_eval.py, which
+         they provide for both of their data sets. The copy in Qwen-VL is eval_mm/
+         infographicsvqa_eval.py#L118-L166. VLMEvalKit's and lmms-eval's rules are the same. The
+         organizers' script rejects a file that lacks an answer; here, a question without a reply
+         scores 0, like an empty answer.
+         `pix2struct`: the rule of Pix2Struct's published figures, scaled to [0, 1] here.
+         `mmpretrain`: mmpretrain's own rule.
+         `m4c`: mmf's rule for M4C, which also gives ST-VQA's accuracy.
+         These rules differ in how spaces count, and in whether a similarity of exactly 1/2 counts;
+         only pix2struct drops it.
+         `robust`: ours, the phrase that a reply settles on, with ANLS as in the paper.
+         A page has several questions, so intervals are clustered.
+Proof    1,500 generated pairs, scored by five public scorers: lmms-eval's and VLMEvalKit's
+         (official), mmpretrain's, Pix2Struct's, and M4C's (tests/parity).
+         No outputs are published.
+         Question types and robust: by hand.
 """
 
 from pathlib import Path
@@ -55,7 +64,7 @@ LEAVES = {
     "Yes/No": UNMAPPED,
     "others": UNMAPPED,
 }
-"""A question of several types counts for the last."""
+"""The capability of each question type. A question of several types counts for its last type."""
 
 
 def docvqa(
@@ -92,7 +101,7 @@ def docvqa(
 
 
 def published(split: Split = "val", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's sheet, which nobody needs to register for."""
+    """VLMEvalKit's TSV file, which can be downloaded without registration."""
     name = f"DocVQA_{split.upper()}.tsv"
     return (File(name=name, url=f"{HOST}/{name}", md5=MD5[split]),)
 

@@ -1,28 +1,33 @@
-"""eyechart: how small, turned, faint or hidden may letters be; what color, how many, where.
+"""eyechart: how small, turned, faint, or hidden letters may be; colors, counts, and positions.
 
-Paper    none; the rows of letters follow Ferris et al. 1982, Am. J. Ophthalmology 94, 91: Sloan's
-         ten letters, five a row, as far apart as they are wide
-Data     drawn from `seed`, no download: `side` x `side` pixels. Equally many of each of `tasks`
-         (joined by +), `n` samples in all. Ladders of one row of letters:
-         letters   2 to 32 pixels high (`sizes`, joined by +); on the others they are `size` high
-         rotation  each letter turned about its center, 0 to 180 degrees to either side; of ten
-                   other letters, since a turned N is a Z, and an O remains an O
-         noise     the ink's depth over the noise's standard deviation: 4 to 0.08
-         clutter   4 to 181 random strokes over the picture, as thick as the letters' and as long
-                   as the letters are high
-         contrast  ink 128 to 1 of 255 levels darker than the paper
-         Others: colors of one shape; counts of circles, 1 to 20; positions, the quarter that a
-         square is in; relations, the side of a square that a circle is on
-Prompt   ours: the picture, a question, and the form of the answer (QUESTIONS below)
-Scoring  official (ours): the whole reply is the answer, once case, spaces, quotes, asterisks, a
-         final full stop, and a leading "Answer:" are removed. Ladders: the share of the five
-         letters that are in the right place (scoring letter by letter is the finer scale, Bailey et
-         al. 1991, Invest. Ophthalmol. Vis. Sci. 32, 422). A reply with more or fewer than five
-         letters (a ? counts as one) is unparsed, since their positions are unknown. All other
-         tasks: right or wrong. accuracy is the mean score. acuity is the height in pixels at which
-         55 % of the letters are read, halfway between chance and always. rotation, noise, clutter,
-         and contrast are that point of their ladders
-Proof    by definition: the benchmark and its scoring are ours
+Paper    none. The rows of letters follow Ferris et al. 1982, Am. J. Ophthalmology 94, 91: five of
+         Sloan's ten letters in a row, as far apart as they are wide.
+Data     The pictures are drawn from `seed`, without a download. Each has `side` x `side` pixels.
+         There are `n` samples in all, equally many for each of `tasks` (joined by +).
+         Five tasks are ladders. Their pictures show one row of letters, which becomes harder to
+         read:
+         letters   2 to 32 pixels high (`sizes`, joined by +); in the other ladders, `size` pixels
+         rotation  each letter turned about its center, 0 to 180 degrees to either side; drawn from
+                   ten other letters, since a turned N is a Z, and a turned O is still an O
+         noise     the contrast of the ink over the standard deviation of the noise: 4 to 0.08
+         clutter   4 to 181 random strokes over the picture, as thick as the strokes of the letters,
+                   and as long as the letters are high
+         contrast  ink that is 128 to 1 of 255 levels darker than the paper
+         Four tasks are not: the color of a shape (colors), the number of circles, 1 to 20 (counts),
+         the quarter of the picture that a square is in (positions), and the side of a square on
+         which a circle is (relations).
+Prompt   The prompt is ours: the picture, a question, and the form of the answer (QUESTIONS below).
+Scoring  `official`: ours. The whole reply is the answer, after case, spaces, quotes, asterisks, a
+         final full stop, and a leading "Answer:" are removed.
+         For ladders, the score is the share of the five letters that are in the right position.
+         Scoring letter by letter gives a finer scale (Bailey et al. 1991, Invest. Ophthalmol. Vis.
+         Sci. 32, 422). A reply with more or fewer than five letters (a ? counts as a letter) is
+         unparsed, since the positions of its letters are unknown.
+         All other tasks are right or wrong.
+         `accuracy` is the mean score. `acuity` is the height in pixels at which 55 % of the letters
+         are read, halfway between chance and always. The metrics of the other ladders are the
+         corresponding points of their ladders.
+Proof    by definition: the benchmark and its scoring are ours.
 """
 
 from __future__ import annotations
@@ -61,10 +66,12 @@ LETTERS = "CDHKNORSVZ"
 PER_ROW = 5
 SIZES = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32)
 TURNED = "AFGJLPRTUY"
-"""No letter is another one turned, and none looks the same upside down."""
+"""The letters of the ladder rotation. None becomes another of them when it is turned, and none
+looks the same upside down."""
 BLACK, WHITE, MIDDLE = 0, 255, 128
 NOISE = 24
-"""The noise's standard deviation, in levels of 255: at the deepest ink 1 pixel in 2,000 is cut."""
+"""The standard deviation of the noise, in levels of 255. With the darkest ink, 1 pixel in 2,000 is
+clipped."""
 COLORS = {
     "red": (215, 40, 40),
     "orange": (240, 140, 30),
@@ -90,19 +97,21 @@ QUARTERS = ("top left", "top right", "bottom left", "bottom right")
 SIDES = {"left": (-1, 0), "right": (1, 0), "above": (0, -1), "below": (0, 1)}
 MOST = 20
 MARGIN = 8
-"""Pixels that stay empty along the edges, and around a quarter of the picture."""
+"""The width, in pixels, of the empty margin along the edges of the picture, and along the edges of
+each quarter."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ladder:
-    """Rows of letters that become harder, and the metric for the point at which reading ends."""
+    """Rows of letters that become harder to read, and the metric for the level at which the model
+    can no longer read them."""
 
     levels: tuple[int, ...]
-    """The number of each level: its position on the curve."""
+    """The levels: their positions on the curve."""
     label: Callable[[int], str]
-    """The label of a level in a result."""
+    """A function that gives the label of a level in results."""
     metric: str
-    """The name of the metric for the point at which reading ends."""
+    """The name of the metric for the level at which reading ends."""
     unit: str
     """The unit of the levels."""
     harder: Literal["lower", "higher"]
@@ -171,7 +180,7 @@ FORMS = {
     "positions": "Reply with one of these and nothing else: {}.",
     "relations": "Reply with one of these words and nothing else: {}.",
 }
-"""How the choices are listed behind a question that has some."""
+"""The sentence that lists the choices after a question that has choices."""
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "colors": tuple(COLORS),
     "positions": QUARTERS,
@@ -188,22 +197,23 @@ def eyechart(
     side: int = 336,
     data: Path | None = None,
 ) -> Benchmark:
-    """The benchmark; the same `seed` draws the same pictures on every machine.
+    """Build the benchmark. The same `seed` draws the same pictures on every machine.
 
     Raises:
-        UsageError: there is no such task, nothing to draw, too little room, or `data`, which it
-            does not use.
+        UsageError: a task does not exist, there is nothing to draw, the letters do not fit, or
+            `data` is passed, which this benchmark does not use.
     """
     if data is not None:
-        raise UsageError(f"eyechart draws its own pictures and reads no data: leave {data} out.")
+        raise UsageError(f"eyechart draws its own pictures and reads no data. Leave out {data}.")
     kinds = tasks.split("+")
     unknown = [kind for kind in kinds if kind not in QUESTIONS]
     if unknown or len(set(kinds)) < len(kinds):
         raise UsageError(
-            f"eyechart:tasks is one or more of {'+'.join(QUESTIONS)}, each once, not {tasks!r}."
+            f"eyechart:tasks must be one or more of {'+'.join(QUESTIONS)}, without repetition, "
+            f"but is {tasks!r}."
         )
     if n < 1:
-        raise UsageError(f"eyechart:n is at least 1, not {n}.")
+        raise UsageError(f"eyechart:n must be at least 1, but is {n}.")
     chart = _Chart(seed=seed, sizes=_sizes(sizes), size=size, side=side)
     ladders = {task: ladder for task, ladder in LADDERS.items() if task in kinds}
     return Benchmark(
@@ -242,12 +252,14 @@ def eyechart(
 def _sizes(text: str) -> tuple[int, ...]:
     words = text.split("+")
     if not all(re.fullmatch("[0-9]{1,3}", word) for word in words) or len(set(words)) < len(words):
-        raise UsageError(f"eyechart:sizes is heights in pixels, such as 4+8+16, not {text!r}.")
+        raise UsageError(
+            f"eyechart:sizes must be distinct heights in pixels, such as 4+8+16, but is {text!r}."
+        )
     return tuple(map(int, words))
 
 
 def _end(task: str, ladder: Ladder) -> metrics.Metric:
-    """The metric for the point of a ladder at which reading ends."""
+    """The metric for the level of a ladder at which reading ends."""
     return threshold(
         task,
         unit=ladder.unit,
@@ -258,19 +270,19 @@ def _end(task: str, ladder: Ladder) -> metrics.Metric:
     )
 
 
-# -- rows: all that is in a picture; places and sizes in sixteenths of a pixel
+# -- rows, which describe the pictures; positions and sizes are in sixteenths of a pixel
 
 Draw = Callable[[int], int]
-"""A number below a limit."""
+"""A function that draws a random integer from 0 up to, but without, a limit."""
 Shape = list[Any]
-"""Kind, x, y, side, color, and turn, as `Canvas.draw` takes them, in JSON types."""
+"""The kind, x, y, side, color, and turn of a shape, as `Canvas.draw` takes them, in JSON types."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Scene:
-    """The right answer, and what is drawn: shapes, then strokes over them, then noise.
+    """The right answer, and what is drawn: first the shapes, then strokes over them, then noise.
 
-    `strokes` has a seed, a number, and a length; `noise` a seed and a standard deviation.
+    `strokes` holds a seed, a number, and a length. `noise` holds a seed and a standard deviation.
     """
 
     answer: str
@@ -282,7 +294,7 @@ class _Scene:
 
 @dataclass(frozen=True, kw_only=True)
 class _Chart:
-    """Draws random rows: what they show, and where."""
+    """Draws random rows, which say what the pictures show, and where."""
 
     seed: int
     sizes: tuple[int, ...]
@@ -291,24 +303,24 @@ class _Chart:
 
     def __post_init__(self) -> None:
         if not 224 <= self.side <= 2048:
-            raise UsageError(f"eyechart:side is 224 to 2048 pixels, not {self.side}.")
+            raise UsageError(f"eyechart:side must be 224 to 2048 pixels, but is {self.side}.")
         largest = (self.side - 2 * MARGIN) // (2 * PER_ROW)
         for name, sizes in (("sizes", self.sizes), ("size", (self.size,))):
             if not all(2 <= size <= largest for size in sizes):
                 raise UsageError(
-                    f"eyechart:{name} is 2 to {largest} pixels where the picture has {self.side}: "
-                    f"{PER_ROW} letters stand in a row."
+                    f"eyechart:{name} must be 2 to {largest} pixels if the picture has "
+                    f"{self.side}, since {PER_ROW} letters must fit in a row."
                 )
 
     def rows(self, n: int, tasks: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         for row_index in range(n):
             number, turn = divmod(row_index, len(tasks))
             task = tasks[turn]
-            # Only random() is guaranteed to be the same in every version of Python.
+            # Only random() is guaranteed to give the same numbers in every version of Python.
             draw = partial(_below, Random(f"{self.seed} {task} {number}"))
             label = ""
             if ladder := LADDERS.get(task):
-                # Each level in turn, so that the first rows have all levels.
+                # The levels take turns, so that the first rows include all of them.
                 levels = self.sizes if task == "letters" else ladder.levels
                 level = levels[number % len(levels)]
                 label = ladder.label(level)
@@ -330,7 +342,7 @@ class _Chart:
             }
 
     def _row(self, draw: Draw, task: str, level: int) -> _Scene:
-        """A row of letters at a level of a ladder, without what the other ladders vary."""
+        """Draw a row of letters at a level of a ladder. What the other ladders vary stays fixed."""
         side = (level if task == "letters" else self.size) * UNIT
         paper = MIDDLE + level // 2 if task == "noise" else WHITE
         ink = paper - level if task in ("noise", "contrast") else BLACK
@@ -358,7 +370,8 @@ def _below(random: Random, limit: int) -> int:
 
 
 def _colors(draw: Draw, room: int) -> _Scene:
-    """A disc or square of 8 to 80 pixels; each color varies by 15 of 255 a channel."""
+    """Draw a disc or square of 8 to 80 pixels. Each color channel varies by up to 15 of 255
+    levels."""
     name = _pick(draw, tuple(COLORS))
     color = [value - 15 + draw(31) for value in COLORS[name]]
     side = (8 + draw(73)) * UNIT
@@ -367,13 +380,13 @@ def _colors(draw: Draw, room: int) -> _Scene:
 
 
 def _counts(draw: Draw, room: int) -> _Scene:
-    """1 to 20 discs of 12 to 32 pixels, at least 4 pixels apart."""
+    """Draw 1 to 20 discs of 12 to 32 pixels that are at least 4 pixels apart."""
     wanted = 1 + draw(MOST)
     discs: list[tuple[int, int, int]] = []
     while len(discs) < wanted:
         side = (12 + draw(21)) * UNIT
         x, y = _inside(draw, room, side), _inside(draw, room, side)
-        # Centers and distances are doubled to remain integers.
+        # Centers and distances are doubled, so that they are integers.
         if all(
             (2 * x + side - 2 * ox - other) ** 2 + (2 * y + side - 2 * oy - other) ** 2
             > (side + other + 8 * UNIT) ** 2
@@ -384,7 +397,7 @@ def _counts(draw: Draw, room: int) -> _Scene:
 
 
 def _positions(draw: Draw, room: int) -> _Scene:
-    """A square of 6 to 40 pixels, wholly inside one quarter of the picture."""
+    """Draw a square of 6 to 40 pixels that is completely inside one quarter of the picture."""
     quarter = draw(len(QUARTERS))
     side = (6 + draw(35)) * UNIT
     half = room // 2
@@ -394,14 +407,15 @@ def _positions(draw: Draw, room: int) -> _Scene:
 
 
 def _relations(draw: Draw, room: int) -> _Scene:
-    """A square and a disc of 12 to 40 pixels: a side of the square, and at most 27 degrees off."""
+    """Draw a square and a disc of 12 to 40 pixels. The disc is on one side of the square, at most
+    27 degrees off that direction."""
     answer = _pick(draw, tuple(SIDES))
     right, down = SIDES[answer]
     while True:
         square, disc = ((12 + draw(29)) * UNIT for _ in range(2))
         x, y = _inside(draw, room, square), _inside(draw, room, square)
         disc_x, disc_y = _inside(draw, room, disc), _inside(draw, room, disc)
-        # The distance between the centers, doubled to remain an integer.
+        # The distance between the centers, doubled so that it is an integer.
         across = 2 * disc_x + disc - 2 * x - square
         along = 2 * disc_y + disc - 2 * y - square
         towards, aside = right * across + down * along, down * across + right * along
@@ -419,7 +433,8 @@ SCENES: Mapping[str, Callable[[Draw, int], _Scene]] = {
 
 
 def _inside(draw: Draw, room: int, length: int) -> int:
-    """A random start for something of this length, in `room` pixels with a margin on both sides."""
+    """Draw a random start for something of this length, in `room` pixels with a margin on both
+    sides."""
     return MARGIN * UNIT + draw((room - 2 * MARGIN) * UNIT - length + 1)
 
 
@@ -451,16 +466,17 @@ def _sample(_: int, row: Row) -> Sample:
 
 
 def _prompt(sample: Sample, _: History) -> tuple[Message, ...]:
-    """The picture, drawn only now, and the question."""
+    """The picture, which is drawn only now, and the question."""
     drawn = _drawn(orjson.dumps(sample.data))
     form = FORMS.get(sample.tags["task"], "").format(", ".join(sample.choices))
     question = "\n".join(filter(None, (sample.question, form)))
     return (user(Image(drawn, label=f"{sample.id}, drawn"), question),)
 
 
-@lru_cache(maxsize=1024)  # all of them, 10 MB, since each model, repeat, and baseline gets the same
+# All pictures are cached (10 MB), since each model, repeat, and baseline gets the same ones.
+@lru_cache(maxsize=1024)
 def _drawn(data: bytes) -> bytes:
-    """A picture as a PNG, drawn from the JSON of its row."""
+    """Draw a picture from the JSON in its row. Returns a PNG."""
     picture = orjson.loads(data)
     side, paper = picture["side"], picture["paper"]
     canvas = Canvas(side, side, (paper,) * 3)
@@ -501,7 +517,8 @@ def _parse(reply: Reply, sample: Sample) -> Reading:
 
 
 def _score(reading: Reading, sample: Sample) -> float:
-    """The share of letters in the right place; for the other tasks 1 or 0."""
+    """The share of letters in the right position. For other tasks, 1 if the answer is right, else
+    0."""
     if reading.answer is None or sample.target is None:
         return 0.0
     if sample.tags["task"] not in LADDERS:
@@ -512,7 +529,8 @@ def _score(reading: Reading, sample: Sample) -> float:
 
 
 def _wrong(sample: Sample) -> str:
-    """An answer of the right form without a right part: the next one in the list."""
+    """An answer of the right form in which every part is wrong: each is replaced by the next in the
+    list."""
     target, task = sample.target or "", sample.tags["task"]
     if task == "counts":
         return str(int(target) + 1)

@@ -1,27 +1,34 @@
 """eyechart-video: letters in a video: which, how often, in which order, and how short a flash.
 
-Paper    none; the letters are eyechart's
-Data     drawn from `seed`, no download: `clips` of 10 to 40 seconds, 320 x 240 pixels, ten frames a
-         second; black letters of 60 to 120 pixels, one at a time, on gray. Needs the extra `video`;
-         the files (20 KB each) are kept in the cache folder. Equally many of each of `tasks`
-         (joined by +), each asked about at several times:
-         letter  letters follow at once, for 2 to 5 seconds each: which one is there now?
-         count   two letters, again and again, 1.2 to 2 seconds each: how many times was it there?
-         order   different letters, 1.5 to 3 seconds each: which one came first, second, third?
-         flash   letters for 0.1 to 1.6 seconds, a ladder: which one came last?
-         There are ten letters: a blind guess is right 10 % of the time, and so is, in flash, naming
-         the previous letter. For count, 1 is the most frequent answer: to about 25 % of its
-         questions
-Prompt   ours: the video up to the time of the question, half-way between two frames and at least
-         half a second from any change; the question, and the form of the answer. Frames: fps:2,
-         which shows everything except flashes, and a flash of medium length every other time.
-         mode=polled: the clip streamed to a session, and the question put to a fork at its time
-Scoring  official (ours): the whole reply is the answer, once case, spaces, quotes, asterisks, a
-         final full stop, and a leading "Answer:" are removed: a letter, or a number in digits.
-         accuracy is the share of right answers. temporal_acuity is the length at which 55 % of the
-         flashes are read, halfway between chance and always. A model that reads every frame at R
-         frames per second has 1 / 2R seconds: half of such flashes are on one of its frames
-Proof    by definition: the benchmark and its scoring are ours
+Paper    none. The letters are those of eyechart.
+Data     The clips are drawn from `seed`, without a download. There are `clips` clips of 10 to 40
+         seconds, with 320 x 240 pixels and ten frames per second.
+         A clip shows one black letter at a time, 60 to 120 pixels high, on gray.
+         Drawing needs the extra `video`. The files (20 KB each) are kept in the cache folder.
+         There are equally many clips for each of `tasks` (joined by +). Questions about a clip are
+         asked at several times:
+         letter  letters without gaps, for 2 to 5 seconds each: which one is there now?
+         count   two letters, repeated, for 1.2 to 2 seconds each: how many times was it there?
+         order   different letters, for 1.5 to 3 seconds each: which one came first, second, third?
+         flash   letters for 0.1 to 1.6 seconds, which form a ladder: which one came last?
+         There are ten letters, so a blind guess is right 10 % of the time. In flash, naming the
+         previous letter is also right 10 % of the time. In count, the most frequent answer is 1,
+         for about 25 % of the questions.
+Prompt   The prompt is ours: the video up to the time of the question, the question, and the form of
+         the answer. The time is halfway between two frames, and at least half a second from any
+         change.
+         The frames are sampled as fps:2. This shows everything except flashes; a flash of medium
+         length is visible half of the time.
+         With mode=polled, the clip is streamed to a session, and the question is put to a fork of
+         the session at the time of the question.
+Scoring  `official`: ours. The whole reply is the answer, after case, spaces, quotes, asterisks, a
+         final full stop, and a leading "Answer:" are removed. The answer is a letter, or a number
+         in digits.
+         `accuracy` is the share of right answers.
+         `temporal_acuity` is the length at which 55 % of the flashes are read, halfway between
+         chance and always. A model that reads all of R frames per second has a temporal_acuity of 1
+         / 2R seconds, since half of the flashes of that length are on one of its frames.
+Proof    by definition: the benchmark and its scoring are ours.
 """
 
 from __future__ import annotations
@@ -75,15 +82,16 @@ def eyechart_video(
     mode: Literal["offline", "polled"] = "offline",
     data: Path | None = None,
 ) -> Benchmark:
-    """The benchmark; the same `seed` draws the same frames on every machine.
+    """Build the benchmark. The same `seed` draws the same frames on every machine.
 
     Raises:
-        UsageError: there is no such task, no clip, or `data`, which it does not use.
+        UsageError: a task does not exist, the number of clips is below 1, or `data` is passed,
+            which this benchmark does not use.
     """
     if data is not None:
-        raise UsageError(f"eyechart-video draws its own clips and reads no data: leave {data} out.")
+        raise UsageError(f"eyechart-video draws its own clips and reads no data. Leave out {data}.")
     if clips < 1:
-        raise UsageError(f"eyechart-video:clips is at least 1, not {clips}.")
+        raise UsageError(f"eyechart-video:clips must be at least 1, but is {clips}.")
     kinds = _kinds(tasks)
     has_flashes = "flash" in kinds
     acuity = threshold("flash", unit="seconds", trials=1, guess=CHANCE, harder="lower")
@@ -130,17 +138,17 @@ def eyechart_video(
 
 
 def _kinds(tasks: str) -> list[str]:
-    """The kinds of questions that the option `tasks` names."""
+    """The kinds of questions in the option `tasks`."""
     kinds = tasks.split("+")
     if not set(kinds) <= set(CLIP_KINDS) or len(set(kinds)) < len(kinds):
         raise UsageError(
-            f"eyechart-video:tasks is one or more of {'+'.join(CLIP_KINDS)}, each once, not "
-            f"{tasks!r}."
+            f"eyechart-video:tasks must be one or more of {'+'.join(CLIP_KINDS)}, without "
+            f"repetition, but is {tasks!r}."
         )
     return kinds
 
 
-# -- rows: all that is in a clip, and one of its questions
+# -- rows: each describes a clip and one of its questions
 
 
 def _rows(seed: int, clips: int, tasks: Sequence[str]) -> Iterator[Mapping[str, Any]]:
@@ -183,7 +191,8 @@ def _sample(seed: int, _: int, row: Row) -> Sample:
 
 
 def _folder(seed: int) -> Path:
-    """The folder of a seed's clips. Clips that are drawn in another way have another folder."""
+    """The folder of a seed's clips. If the way in which clips are drawn changes, so does the
+    folder."""
     return home() / "data" / "eyechart-video" / f"{ASKS}-{seed}"
 
 
@@ -198,7 +207,7 @@ def _question_time(sample: Sample) -> float:
 
 
 def _prompt(sample: Sample, _: History) -> tuple[Message, ...]:
-    """The clip, drawn when it is first asked about, and the question."""
+    """The clip and the question. The clip is drawn when the first question about it is asked."""
     for medium in sample.media:
         assert isinstance(medium, Video)
         if not medium.source.exists():
@@ -217,8 +226,8 @@ def _draw(sample: Sample, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(
-            f"eyechart-video: no folder {path.parent} can be made for its clips: {error.strerror}. "
-            "SNELLEN_HOME may name another place."
+            f"eyechart-video: the folder {path.parent} for its clips cannot be created: "
+            f"{error.strerror}. Set SNELLEN_HOME to another folder."
         ) from error
     write_clip(script, path)
 
@@ -242,7 +251,7 @@ def _score(reading: Reading, sample: Sample) -> float:
 
 
 def _wrong(sample: Sample) -> str:
-    """An answer of the right form that is wrong: the next letter of the list, or one more."""
+    """A wrong answer of the right form: the next letter in the list, or the number plus one."""
     target = sample.target or ""
     if sample.tags["task"] == "count":
         return str(int(target) + 1)

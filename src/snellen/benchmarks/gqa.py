@@ -1,42 +1,60 @@
 """GQA: compositional questions about photographs, generated from scene graphs, with short answers.
 
 Paper    Hudson and Manning 2019, GQA: A New Dataset for Real-World Visual Reasoning and
-         Compositional Question Answering, https://arxiv.org/abs/1902.09506 (CVPR)
-Data     https://cs.stanford.edu/people/dorarad/gqa/download.html: {split}_questions.json of
-         questions1.2.zip, images.zip; CC BY 4.0 is said of it, the hub's mirror says MIT.
-         testdev_balanced has 12,578 questions on 398 pictures; test, challenge and submission have
-         no public answers. An id is a text: 02930152 is not 2930152. Also as LAVIS rearranged it
-         (the same names, a list with `question_id` and `image`), in VLMEvalKit's sheet
-         GQA_TestDev_Balanced.tsv, which has no types (the first choice for prompt=vlmevalkit), and
-         in the hub's lmms-lab/GQA (parquet, in folders {split}_instructions and {split}_images)
-Prompt   none is prescribed. llava, and vlmevalkit and lmms-eval in its words:
-         haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L18.
-         blip2: salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/blip2/eval/
-         gqa_zeroshot_flant5xl_eval.yaml#L38, its question in lowercase without punctuation
-         (blip_processors.py#L88-L101). qwen-vl: QwenLM/Qwen-VL@
-         aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281. Picture first. 128
-         tokens: LLaVA's llava/eval/model_vqa_loader.py#L141; the others 10 to 16
-Scoring  official: eval.py 1.1 of the authors' evaluation package, which is in no repository of
-         theirs; a copy is PKU-YuanGroup/Video-LLaVA@1d28d6ea2e3ad8242a209c490124b5b98a768618:
-         llava/eval/eval_gqa.py. The reply is the answer to the letter; over the balanced questions,
-         also of the larger `_all` splits: all, binary, open, by structural and semantic type, steps
-         and words; validity, plausibility ({tier}_choices.json beside the questions, without which
-         the script says 0 %; that of 1.1 lacks questions of 1.2), consistency (an `_all` split),
-         distribution (chi-square). No grounding: replies have no attention maps. The script
-         rejects a file that lacks a question. Here, a question without a reply is wrong. llava: the
-         same on replies without the full stops at their end, in small letters,
-         scripts/convert_gqa_for_eval.py#L14: LLaVA's figures, and so others'. lavis, mmpretrain:
-         both sides as VQA's evaluation writes answers. lavis-2023: the reply alone, before
-         71a2da90c9fcb64039a4892f37785724e24ba805; BLIP-2's 43.98. vlmevalkit: without case and
-         blanks; a question without a reply is wrong, as a failed one in its files, which have all
-         rows (inference.py#L180-L187 and #L246). lmms-eval: without case and punctuation. qwen-vl:
-         evaluate_vqa.py#L401-L420, Qwen-VL's figures: what follows "is ", "are ", "a ", "an ",
-         "the ", even inside a word, up to " of". robust: ours, the phrase that a reply settles on.
-         The headline is the scoring that belongs to the prompt. A picture has several questions
-Proof    lavis, mmpretrain: 1,500 constructed pairs with their verdicts (tests/parity). official and
-         its further metrics: the authors' script run on constructed questions. LLaVA-1.5-13B's
-         answers are published; we do not have the questions' answers. vlmevalkit, lmms-eval,
-         qwen-vl: their code on 7,500 constructed pairs. robust: by hand
+         Compositional Question Answering, https://arxiv.org/abs/1902.09506 (CVPR).
+Data     The files are at https://cs.stanford.edu/people/dorarad/gqa/download.html:
+         {split}_questions.json in questions1.2.zip, and images.zip.
+         The data is said to be under CC BY 4.0; the hub's mirror says MIT.
+         `testdev_balanced` has 12,578 questions on 398 pictures. The answers of test, challenge,
+         and submission are hidden.
+         An id is a text: 02930152 and 2930152 are different ids.
+         The questions can also be read from LAVIS's copy (the same names, a list with `question_id`
+         and `image`), from VLMEvalKit's GQA_TestDev_Balanced.tsv, and from the hub's lmms-lab/GQA
+         (parquet, in folders {split}_instructions and {split}_images). VLMEvalKit's file is
+         preferred for prompt=vlmevalkit. It does not have the types of questions.
+Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
+         `llava`: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/
+         Evaluation.md#L13-L18. `vlmevalkit` and `lmms-eval` have the same text.
+         `blip2`: salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/blip2/
+         eval/gqa_zeroshot_flant5xl_eval.yaml#L38. The question is in lowercase without punctuation
+         (blip_processors.py#L88-L101).
+         `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
+         evaluate_vqa.py#L281.
+         The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141. The other tools
+         use 10 to 16.
+Scoring  `official`: eval.py 1.1 of the authors' evaluation package. The package is in no repository
+         of theirs; a copy is PKU-YuanGroup/Video-LLaVA@1d28d6ea2e3ad8242a209c490124b5b98a768618:
+         llava/eval/eval_gqa.py. A reply is right if it equals the answer exactly.
+         The figures are over the balanced questions only, also in the larger `_all` splits: for all
+         questions, for binary and open questions, and by structural type, semantic type, number of
+         steps, and number of words.
+         `validity` and `plausibility` need {tier}_choices.json in the folder of the questions.
+         Without it, the authors' script says 0 %. The file of release 1.1 lacks questions of 1.2.
+         `consistency` needs an `_all` split. `distribution` is a chi-square. Grounding is not
+         computed, since replies have no attention maps.
+         The authors' script rejects a file that lacks a question. Here, a question without a reply
+         is wrong.
+         `llava`: as official, but on lowercase replies without final full stops, scripts/
+         convert_gqa_for_eval.py#L14. LLaVA's figures use it, and so do the figures of models that
+         follow LLaVA.
+         `lavis`, `mmpretrain`: replies and answers are normalized as in VQA's evaluation.
+         `lavis-2023`: only the reply is normalized, as in LAVIS before
+         71a2da90c9fcb64039a4892f37785724e24ba805. BLIP-2's figure of 43.98 uses it.
+         `vlmevalkit`: ignores case and surrounding spaces. A question without a reply is wrong,
+         like a failed one in VLMEvalKit's files, which contain all rows (inference.py#L180-L187 and
+         #L246).
+         `lmms-eval`: ignores case and punctuation.
+         `qwen-vl`: the rule of Qwen-VL's figures, evaluate_vqa.py#L401-L420. It keeps the text
+         after "is ", "are ", "a ", "an ", and "the ", even inside a word, up to " of".
+         `robust`: ours, the phrase that a reply settles on.
+         The headline is the scoring that belongs to the prompt.
+         A picture has several questions, so intervals are clustered.
+Proof    lavis, mmpretrain: 1,500 generated pairs with the verdicts of the tools' code
+         (tests/parity).
+         official and its other metrics: the authors' script on generated questions.
+         vlmevalkit, lmms-eval, qwen-vl: the tools' code on 7,500 generated pairs.
+         LLaVA-1.5-13B's replies are published, but we do not have the answers to the questions.
+         robust: by hand.
 """
 
 from __future__ import annotations
@@ -188,8 +206,8 @@ def gqa(
 def published(
     split: Split = "testdev_balanced", prompt: Preset = "llava", **_: object
 ) -> tuple[File, ...]:
-    """The questions and pictures of all splits; VLMEvalKit's sheet for its prompt.
-    The authors give no digests."""
+    """The questions and pictures of all splits. With VLMEvalKit's prompt, VLMEvalKit's TSV file
+    instead. The authors publish no digests."""
     if (split, prompt) == ("testdev_balanced", "vlmevalkit"):
         return (SHEET,)
     return (
@@ -204,8 +222,9 @@ Pictures = Callable[[], Mapping[str, Image]]
 
 
 def rows_of(data_file: DataFile, split: Split) -> tuple[Table, DataFile | None, Pictures]:
-    """The questions, their file, and, in the hub's mirror, the pictures by name, which are in a
-    separate file."""
+    """The table of questions, their file, and a function that returns the pictures keyed by name.
+    Only the hub's mirror has such pictures, in parquet files of their own. For the mirror, the file
+    is None."""
     folder = data_file.data
     questions_folder = None if folder is None else folder / f"{split}_instructions"
     if folder is None or questions_folder is None or not questions_folder.is_dir():
@@ -216,7 +235,8 @@ def rows_of(data_file: DataFile, split: Split) -> tuple[Table, DataFile | None, 
 
 
 def questions(path: Path) -> Iterator[dict[str, Any]]:
-    """The authors' object of questions by id, or LAVIS's list of them."""
+    """Yield the questions from the authors' JSON object, which maps ids to questions, or from
+    LAVIS's list."""
     with path.open("rb") as file:
         is_list = file.read(64).lstrip().startswith(b"[")
     if is_list:
@@ -246,7 +266,7 @@ def to_sample(row: Row, data_file: DataFile, pictures: Pictures) -> Sample:
             "types": f"{structural} {semantic}".strip(),
             "steps": f"{steps_of(steps)} steps" if isinstance(steps, list) else "",
             "words": f"{len(row['question'].split())} words",
-            # Files without the field are of a balanced split.
+            # Files without this field belong to a balanced split.
             "balanced": "balanced" if row.get("isBalanced", True) else "",
             "question": name,
             "detailed": types.get("detailed") or "",
@@ -267,7 +287,8 @@ def picture_of(row: Row, data_file: DataFile, pictures: Pictures) -> tuple[Image
 
 
 def steps_of(semantic: Sequence[Mapping[str, Any]]) -> int:
-    """The reasoning steps, except those that only query the result: eval_gqa.py#L220-L222."""
+    """The number of reasoning steps, without those that only query the result:
+    eval_gqa.py#L220-L222."""
     return sum(
         not any(last in f"{step['operation']}: {step['argument']}" for last in LAST_STEPS)
         for step in semantic
@@ -278,7 +299,7 @@ LAST_STEPS = ("exist", "query: name", "choose name")
 
 
 def entailed(value: object) -> Sequence[str]:
-    """Ids of questions. Parquet files have them as the text of a Python list."""
+    """The ids of the entailed questions. Parquet files have them as the text of a Python list."""
     return authors_files.texts(value)
 
 
@@ -362,14 +383,17 @@ def scorings(data_file: DataFile, split: Split) -> dict[str, Scoring]:
 
 
 def choices_of(data_file: DataFile, file: str) -> Choices | None:
-    """The valid and plausible answers by question, from the authors' file beside the questions or
-    in `eval` beside their folder; None if there is no such file."""
+    """The valid and plausible answers, keyed by question id. They are in the authors' file, next to
+    the questions or in `eval` next to their folder. None if there is no such file."""
     folder = data_file.folder
     for path in (folder / file, folder / "eval" / file, data_file.path.parent / file):
         if path.is_file():
             known: Any = authors_files.of_json(path)
             if not isinstance(known, dict):
-                raise DataError(f"{path} is not an object with choices by question id.")
+                raise DataError(
+                    f"{path} is not a JSON object that maps question ids to choices. "
+                    "Download it again."
+                )
             return known
     return None
 
@@ -384,7 +408,8 @@ def is_answer(reading: Reading, sample: Sample, right: Written) -> float:
 
 
 def small(text: str) -> str:
-    """The reply as LLaVA submits it: its script strips replies."""
+    """The reply as LLaVA submits it: in lowercase, and without final full stops. LLaVA's script
+    strips replies."""
     return text.strip().rstrip(".").lower()
 
 
@@ -393,7 +418,8 @@ def trimmed(text: str) -> str:
 
 
 def cut(text: str) -> str:
-    """The part of a reply that Qwen-VL's script keeps: "banana tree" becomes "tree"."""
+    """The part of a reply that Qwen-VL's script keeps. For example, it turns "banana tree" into
+    "tree"."""
     text = text.strip()
     for mark in ".,!":
         text = text.partition(mark)[0]
@@ -405,8 +431,8 @@ def cut(text: str) -> str:
 
 
 def unpunctuated(text: str) -> str:
-    """As lmms-eval computes it with NumPy, which keeps a text's length: "İ" has two characters in
-    lowercase, of which only the first is kept."""
+    """Lowercase without punctuation, as lmms-eval computes it with NumPy. NumPy keeps the length of
+    a text: "İ" has two characters in lowercase, of which only the first is kept."""
     return text.lower()[: len(text)].translate(UNPUNCTUATED)
 
 
@@ -416,4 +442,5 @@ UNPUNCTUATED = str.maketrans("", "", string.punctuation)
 
 PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 EXPECT = {"lavis-2023": {**PERFECT, "oracle": 11 / 12}}
-"""One of twelve bundled answers, "t-shirt", differs from its form in VQA's evaluation."""
+"""The expected score of a perfect model if it is not 1. One of the twelve bundled answers,
+"t-shirt", is changed by VQA's normalization."""

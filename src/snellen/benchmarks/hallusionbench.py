@@ -2,29 +2,39 @@
 
 Paper    Guan et al. 2024, HallusionBench: An Advanced Diagnostic Suite for Entangled Language
          Hallucination and Visual Illusion in Large Vision-Language Models,
-         https://arxiv.org/abs/2310.14566 (CVPR)
-Data     tianyi-lab/HallusionBench@744007c232c292942c7f80eb61edb2465482da31:HallusionBench.json,
-         BSD-3-Clause; the pictures are on Google Drive (README): unpack hallusion_bench.zip beside
-         it. 1,129 questions, 178 of them without a picture, 346 figures. VD questions need
-         the picture (original, edited), VS do not (none, original, edited). VLMEvalKit's
-         HallusionBench.tsv is read too: 951 rows, those with a picture. An id is category,
-         subcategory, set, figure and question, with _ between, or the sheet's index
-Prompt   official, vlmevalkit, lmms-eval: the picture, then the bare question. 512 tokens: the
-         authors state no limit, and a judge reads the reply. lmms-eval has 128:
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/hallusion_bench/hallusion_bench_image.yaml#L18
-Scoring  official: a judge (GPT-4) compares the reply with the reference, utils.py#L26-L73: correct,
-         incorrect, or unclear, which counts as correct if there is no figure (VS, figure 0),
-         #L404-L411. Figures of evaluation.py: aacc of questions, facc of figures with all right,
-         qacc of questions right in all their figures; easy_aacc and hard_aacc are such groups too,
-         without the edited figures and only with them; figure_*, the consistency test; yes_diff and
-         yes_fp, the bias, which infer the answer from correctness; lh, vi, and mixed, the causes of
-         errors, #L205-L338, which assume that a wrong reply is the same as that without an edit
-         (`same`, a second question to the judge, is read only from published files). vlmevalkit:
-         one of the two words in the reply, 951 questions. robust: ours; a reply that says it does
-         not know is unclear
-Proof    the official script on seven constructed sets of verdicts: every figure (tests/parity). We
-         have no judged file of the leaderboard. The others' rules: their code, by hand
+         https://arxiv.org/abs/2310.14566 (CVPR).
+Data     The questions are tianyi-lab/HallusionBench@744007c232c292942c7f80eb61edb2465482da31:
+         HallusionBench.json, under BSD-3-Clause. The pictures are on Google Drive (see the README);
+         unpack hallusion_bench.zip next to the file.
+         There are 1,129 questions on 346 figures. 178 questions have no picture.
+         VD questions depend on the picture, which is original or edited. VS questions can be
+         answered without a picture; they have none, the original, or an edited one.
+         VLMEvalKit's HallusionBench.tsv can also be read. It has the 951 rows with a picture.
+         An id consists of category, subcategory, set, figure, and question, joined by _. In the
+         TSV, it is the index.
+Prompt   `official`, `vlmevalkit`, `lmms-eval`: the picture, then the bare question.
+         The limit is 512 tokens. The authors state no limit, and a judge reads the whole reply. For
+         lmms-eval it is 128: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/hallusion_bench/hallusion_bench_image.yaml#L18.
+Scoring  `official`: a judge (GPT-4) compares the reply with the reference, utils.py#L26-L73. Its
+         verdict is correct, incorrect, or unclear. Unclear counts as correct if there is no figure
+         (VS, figure 0), #L404-L411.
+         The metrics are those of evaluation.py. `aacc` is the share of questions that are right.
+         `facc` is the share of figures with all questions right. `qacc` is the share of questions
+         that are right for all their figures. `easy_aacc` and `hard_aacc` are shares of the same
+         kind as qacc, without the edited figures and with only the edited figures.
+         `figure_*` are the results of the consistency test. `yes_diff` and `yes_fp` measure the
+         bias toward yes; they infer the answer from whether the reply is correct.
+         `lh`, `vi`, and `mixed` are the causes of errors, #L205-L338. They assume that a wrong
+         reply equals the reply to the original figure. A second question to the judge asks whether
+         it does (`same`); its answers are read only from published files.
+         `vlmevalkit`: the reply contains exactly one of the words yes and no. Only 951 questions
+         are scored.
+         `robust`: ours. A reply that says that it does not know is unclear.
+Proof    The official script on seven generated sets of verdicts: every figure is equal
+         (tests/parity).
+         We do not have a judged file from the leaderboard.
+         vlmevalkit and robust: by hand, from the rules' code.
 """
 
 from __future__ import annotations
@@ -88,7 +98,7 @@ LEAVES = {
     "VS_ocr": "OCR/text",
 }
 INPUT = {"0": "none", "1": "original", "2": "edited"}
-"""What visual_input says."""
+"""The meaning of each value of `visual_input`."""
 PUBLISHED = {
     "all": File(
         name="HallusionBench.json",
@@ -162,7 +172,7 @@ def hallusionbench(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings by name, the first of which gives the headline."""
+    """The scorings, keyed by name. The first one gives the headline."""
     return {
         "official": Scoring(
             version=1,
@@ -196,7 +206,7 @@ def scorings() -> dict[str, Scoring]:
 
 
 def published(questions: Questions = "all", **_: object) -> tuple[File, ...]:
-    """The only file that has these questions."""
+    """The file with these questions."""
     return (PUBLISHED[questions],)
 
 
@@ -209,13 +219,14 @@ def to_sample(data_file: DataFile, row: Row) -> Sample:
 
 
 def name_of(row: Mapping[str, Any]) -> str:
-    """The name of a question in the authors' script."""
+    """The name of a question, as in the authors' script."""
     return "_".join(str(row[key]) for key in KEYS)
 
 
 def of_sheet(row: Row) -> Sample:
-    """A row of VLMEvalKit's sheet, whose index has set, figure and question in these places
-    (vlmeval/dataset/utils/yorn.py#L116-L119), and before them what the authors' file has there."""
+    """Make a sample from a row of VLMEvalKit's TSV. The last three parts of its index are set,
+    figure, and question (vlmeval/dataset/utils/yorn.py#L116-L119). The part before them is the
+    authors' `visual_input`."""
     parts = row["index"].split("_")
     fields = {
         **row,
@@ -249,7 +260,8 @@ def sample_of(
 
 
 def set_of(sample: Sample) -> str:
-    """Questions about one figure, and one question about several figures, are all in one set."""
+    """The key of the sample's set. A set contains all questions about a figure, and all figures of
+    a question."""
     return f"{sample.tags['subcategory']}_{sample.data['set']}"
 
 
@@ -265,7 +277,7 @@ JUDGE = (
     "Prediction answer:{reply}\nOutput:"
 )
 OTHERWISE = "incorrect, different"
-"""A published verdict: wrong, and not as the reply to the figure without an edit."""
+"""A published verdict: the reply is wrong, and it differs from the reply to the original figure."""
 
 
 def for_the_judge(reply: Reply, sample: Sample) -> Reading:
@@ -273,21 +285,23 @@ def for_the_judge(reply: Reply, sample: Sample) -> Reading:
 
 
 def judge_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:
-    """Raises:
-    DataError: the rows have no references, as VLMEvalKit's sheet has none.
+    """Make the judge's prompt.
+
+    Raises:
+        DataError: the rows have no references, as in VLMEvalKit's TSV.
     """
     if not sample.data["reference"]:
         raise DataError(
-            f"hallusionbench: the judge holds replies against gt_answer_details, which question "
-            f"{sample.id} lacks. Ask the questions of the authors' HallusionBench.json."
+            f"hallusionbench: the judge compares replies with gt_answer_details, which question "
+            f"{sample.id} lacks. Ask the questions of the authors' HallusionBench.json instead."
         )
     parts = {"question": sample.question, "reference": str(sample.data["reference"])}
     return (user(JUDGE.format(**parts, reply=reply.text)),)
 
 
 def verdict(words: str, sample: Sample) -> Reading:
-    """The judge's verdict: "incorrect" or "correct" if its text has the word, otherwise unclear. A
-    blank text is unparsed."""
+    """Parse the judge's verdict: "incorrect" or "correct" if its text contains the word, otherwise
+    "unclear". An empty text is unparsed."""
     if not words.strip():
         return Reading(answer=None, rule="nothing said")
     if words == OTHERWISE:
@@ -297,7 +311,7 @@ def verdict(words: str, sample: Sample) -> Reading:
 
 
 def robust_or_unclear(reply: Reply, sample: Sample) -> Reading:
-    """Yes or no; unclear if the reply says that it cannot tell."""
+    """Parse yes or no. The answer is "unclear" if the reply says that it does not know."""
     reading = robust_answer(reply, sample)
     if reading.rule == UNKNOWN:
         return Reading(answer="unclear", rule=UNKNOWN)
@@ -312,7 +326,8 @@ def score(reading: Reading, sample: Sample) -> float:
 
 
 def vlmevalkit_score(reading: Reading, sample: Sample) -> float | None:
-    """Whether the answer is right; None without a picture, since VLMEvalKit does not ask those."""
+    """1 if the answer is right, else 0. None without a picture, since VLMEvalKit does not ask these
+    questions."""
     return float(reading.answer == sample.target) if sample.media else None
 
 
@@ -322,7 +337,7 @@ def vlmevalkit_score(reading: Reading, sample: Sample) -> float | None:
 @metric(better="higher", unit="fraction")
 def average(columns: Columns) -> Estimate:
     """The mean of aacc, facc, and qacc, which many tables report. In [0, 1]; higher is better. The
-    interval resamples sets of questions."""
+    bootstrap for the interval resamples sets of questions."""
     import numpy as np
 
     if not columns.n or columns.score is None:
@@ -353,8 +368,8 @@ def average(columns: Columns) -> Estimate:
 def of_groups(
     columns: Columns, all_columns: Columns, by: str, across: str
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """For each group the index of its cluster among those of `all_columns`, and whether all replies
-    are right."""
+    """For each group, the index of its cluster among the clusters of `all_columns`, and whether all
+    its replies are right."""
     import numpy as np
 
     grouping = groups(columns, by, across)
@@ -363,9 +378,9 @@ def of_groups(
 
 @metric(better=None, unit="difference")
 def yes_diff(columns: Columns) -> Estimate:
-    """The share of yes among the replies minus that among the right answers, in [-1, 1]; 0 is best.
-    As in evaluation.py, the answer of a correct reply is the right one, and that of any other reply
-    the opposite."""
+    """The share of yes among the replies minus the share of yes among the right answers, in [-1,
+    1]; 0 is best. As in evaluation.py, the answer of a correct reply is taken to be the right
+    answer, and the answer of any other reply the opposite."""
     import numpy as np
 
     right = (columns.target == "yes").astype(np.float64)
@@ -375,8 +390,8 @@ def yes_diff(columns: Columns) -> Estimate:
 
 @metric(better=None, unit="fraction")
 def yes_fp(columns: Columns) -> Estimate:
-    """Among the wrong replies, the share to questions whose answer is no. In [0, 1]; 1/2 is
-    unbiased. No value if nothing is wrong: evaluation.py divides by zero."""
+    """The share of the wrong replies that are to questions whose answer is no. In [0, 1]; 1/2 is
+    unbiased. There is no value if no reply is wrong: evaluation.py divides by zero."""
     import numpy as np
 
     wrong = 1 - scores(columns)
@@ -384,8 +399,9 @@ def yes_fp(columns: Columns) -> Estimate:
 
 
 def blame(kind: Literal["lh", "vi", "mixed"]) -> Metric:
-    """The share of wrong or unclear replies that are caused by language hallucination (lh), visual
-    illusion (vi), or both (mixed). In [0, 1]; utils.py#L231-L287. No value if there are none."""
+    """The share of the wrong or unclear replies that are caused by language hallucination (lh),
+    visual illusion (vi), or both (mixed). In [0, 1]; utils.py#L231-L287. There is no value if no
+    reply is wrong or unclear."""
 
     def metric(columns: Columns) -> Estimate:
         import numpy as np
@@ -398,10 +414,10 @@ def blame(kind: Literal["lh", "vi", "mixed"]) -> Metric:
 
 
 def blamed(columns: Columns) -> list[str]:
-    """For each row lh, vi, or mixed; "" without a cause.
+    """The cause of the error in each row: lh, vi, or mixed; "" without a cause.
 
-    The reply to the figure without an edit (figure 0; in VS, to no figure) tells whether vision or
-    language failed. A row without that reply has no cause.
+    The cause follows from the reply to the original figure (figure 0; for VS, no figure). It shows
+    whether vision or language failed. A row for which that reply is missing has no cause.
     """
     category, shown, figure, question = (
         [columns.tags[tag].names[code] for code in columns.tags[tag].codes]
@@ -489,8 +505,9 @@ WORDS = {"0": "incorrect", "1": "correct", "2": "unclear"}
 
 
 def results(path: Path) -> Published | None:
-    """HallusionBench_result.json, or hallusion_output_*.json with the judge's verdicts, which
-    evaluation.py writes, one each for VD and VS: a file, or a folder of them."""
+    """Read the authors' results: HallusionBench_result.json, or hallusion_output_*.json with the
+    judge's verdicts. evaluation.py writes one of the latter for VD and one for VS. `path` is a
+    file, or a folder with such files."""
     replies: dict[str, str | None] = {}
     verdicts: dict[str, tuple[str, ...]] = {}
     for file in sorted(path.glob("*.json*")) if path.is_dir() else [path]:
@@ -498,16 +515,18 @@ def results(path: Path) -> Published | None:
             where = f"{file}, row {row.position + 1}"
             name = name_of(row)
             if name in replies:
-                raise DataError(f"{where}: a second reply to {name}. Keep one.")
+                raise DataError(f"{where} is a second reply to {name}. Remove one of them.")
             reply = next((row[key] for key in REPLIES if key in row), None)
             if reply is not None and not isinstance(reply, str):
-                raise DataError(f"{where}: the reply to {name} is {reply!r}, and no text.")
+                raise DataError(f"{where}: the reply to {name} is {reply!r}. It must be text.")
             replies[name] = reply
             check = next((str(row[key]) for key in CHECKS if key in row), None)
             if check is None:
                 continue
             if check not in WORDS:
-                raise DataError(f"{where}: the verdict on {name} is {check!r}, not 0, 1 or 2.")
+                raise DataError(
+                    f"{where}: the verdict on {name} is {check!r}. It must be 0, 1, or 2."
+                )
             different = check == "0" and str(row.get("same", "1")) == "0"
             verdicts[name] = (OTHERWISE if different else WORDS[check],)
     if not replies:
@@ -521,7 +540,7 @@ def results(path: Path) -> Published | None:
 
 
 def rows_of(file: Path) -> list[Row]:
-    """The rows of such a file; empty for any other file."""
+    """The rows of a file of results; empty for any other file."""
     try:
         rows = list(json_list(file))
     except DataError:
@@ -545,7 +564,7 @@ def right_verdict(sample: Sample, reply: Reply) -> str:
 
 PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 UNCLEAR = 2 / 14
-"""The share of the bundled questions without a figure, for which unclear is right."""
+"""The share of the bundled questions that have no figure. For these, unclear is right."""
 EXPECT = {
     "official": {**PERFECT, "silent": UNCLEAR, "hedging": UNCLEAR},
     "vlmevalkit": PERFECT,

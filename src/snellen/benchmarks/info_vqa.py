@@ -1,28 +1,37 @@
 """InfographicVQA: questions about one infographic; some need counting, sorting, or arithmetic.
 
-Paper    Mathew et al. 2022, InfographicVQA, https://arxiv.org/abs/2104.12756 (WACV)
-Data     the organizers' infographicsVQA_val_v1.0_withQT.json, infographicsVQA_test_v1.0.json and
-         pictures, behind a registration: https://rrc.cvc.uab.es/?ch=17 (Task 3). val has 2,801
-         questions, test 3,288 without answers. The same questions with their pictures in the rows:
+Paper    Mathew et al. 2022, InfographicVQA, https://arxiv.org/abs/2104.12756 (WACV).
+Data     The organizers publish infographicsVQA_val_v1.0_withQT.json,
+         infographicsVQA_test_v1.0.json, and the pictures after registration:
+         https://rrc.cvc.uab.es/?ch=17 (Task 3).
+         `val` has 2,801 questions. `test` has 3,288 questions, whose answers are hidden.
          VLMEvalKit's InfoVQA_{VAL,TEST}.tsv and the hub's lmms-lab/DocVQA, InfographicVQA (parquet;
-         name the file or the folder of one split)
-Prompt   none is prescribed. lmms-eval and, the default, in the same words vlmevalkit:
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/infovqa/_default_template_infovqa_yaml#L12-L15,
-         open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
-         vlmeval/dataset/image_vqa.py#L64-L69. qwen-vl:
-         QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281.
-         Picture first; 100 tokens as for DocVQA, #L66
-Scoring  official: ANLS at 0.5 by the organizers' infographicsvqa_eval.py; the copy in Qwen-VL,
-         eval_mm/infographicsvqa_eval.py#L80-L194, with its breakdown by the source of the
-         answer, by the evidence, and by the operation (named in #L9-L11). A question may be of
-         several kinds. If a kind is listed twice, the question counts once here and twice there.
-         Their script rejects a file that lacks an answer. Here a question without a reply scores 0.
-         pix2struct (used for Pix2Struct's published figures), mmpretrain, and m4c: as for DocVQA.
-         robust: ours, the phrase that a reply settles on, with ANLS as in the paper
-Proof    1,500 constructed pairs, scored by five public scorers: lmms-eval's and VLMEvalKit's
-         (official), mmpretrain's, Pix2Struct's, and M4C's (tests/parity). No outputs are published.
-         Kinds of questions and robust: by hand
+         pass the file or the folder of one split) have the same questions with their pictures in
+         the rows.
+Prompt   The organizers prescribe no prompt. The picture comes first in all prompts.
+         `vlmevalkit` (the default): open-compass/
+         VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69.
+         `lmms-eval`, with the same text: EvolvingLMMs-Lab/
+         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/infovqa/
+         _default_template_infovqa_yaml#L12-L15.
+         `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
+         evaluate_vqa.py#L281.
+         The limit is 100 tokens, as for DocVQA (evaluate_vqa.py#L66).
+Scoring  `official`: ANLS with the threshold 0.5, by the organizers' infographicsvqa_eval.py. The
+         copy in Qwen-VL is eval_mm/infographicsvqa_eval.py#L80-L194. Results are broken down by the
+         source of the answer, by the evidence, and by the operation, as in the script (their names
+         are in #L9-L11).
+         A question may be of several kinds. If a question lists a kind twice, it counts once here
+         and twice in the script.
+         The organizers' script rejects a file that lacks an answer; here, a question without a
+         reply scores 0.
+         `pix2struct` (the rule of Pix2Struct's published figures), `mmpretrain`, and `m4c`: as for
+         DocVQA.
+         `robust`: ours, the phrase that a reply settles on, with ANLS as in the paper.
+Proof    1,500 generated pairs, scored by five public scorers: lmms-eval's and VLMEvalKit's
+         (official), mmpretrain's, Pix2Struct's, and M4C's (tests/parity).
+         No outputs are published.
+         Kinds of questions and robust: by hand.
 """
 
 from pathlib import Path
@@ -60,7 +69,8 @@ KINDS = {
     "arithmetic": "Arithmetic",
     "counting": "Counting",
 }
-"""The data set's name for a kind of question, and the name of its figure. The typo is theirs."""
+"""Maps the data set's name of each kind of question to the name of the kind in published figures.
+The typo is in the data set."""
 LEAVES = {
     "Text": "OCR/document",
     "Table/list": "OCR/table",
@@ -68,8 +78,8 @@ LEAVES = {
     "Counting": "perception/counting",
     **dict.fromkeys(("Arithmetic", "Sorting"), "reasoning/mathematical"),
 }
-"""The capability of a question: by its operation, or without one by its evidence. If its only kind
-is a form of the answer, such as Image-Span, it is unmapped."""
+"""The capability of a question, according to its operation, or without an operation according to
+its evidence. A question that has only a form of answer, such as Image-Span, is unmapped."""
 
 
 def info_vqa(
@@ -105,7 +115,7 @@ def info_vqa(
 
 
 def published(split: Split = "val", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's sheet, which needs no registration."""
+    """VLMEvalKit's TSV file, which can be downloaded without registration."""
     name = f"InfoVQA_{split.upper()}.tsv"
     return (File(name=name, url=f"{HOST}/{name}", md5=MD5[split]),)
 

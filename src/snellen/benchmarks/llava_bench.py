@@ -1,36 +1,41 @@
-r"""LLaVA-Bench: chat about pictures, graded relative to reference answers by GPT-4.
+"""LLaVA-Bench: chat about pictures, graded relative to reference answers by GPT-4.
 
 Paper    Liu et al. 2023, Visual Instruction Tuning, https://arxiv.org/abs/2304.08485 (NeurIPS),
-         section 5.1: split=coco; Liu et al. 2023, Improved Baselines with Visual Instruction
-         Tuning, https://arxiv.org/abs/2310.03744 and docs/LLaVA_Bench.md: split=wild
-Data     wild: liuhaotian/llava-bench-in-the-wild on the hub, questions.jsonl (60 about 24
-         pictures), context.jsonl (what the pictures show), answers_gpt4.jsonl, images/; Apache 2.0.
-         VLMEvalKit's LLaVABench.tsv and lmms-lab/llava-bench-in-the-wild (parquet) have the same in
-         their rows. coco: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
-         playground/data/coco2014_val_qa_eval/ (90 questions about 30 pictures), llava/eval/table/
-         caps_boxes_coco2014_val_80.jsonl; pictures of COCO's val2014
-Prompt   official: picture, then the question, 1,024 tokens at temperature 0: llava/eval/
-         model_vqa.py#L41-L74, scripts/v1_5/eval/llavabench.sh. VLMEvalKit's and lmms-eval's are the
-         same; lmms-eval lets replies of wild have 4,096 tokens
-Scoring  official: a judge, gpt-4-0314 at temperature 0.2, that sees no picture, but in words what
-         is in it, gives the reference answer and the reply 1 to 10, in this order: llava/eval/
-         eval_gpt_review_bench.py#L11-L49 and #L84-L102, of coco eval_gpt_review_visual.py, rules in
-         llava/eval/table/rule.json. relative_score is 100 times the mean of replies over the mean
-         of references, both rounded to three decimals, summarize_gpt_review.py#L55-L59; model_score
-         and reference_score are the two means times ten. The verdict is the first line: two numbers
-         separated by one space or comma ("8 9" or "8,9", but not "8, 9"). Without them, the
-         authors' code counts -1 and -1, as do VLMEvalKit's and lmms-eval's; here the reply stays
-         unjudged. A reply that a service withheld counts 0 beside the references' mean. The judges
-         differ: VLMEvalKit's is gpt-4-turbo, and lmms-eval's is gpt-4o-2024-11-20, whose rule also
-         reads "8, 9". Numbers by different judges cannot be compared
-Proof    published reviews of LLaVA-1.5 (wild), three of each size: every figure of each is what the
-         authors' summary gives, and the means of three are as published, 72.5 and 65.4
-         (tests/parity). The reviews are in LLaVA's eval.zip, whose content
-         haotian-liu/LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a has; only their scores and
-         digests are kept here. That our judge is asked in the authors' words, and that two scores
-         are read from its reply, is shown apart: what it is asked about all 90 questions of coco
-         was compared once with what the authors' code builds. Verdicts of another judge are not
-         proven by this
+         section 5.1, for split=coco.
+         Liu et al. 2023, Improved Baselines with Visual Instruction Tuning,
+         https://arxiv.org/abs/2310.03744, and docs/LLaVA_Bench.md, for split=wild.
+Data     wild: liuhaotian/llava-bench-in-the-wild on the hub, under Apache 2.0. It has
+         questions.jsonl (60 questions about 24 pictures), context.jsonl (descriptions of the
+         pictures), answers_gpt4.jsonl, and images/. VLMEvalKit's LLaVABench.tsv and lmms-lab/
+         llava-bench-in-the-wild (parquet) have the same in their rows.
+         coco: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:playground/data/
+         coco2014_val_qa_eval/ (90 questions about 30 pictures), llava/eval/table/
+         caps_boxes_coco2014_val_80.jsonl, and pictures of COCO's val2014.
+Prompt   `official`: the picture, then the question, with 1,024 tokens at temperature 0: llava/eval/
+         model_vqa.py#L41-L74 and scripts/v1_5/eval/llavabench.sh.
+         VLMEvalKit's and lmms-eval's prompts are the same. For wild, lmms-eval's limit is 4,096
+         tokens.
+Scoring  `official`: a judge, gpt-4-0314 at temperature 0.2. It does not see the picture, but reads
+         a description of it. It gives the reference answer and the reply, in this order, a score
+         from 1 to 10: llava/eval/eval_gpt_review_bench.py#L11-L49 and #L84-L102. For coco it is
+         eval_gpt_review_visual.py. The rules are in llava/eval/table/rule.json.
+         `relative_score` is 100 times the mean score of the replies over the mean score of the
+         references, both rounded to three decimals, summarize_gpt_review.py#L55-L59. model_score
+         and reference_score are the two means times ten.
+         The verdict is the first line: two numbers separated by one space or comma ("8 9" or "8,9",
+         but not "8, 9"). Without two numbers, the code of the authors, of VLMEvalKit, and of
+         lmms-eval counts -1 and -1. Here the reply stays unjudged.
+         A reply that a service withheld scores 0; the mean of the references does not change.
+         The judges differ: VLMEvalKit's is gpt-4-turbo. lmms-eval's is gpt-4o-2024-11-20, and its
+         rule also accepts "8, 9". Scores by different judges cannot be compared.
+Proof    published reviews of LLaVA-1.5 (wild), three of each size: every figure equals that of the
+         authors' summary, and the means of three equal the published 72.5 and 65.4 (tests/parity).
+         The reviews are in LLaVA's eval.zip, whose content is in haotian-liu/
+         LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a. Only their scores and digests are kept
+         here.
+         The prompts of our judge for all 90 questions of coco were compared once with those that
+         the authors' code builds. Tests show separately that two scores are parsed from its reply.
+         This does not prove anything about the verdicts of another judge.
 """
 
 from __future__ import annotations
@@ -161,7 +166,8 @@ def llava_bench(split: Split = "wild", data: Path | None = None) -> Benchmark:
 
 
 def published(split: Split = "wild", **_: object) -> tuple[File, ...]:
-    """Questions, what the pictures show, GPT-4's answers, and the pictures."""
+    """The published files: the questions, the descriptions of the pictures, GPT-4's answers, and
+    the pictures."""
     if split == "wild":
         names = [FILES["wild"][0], SHOWN["wild"], ANSWERS["wild"]]
         names += [f"images/{number:03}.jpg" for number in range(1, 25)]
@@ -180,7 +186,8 @@ def published(split: Split = "wild", **_: object) -> tuple[File, ...]:
 
 
 def questions(path: Path, split: Split) -> Iterator[dict[str, Any]]:
-    """The authors' questions, each with the description of its picture and the reference answer."""
+    """Yield the authors' questions, each with the description of its picture and the reference
+    answer."""
     folder = path.parent
     shown = {row["image"]: row for row in jsonl(folder / SHOWN[split])}
     answers = {row["question_id"]: row["text"] for row in jsonl(folder / ANSWERS[split])}
@@ -189,14 +196,15 @@ def questions(path: Path, split: Split) -> Iterator[dict[str, Any]]:
         if picture is None or row["question_id"] not in answers:
             lacking = SHOWN[split] if picture is None else ANSWERS[split]
             raise DataError(
-                f"{path}: nothing in {lacking} beside it is for question {row['question_id']}. Are "
-                "they of one release?"
+                f"{path}: {lacking} in the same folder has nothing for question "
+                f"{row['question_id']}. Download both files from the same release."
             )
         yield {**row, "shown": in_words(picture), "answer": answers[row["question_id"]]}
 
 
 def in_words(picture: Mapping[str, Any]) -> str:
-    """The description of a picture that the judge sees; for coco, with the boxes."""
+    """The description of a picture that the judge reads. For coco, it includes the boxes of
+    objects."""
     captions = picture["captions"] if "captions" in picture else picture["caption"]
     text = captions if isinstance(captions, str) else "\n".join(captions)
     if "instances" not in picture:
@@ -206,7 +214,8 @@ def in_words(picture: Mapping[str, Any]) -> str:
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
-    """A row of the authors, of VLMEvalKit (`gpt4_ans`), or of lmms-eval (`gpt_answer`)."""
+    """Make a sample from a row of the authors, of VLMEvalKit (`gpt4_ans`), or of lmms-eval
+    (`gpt_answer`)."""
     if "shown" in row:
         image, shared, shown = picture(row["image"], data_file), row["image"], row["shown"]
         name, question, answer = row["question_id"], row["text"], row["answer"]
@@ -226,7 +235,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
 
 
 def picture(name: str, data_file: DataFile) -> Image:
-    """A row's picture. COCO's file names are longer than those in LLaVA's rows."""
+    """The picture of a row. COCO's file names are longer than the names in LLaVA's rows."""
     paths = [f"images/{name}", f"val2014/COCO_val2014_{name}", f"val2014/{name}"]
     there = (path for path in paths if (data_file.folder / path).is_file())
     return data_file.image(next(there, paths[0]))
@@ -260,12 +269,13 @@ RULE = (
 
 
 def review(sample: Sample, reply: Reply, split: Split) -> tuple[Message, ...]:
-    """The reference first, then the reply; the three categories have the same rule."""
+    """The judge's prompt: the reference answer, then the reply. All three categories have the same
+    rule."""
     text = (
         f"[Context]\n{sample.data['shown']}\n\n"
         f"[Question]\n{sample.question}\n\n"
         f"[Assistant 1]\n{sample.target or ''}\n\n[End of Assistant 1]\n\n"
-        # The scripts that asked the models stripped their replies.
+        # The authors' scripts that query models strip the replies.
         f"[Assistant 2]\n{reply.text.strip()}\n\n[End of Assistant 2]\n\n"
         f"[System]\n{RULE.format(in_words=IN_WORDS[split])}\n\n"
     )
@@ -273,7 +283,7 @@ def review(sample: Sample, reply: Reply, split: Split) -> tuple[Message, ...]:
 
 
 def verdict(words: str, _: Sample) -> Reading:
-    """The reference's score and the reply's, as texts."""
+    """Parse the scores of the reference and of the reply, as texts."""
     scores = two_scores(words)
     if scores is None:
         return Reading(answer=None, rule="no two scores in the first line")
@@ -281,7 +291,8 @@ def verdict(words: str, _: Sample) -> Reading:
 
 
 def two_scores(words: str) -> tuple[float, float] | None:
-    """The two numbers from 0 to 10 in the first line; None unless the authors read the same."""
+    """The two numbers from 0 to 10 in the first line. None if there are no such numbers, by the
+    authors' parsing rule."""
     parts = words.split("\n")[0].replace(",", " ").split(" ")
     try:
         first, second = map(float, parts)
@@ -300,10 +311,12 @@ def pair(reading: Reading) -> tuple[float, float]:
 
 
 def of_sums(unit: str, ratio: bool, which: int, better: Direction | None = "higher") -> Metric:
-    """A metric from the mean scores of replies and of references, rounded to three decimals: 100
-    times their `ratio`, or ten times one of them.
+    """A metric from the mean scores of replies and of references, rounded to three decimals. With
+    `ratio`, it is 100 times their ratio; otherwise, ten times one of the two means, which `which`
+    selects.
 
-    Replies that count without a verdict (withheld: 0) have no score of a reference.
+    Replies that count without a verdict (a withheld reply counts as 0) have no score of a
+    reference.
     """
 
     def metric(columns: Columns) -> Estimate:
@@ -343,9 +356,10 @@ METRICS: Mapping[str, Metric] = {
 
 
 def layout(path: Path) -> Published | None:
-    """The authors' answers (`question_id`, `text`), or their reviews (`content`, `tuple`), with the
-    answers from the file of that name in `answers/` beside their folder, if it is there; the name
-    of several reviews may end in `-eval1`, `-eval2` and so on."""
+    """Read the authors' answers (`question_id`, `text`) or their reviews (`content`, `tuple`). The
+    replies that were reviewed are read from the file of the same name in the folder `answers/` next
+    to the reviews' folder, if it exists. If there are several reviews, their names may end in
+    `-eval1`, `-eval2`, and so on."""
     if ".jsonl" not in path.suffixes:
         return None
     rows = list(jsonl(path))
@@ -368,20 +382,21 @@ def layout(path: Path) -> Published | None:
     answers = layout(answer_file) if answer_file is not None else None
     replies = dict.fromkeys(verdicts, "") | dict(answers.replies if answers else {})
     notes = (
-        [] if answers else ["the replies are not beside these reviews: their scores alone count"]
+        [] if answers else ["the replies are not next to these reviews: only their scores are used"]
     )
     unread = sum(two_scores(words) is None for (words,) in verdicts.values())
     if unread:
         theirs = summary([row["tuple"] for row in rows])
         notes.append(
-            f"{unread:,} reviews have no two scores and are not judged here; the authors' summary "
-            f"counts -1 and -1, and gives {theirs:.1f}"
+            f"{unread:,} reviews do not have two scores, so their replies stay unjudged; the "
+            f"authors' summary counts -1 and -1 for each, and gives {theirs:.1f}"
         )
     return Published(replies=replies, verdicts={"official": verdicts}, notes=tuple(notes))
 
 
 def words_of(row: Mapping[str, Any], path: Path) -> str:
-    """The judge's text. If the stored scores differ, they are used, since somebody corrected them.
+    """The judge's text. If the stored scores differ from it, the stored scores are used instead,
+    since somebody has corrected them.
 
     Raises:
         DataError: the scores are not two numbers.
@@ -394,8 +409,8 @@ def words_of(row: Mapping[str, Any], path: Path) -> str:
         or not all(isinstance(score, int | float) for score in scores)
     ):
         raise DataError(
-            f"{path}: the review of question {row['question_id']} has no text as `content` and two "
-            "numbers as `tuple`."
+            f"{path}: the review of question {row['question_id']} must have a text as `content` "
+            "and two numbers as `tuple`. Correct or remove it."
         )
     if scores == [-1, -1] or two_scores(words) == tuple(scores):
         return words
@@ -403,6 +418,6 @@ def words_of(row: Mapping[str, Any], path: Path) -> str:
 
 
 def summary(pairs: Sequence[Sequence[float]]) -> float:
-    """The figures that summarize_gpt_review.py prints first."""
+    """The first figure that summarize_gpt_review.py prints: relative_score."""
     reference, model = (round(fmean(column), 3) for column in zip(*pairs, strict=True))
     return round(model / reference * 100, 1) if reference else math.nan

@@ -1,20 +1,25 @@
-r"""MATH-Vision (MATH-V): competition mathematics with a picture, five levels, sixteen subjects.
+"""MATH-Vision (MATH-V): competition mathematics with a picture, in five levels and 16 subjects.
 
 Paper    Wang et al. 2024, Measuring Multimodal Mathematical Reasoning with MATH-Vision Dataset,
-         https://arxiv.org/abs/2402.14804 (NeurIPS 2024, Datasets and Benchmarks)
-Data     mathllm/MATH-V@a1f5cc3add200c0cd080fad463e500f44ef1fb41:data/test.jsonl (3,040 questions),
-         data/testmini.jsonl (304 of them), images/; MIT. 1,532 have five choices, 1,508 have none.
-         A question's pictures are merged into one. Its marks <image1>, ... stay in the text
-Prompt   direct: models/GPT4V.py#L22-L30, picture after the text (#L51-L58). cot:
-         models/Qwen-VL.py#L19-L28, picture before the text (#L35-L41). gemini, with the choices
-         even if they are only letters: models/Gemini.py#L181-L238, picture after the text (#L61).
-         4,096 tokens: GPT4V.py#L68, Gemini.py#L187
-Scoring  official: evaluation/evaluate.py#L15-L48, utils.py#L42-L135 and #L226-L426: numbers are
-         compared to two decimals, and a choice's value counts as its letter. Comments in the code
-         below describe its quirks. Every line of a file counts, also if a question repeats. robust:
-         ours, the letter or value that a reply settles on
+         https://arxiv.org/abs/2402.14804 (NeurIPS 2024, Datasets and Benchmarks).
+Data     mathllm/MATH-V@a1f5cc3add200c0cd080fad463e500f44ef1fb41:data/test.jsonl has 3,040
+         questions, and data/testmini.jsonl has 304 of them. The pictures are in images/. The
+         license is MIT.
+         1,532 questions have five choices, and 1,508 have none.
+         The pictures of a question are merged into one. The marks <image1>, ... stay in the text.
+Prompt   `direct`: models/GPT4V.py#L22-L30. The picture comes after the text (#L51-L58).
+         `cot`: models/Qwen-VL.py#L19-L28. The picture comes before the text (#L35-L41).
+         `gemini`: models/Gemini.py#L181-L238. The choices are included even if they are only
+         letters. The picture comes after the text (#L61).
+         The limit is 4,096 tokens: GPT4V.py#L68, Gemini.py#L187.
+Scoring  `official`: evaluation/evaluate.py#L15-L48, utils.py#L42-L135 and #L226-L426. Numbers are
+         compared to two decimals. A choice may be given by its value instead of its letter.
+         Comments in the code below describe the quirks of this scoring. Every line of a file
+         counts, even if a question occurs in several lines.
+         `robust`: ours, the letter or value that a reply settles on.
 Proof    published outputs of 8 models: every extracted answer, every verdict, and all figures by
-         level and subject equal the authors' (tests/parity). robust: by hand
+         level and subject equal the authors' (tests/parity).
+         robust: by hand.
 """
 
 import re
@@ -70,7 +75,7 @@ FILES_PUBLISHED = (
         sha256="449e238b768f702e2659543495f2c87ee1f41a9e9c013d174daf12029756227a",
         size=131_218,
     ),
-    # The repository has single pictures. The authors publish them as one file on the hub.
+    # The repository has the pictures as single files. On the hub, they are one archive.
     File(
         name="images.zip",
         url="hf://datasets/MathLLMs/MathVision@08d26d67d45431e1e88ed7e70f4737615b519aad/images.zip",
@@ -131,7 +136,8 @@ def mathvision(
         check=Check(
             says=lambda _, answer: answer if prompt == "direct" else f"\\boxed{{{answer}}}",
             wrong=wrong_answer,
-            # Hedging gives official the answers "abcde" and "123", which no bundled row has.
+            # From hedging replies, official parses "abcde" and "123", which are wrong for all
+            # bundled rows.
             expect={
                 "official": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0},
                 "robust": {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0},
@@ -174,7 +180,8 @@ def choice_lines(sample: Sample) -> str:
 
 
 def choice_lines_with_text(sample: Sample) -> str:
-    """The choices; empty if they are only the letters A to E, whose choices the picture shows."""
+    """The choices. Empty if they are only the letters A to E, since their content is then in the
+    picture."""
     return "" if "".join(sample.choices) == "ABCDE" else choice_lines(sample)
 
 
@@ -198,7 +205,7 @@ PROMPTS = {"direct": direct, "cot": chain_of_thought, "gemini": gemini}
 # -- scoring, official
 
 FLAGS = ("the final answer is", "the answer is", "the correct answer is", "the answer should be")
-# Deleted or replaced in this order, before the fractions are repaired.
+# Texts that are deleted or replaced, in this order, before fractions are repaired.
 REPLACED = (
     (" ", ""), (r"\,", ""), ("∞", r"\infty"), (r"+\infty", r"\infty"), ("\\\\", "\\"), ("\n", ""),
     (r"\text", ""), (r"\mbox", ""), ("bmatrix", "pmatrix"), (r"\left", ""), (r"\right", ""),
@@ -210,7 +217,8 @@ REPLACED = (
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """What the authors' extraction leaves of a reply; unparsed if it leaves nothing."""
+    """Parse the answer that the authors' extraction finds in a reply. Unparsed if it finds
+    nothing."""
     text, rule = reply.text.strip(), "whole reply"
     for letter in "ABCDE":
         ends = (f" {letter}.", f" ({letter}).")
@@ -226,7 +234,7 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
                 _, separator, after = text.rpartition(phrase)
                 text = after.strip()
                 if separator:
-                    # "B because. No" stays "B because".
+                    # The sentence is cut at its end: "B because. No" becomes "B because".
                     text, rule = text.split("\n")[0].split(". ")[0], flag
     else:
         rule = "boxed"
@@ -242,7 +250,7 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def is_float(text: str) -> bool:
-    """Whether Python reads the text as a float. `nan`, `1_000` and `1e5` are floats too."""
+    """Whether Python's `float` accepts the text. It also accepts `nan`, `1_000`, and `1e5`."""
     try:
         float(text)
     except ValueError:
@@ -251,11 +259,12 @@ def is_float(text: str) -> bool:
 
 
 def without_latex(text: str) -> str:
-    """The answer in a text, in lowercase and without what the authors treat as decoration."""
+    """The answer in a text, in lowercase and without anything that the authors' code removes as
+    formatting."""
     text = text.lower().replace("{}", "")
     start, end = text.find("oxed{"), text.rfind("}")
     if start >= 0 and end >= start + 5:
-        # From the first box to the last brace of the text, whatever it closes.
+        # The text from the first box to the last brace, even if that brace closes something else.
         text = text[start + 5 : end]
     closing, opening = text.find("}"), text.find("{")
     if closing != -1 and (opening == -1 or closing < opening):
@@ -266,7 +275,7 @@ def without_latex(text: str) -> str:
     if text.startswith("."):
         text = "0" + text
     for sign in ("=", r"\approx"):
-        # The deletions may have created a new sign.
+        # The replacements may have created a new sign.
         if text.count(sign) == 1:
             text = text.partition(sign)[2]
     if "sqrt" in text:
@@ -276,14 +285,15 @@ def without_latex(text: str) -> str:
         text = with_braces(text)
     if text == "0.5":
         return r"\frac{1}{2}"
-    # A trailing full stop prevents this match: it is removed later.
+    # A trailing full stop prevents this match, since it is removed only later.
     if quotient := re.fullmatch(r"(0|-?[1-9][0-9]*)/(0|-?[1-9][0-9]*)", text, flags=re.ASCII):
         return f"\\frac{{{quotient[1]}}}{{{quotient[2]}}}"
     return text
 
 
 def with_braces(text: str) -> str:
-    r"""\frac12 as \frac{1}{2}. Unchanged if fewer than two characters follow any \frac."""
+    r"""Add braces to fractions: \frac12 becomes \frac{1}{2}. Unchanged if fewer than two characters
+    follow any \frac."""
     first, *rest = text.split(r"\frac")
     if any(len(part) < 2 and part != "{" for part in rest):
         return text
@@ -302,7 +312,8 @@ def official_score(reading: Reading, sample: Sample) -> float:
 
 
 def official_equal(text: str, other: str) -> bool:
-    """The same text, the same tuple, or numbers that are the same to two decimals."""
+    """Whether two answers are the same text, the same tuple, or numbers that are equal to two
+    decimals."""
     text, other = text.lower(), other.lower()
     if not text.replace(" ", "") or not other.replace(" ", ""):
         return False
@@ -316,7 +327,8 @@ def official_equal(text: str, other: str) -> bool:
 
 
 def rounded_parts(text: str) -> str:
-    r"""A tuple with its parts as numbers: "(\frac{6}{2},-4)" gives "(3.0,-4)", not "(3,-4)"."""
+    r"""Convert the parts of a tuple to numbers. For example, "(\frac{6}{2},-4)" becomes "(3.0,-4)",
+    not "(3,-4)"."""
     parts = text[1:-1].split(",")
     if len(parts) < 2 or text[0] + text[-1] not in ("()", "[]"):
         return text
@@ -343,7 +355,8 @@ def rounded_value(text: str) -> int | float | None:
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """The letter or the value that a reply settles on; unparsed if it names several, or none."""
+    """Parse the letter or the value that a reply settles on. Unparsed if the reply names several,
+    or none."""
     if sample.choices:
         return parse_letter(reply, sample)
     return parse_value(reply, sample)

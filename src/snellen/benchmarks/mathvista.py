@@ -1,29 +1,36 @@
-r"""MathVista: mathematics with charts, figures, photographs; choices, numbers, lists.
+"""MathVista: mathematics with charts, figures, and photographs; choices, numbers, and lists.
 
 Paper    Lu et al. 2023, MathVista: Evaluating Mathematical Reasoning of Foundation Models in Visual
-         Contexts, https://arxiv.org/abs/2310.02255 (ICLR 2024)
-Data     lupantech/MathVista@53d525874bdde205128e6b160b7357a88277d479:data/testmini.json (1,000
-         problems: 540 with two to eight choices, 460 without) and data/test.json (5,141 with hidden
-         answers), images/; on the hub AI4Math/MathVista, testmini also as parquet; CC BY-SA 4.0,
-         not for training. The grade "daily life" on the hub and in the authors' results is "not
-         applicable" in the repository
-Prompt   official: hint, question, choices, README.md#L407-L427, as in the hub's `query`, in
-         data/query.json, and in VLMEvalKit's sheet; picture first, models/gpt.py#L38-L52, 1,024
-         tokens (#L18). solution: question, choices, hint, "Solution:", as the authors' script now
-         builds it, evaluation/build_query.py#L200-L271. lmms-eval-cot, -format, -reason:
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/
-         mathvista/mathvista_evals.py#L411-L560, 16,384 tokens; lmms-eval's _solution is the
-         authors' `solution`
-Scoring  official: an extraction, evaluation/extract_answer.py#L29-L77 (the whole reply if it is a
-         choice's text or a number, or else what GPT-4 extracts, given five examples), and its
-         normalization, calculate_score.py#L17-L94. Comments in the code below describe its quirks.
-         official-2023 does not accept "7.9" as an integer, like eight of the published files of
-         figures. Only problems in the file count, by the categories in the file. robust: ours, the
-         letter or value that a reply settles on
-Proof    published replies and extractions of 10 models: every prediction, verdict, and figure of
-         the authors' scorer, by today's rule and by the rule of 2023. One of the two reproduces all
-         published figures except one denominator (tests/parity). Prompts: for all of testmini,
-         those of data/query.json and those that the scripts build. robust: by hand
+         Contexts, https://arxiv.org/abs/2310.02255 (ICLR 2024).
+Data     lupantech/MathVista@53d525874bdde205128e6b160b7357a88277d479:data/testmini.json has 1,000
+         problems, of which 540 have two to eight choices and 460 have none. data/test.json has
+         5,141 problems with hidden answers. The pictures are in images/.
+         AI4Math/MathVista on the hub has the same, and testmini also as parquet.
+         The license is CC BY-SA 4.0; the data may not be used for training.
+         The grade "not applicable" in the repository is called "daily life" on the hub and in the
+         authors' results.
+Prompt   `official`: hint, question, and choices, README.md#L407-L427. The hub's field `query`,
+         data/query.json, and VLMEvalKit's TSV have the same prompt. The picture comes first,
+         models/gpt.py#L38-L52. The limit is 1,024 tokens (#L18).
+         `solution`: question, choices, hint, and "Solution:", as in the authors' current script,
+         evaluation/build_query.py#L200-L271. lmms-eval's task mathvista_testmini_solution uses it.
+         `lmms-eval-cot`, `lmms-eval-format`, `lmms-eval-reason`: EvolvingLMMs-Lab/
+         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/mathvista/
+         mathvista_evals.py#L411-L560. The limit is 16,384 tokens.
+Scoring  `official`: an extraction, then a normalization. The extraction is the whole reply if it is
+         the text of a choice or a number, and otherwise what GPT-4 extracts, given five examples,
+         evaluation/extract_answer.py#L29-L77. The normalization is calculate_score.py#L17-L94.
+         Comments in the code below describe its quirks. Only the problems in a file count, in the
+         categories that the file states.
+         `official-2023`: as official, but "7.9" is not accepted as an integer. Eight of the
+         published files of figures use this rule.
+         `robust`: ours, the letter or value that a reply settles on.
+Proof    published replies and extractions of 10 models: every prediction, verdict, and figure
+         equals those of the authors' scorer, by its current rule and by its rule of 2023. One of
+         the two rules reproduces all published figures, except for one denominator (tests/parity).
+         Prompts: for all of testmini, they equal those in data/query.json, and those that the
+         scripts build.
+         robust: by hand.
 """
 
 import re
@@ -133,7 +140,7 @@ def mathvista(
         check=Check(
             says=lambda _, answer: answer,
             wrong=wrong_answer,
-            # A correct judge finds no answer in "A B C D", but must still reply.
+            # A perfect judge finds no answer in "A B C D", but must still give a reply.
             verdict=lambda _, reply: "?" if re.match(r"\w+ \w", reply.text) else reply.text,
             expect={
                 "official": empty,
@@ -164,11 +171,12 @@ def table(data_file: DataFile) -> Table:
 
 
 def problems(data_file: DataFile) -> Iterator[dict[str, Any]]:
-    """The problems of the authors' file, an object by id."""
+    """Yield the problems in the authors' file, a JSON object that maps ids to problems."""
     every = of_json(data_file.path)
     if not isinstance(every, dict) or not all(isinstance(entry, dict) for entry in every.values()):
         raise DataError(
-            f"{data_file.path} is not a complete object of problems by id. Download it again."
+            f"{data_file.path} is not a JSON object that maps ids to problems, or it is "
+            "incomplete. Download it again."
         )
     for name, fields in every.items():
         yield {"pid": name, **fields}
@@ -188,7 +196,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
         question=row["question"],
         choices=choices,
         media=(picture,),
-        # The authors compare texts, so the first of two equal choices stands for both.
+        # The authors compare texts. Therefore, the first of two equal choices stands for both.
         target=ascii_uppercase[choices.index(answer)] if choices and answer else answer,
         tags=tags_of(row),
         data={
@@ -201,7 +209,7 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
 
 
 def tags_of(row: Mapping[str, Any]) -> dict[str, str]:
-    """The tags by which problems are grouped."""
+    """The tags by which results are broken down."""
     metadata = row["metadata"]
     return {
         "question_type": row["question_type"],
@@ -235,7 +243,7 @@ FORMATS: Mapping[str, str] = {
 
 
 def kind(sample: Sample) -> str:
-    """The answer type; for a float also its number of decimals."""
+    """The answer type. For a float, it includes the number of decimals."""
     answer_type = sample.tags["answer_type"]
     return f"float {sample.data['precision']}" if answer_type == "float" else answer_type
 
@@ -256,7 +264,7 @@ def choices(sample: Sample) -> str:
 
 
 def official_query(sample: Sample) -> str:
-    """The stored query, or, without one, the same text built from its parts."""
+    """The stored query. If there is none, the same text is built from its parts."""
     stored = sample.data["query"]
     return str(stored) if stored else f"{hint(sample)}\n{question_and_choices(sample)}".strip()
 
@@ -347,11 +355,12 @@ Extracted answer: B"""
 ASK = "Extracted answer: "
 
 Normal = Callable[[str, Sample], str | None]
-"""Normalizes an extraction to the answer's form, a choice to its letter; None if it cannot."""
+"""Normalizes an extraction to the required form of the answer; for choices, to a letter. None if
+that is impossible."""
 
 
 def official(prompt: Preset, of: Normal) -> Scoring:
-    """The authors' scoring, with a rule that normalizes answers."""
+    """The authors' scoring, with the rule `of` that normalizes answers."""
     return Scoring(
         version=2,
         source=SOURCE,
@@ -363,7 +372,8 @@ def official(prompt: Preset, of: Normal) -> Scoring:
 
 
 def extractor(prompt: Preset, of: Normal) -> Judge:
-    """The judge that extracts answers from replies. It sees the question as `prompt` asks it."""
+    """The judge that extracts answers from replies. Its prompt contains the question as in
+    `prompt`."""
     return Judge(
         name="gpt-4-0613",
         prompt=lambda sample, reply: (
@@ -376,11 +386,12 @@ def extractor(prompt: Preset, of: Normal) -> Judge:
 
 
 def official_answer(reply: Reply, sample: Sample, of: Normal) -> Reading:
-    """The answer if the reply is empty, a choice's text, or a number; others are for the judge."""
-    # The scripts that asked the models stripped their replies.
+    """Parse a reply that is empty, the text of a choice, or a number. Any other reply is left to
+    the judge."""
+    # The authors' scripts that query models strip the replies.
     text = reply.text.strip()
     if not text:
-        # With choices this is the shortest choice, so no reply to choices is ever unparsed.
+        # With choices, the result is the shortest choice, so such a reply is never unparsed.
         return Reading(answer=of("", sample) or None, rule="nothing said")
     if text in sample.choices:
         return Reading(answer=of(text, sample), rule="choice")
@@ -395,7 +406,8 @@ def official_answer(reply: Reply, sample: Sample, of: Normal) -> Reading:
 
 
 def extracted(words: str, sample: Sample, of: Normal) -> Reading:
-    """The judge's extraction, normalized. Without the answer's form it is kept as it is: wrong."""
+    """Parse the judge's extraction and normalize it. If it cannot be normalized, it is kept
+    unchanged, which is wrong."""
     answer = of(words, sample)
     if answer is None:
         return Reading(answer=words, rule="extracted: not of the form")
@@ -403,7 +415,7 @@ def extracted(words: str, sample: Sample, of: Normal) -> Reading:
 
 
 def normal(words: str, sample: Sample) -> str | None:
-    """The normalized answer. An integer is truncated: "7.9" is 7."""
+    """The normalized answer. An integer is truncated: "7.9" becomes 7."""
     if sample.choices:
         return meant(words, sample.choices)
     try:
@@ -411,16 +423,17 @@ def normal(words: str, sample: Sample) -> str | None:
             case "integer":
                 return str(int(float(words)))
             case "float":
-                # 1.2, not 1.20. Halves round as in binary: 2.675 is 2.67.
+                # 1.2 does not become 1.20. Halves are rounded in binary: 2.675 becomes 2.67.
                 precision = sample.data["precision"]
                 return str(round(float(words), precision)) if isinstance(precision, int) else None
     except (ValueError, OverflowError):
         return None
-    return words  # a list is compared as text: [2007,2008] does not equal [2007, 2008]
+    return words  # lists are compared as texts: [2007,2008] does not equal [2007, 2008]
 
 
 def normal_of_2023(words: str, sample: Sample) -> str | None:
-    """The rule behind eight of the published files of figures. The code itself is gone."""
+    """The rule that eight of the published files of figures use. The authors' code for it is no
+    longer available."""
     if sample.tags["answer_type"] != "integer":
         return normal(words, sample)
     try:
@@ -430,9 +443,9 @@ def normal_of_2023(words: str, sample: Sample) -> str | None:
 
 
 def meant(words: str, choices: tuple[str, ...]) -> str:
-    """The letter of a choice, always: the first letter in parentheses, or the whole text if it is a
-    letter, or else the first of the choices with the least edit distance. b, "B." and "" are not
-    letters."""
+    """The letter of a choice. Three rules are tried in order: the first letter in parentheses, the
+    whole text if it is a letter, and the first choice with the smallest edit distance. Therefore
+    there is always a result. b, "B." and "" do not count as letters."""
     from rapidfuzz.distance import Levenshtein
 
     text = words.strip()
@@ -450,14 +463,16 @@ def meant(words: str, choices: tuple[str, ...]) -> str:
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """The letter or the value that a reply settles on; unparsed if it names several, or none."""
+    """Parse the letter or the value that a reply settles on. Unparsed if the reply names several,
+    or none."""
     if sample.choices:
         return merge_equal_choices(parse_letter(reply, sample), sample.choices)
     return parse_value(reply, sample)
 
 
 def merge_equal_choices(reading: Reading, choices: tuple[str, ...]) -> Reading:
-    """The first of several equal choices stands for all: problem 781 has 9, 12, 18, 18."""
+    """Read several letters as one if their choices have equal texts: the first of them stands for
+    all. For example, the choices of problem 781 are 9, 12, 18, and 18."""
     texts = {choices[ascii_uppercase.index(str(letter))] for letter in reading.candidates}
     if len(texts) != 1:
         return reading
@@ -466,7 +481,8 @@ def merge_equal_choices(reading: Reading, choices: tuple[str, ...]) -> Reading:
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:
-    """1.0 for a right answer. A float is right if it is when rounded to the required decimals."""
+    """1 if the answer is right, else 0. A float is right if it equals the target after it is
+    rounded to the required decimals."""
     if reading.answer is None or sample.target is None:
         return 0.0
     if sample.choices:
@@ -482,11 +498,12 @@ def robust_score(reading: Reading, sample: Sample) -> float:
 
 
 def layout(path: Path) -> Published | None:
-    """The authors' object of problems by id, each with its response and the extraction from it. If
-    the response is a program, its output was read.
+    """Read the authors' results: a JSON object that maps ids to problems, each with its response
+    and the extraction from it. If the response is a program, its output is the reply.
 
-    calculate_score.py#L222-L262 groups problems by the metadata in this file. It cannot read a
-    problem without an extraction; the published figures count such a problem as wrong.
+    calculate_score.py#L222-L262 groups problems by the metadata in this file. The authors' script
+    cannot score a problem without an extraction, and the published figures count such a problem as
+    wrong.
     """
     rows = of_json(path)
     if not isinstance(rows, dict) or not rows:
@@ -511,7 +528,7 @@ def layout(path: Path) -> Published | None:
 
 
 def has_metadata(row: Mapping[str, Any]) -> bool:
-    """Whether a row of results has every field that problems are grouped by."""
+    """Whether a row of results has all fields by which results are broken down."""
     metadata = row.get("metadata")
     return (
         isinstance(metadata, dict)
@@ -524,7 +541,7 @@ def has_metadata(row: Mapping[str, Any]) -> bool:
 # -- check
 
 SHORTEST = 2 / 16
-"""The share of the bundled rows whose first shortest choice is right."""
+"""The share of the bundled rows for which the first of the shortest choices is right."""
 
 
 def wrong_answer(sample: Sample) -> str:

@@ -1,35 +1,44 @@
-"""MM-Vet: open questions about pictures, each needing one to four of six abilities at once.
+"""MM-Vet: open questions about pictures, each of which needs one to four of six abilities.
 
 Paper    Yu et al. 2023, MM-Vet: Evaluating Large Multimodal Models for Integrated Capabilities,
-         https://arxiv.org/abs/2308.02490 (ICML 2024); MM-Vet v2, https://arxiv.org/abs/2408.00765
-Data     yuweihao/MM-Vet, releases v1 and v2: mm-vet.json (218 questions), mm-vet-v2.json (517),
-         images/; CC BY-NC 4.0. `subset=bard` is the questions that Bard agreed to answer at the
-         time, bard_set.json. LLaVA's llava-mm-vet.jsonl has only the questions: they can be asked
-         but not judged. In a right answer, <OR> separates alternatives and <AND> separates
-         requirements. In v2, `<IMG>` separates a question's texts and picture names
-Prompt   official: the bare question, then the picture, yuweihao/
-         MM-Vet@acde843e02dae30047bb456ee4a8ab28dee7e0ae:inference/claude.py#L23-L42, 512 tokens
-         (#L14); in v2 the texts and pictures in the question's order,
-         v2/inference/claude.py#L28-L63. gpt4v: a system message before it,
-         inference/gpt4v.py#L15-L61, 300 tokens; v2/inference/gpt4.py#L12-L71, 500 tokens. llava:
-         picture first, as LLaVA's, VLMEvalKit's and the authors' Gemini's numbers
-         (inference/gemini_vision.py#L29-L36), 1,024 tokens: haotian-liu/
-         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/model_vqa.py#L44-L71. lmms-eval:
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/mmvet/
-         mmvet.yaml, which asks for steps. The last two prompts are for v1. lmms-eval's mmvetv2 asks
-         for steps about rows of another form; here it has the official prompt
-Scoring  official: a judge, gpt-4-0613 at temperature 0, gives a grade from 0 to 1 after seven
-         graded examples, mm-vet_evaluator.py#L15-L26 and #L188-L275; v2/mm-vet-v2_evaluator.py
-         #L13-L25 and #L196-L268. Several runs are averaged (#L302-L343), five in the paper. If no
-         grade can be read, the authors ask up to five more times and then count 0; here the reply
-         stays unjudged. The published figures are percentages: over all questions, by ability (a
-         question counts for each of its abilities), and by set of abilities. The authors join the
-         names of a set in an order that changes with every run. Numbers from other judges are not
-         comparable
-Proof    published grades of LLaVA-1.5-7B, one run and three: every total equals the authors'
-         (tests/parity). Figures by ability and by set of abilities were compared once with the
-         published tables: 44 figures agree to the published decimal. No test repeats this, since
-         only mm-vet.json says which abilities a question needs. v2: by hand
+         https://arxiv.org/abs/2308.02490 (ICML 2024).
+         MM-Vet v2 is https://arxiv.org/abs/2408.00765.
+Data     yuweihao/MM-Vet, releases v1 and v2: mm-vet.json (218 questions), mm-vet-v2.json (517
+         questions), and images/. The license is CC BY-NC 4.0.
+         `subset=bard` is the questions that Bard agreed to answer at the time, bard_set.json.
+         LLaVA's llava-mm-vet.jsonl has only the questions. They can be asked but not judged.
+         In a right answer, <OR> separates alternatives, and <AND> separates requirements.
+         In v2, `<IMG>` separates the texts and picture names of a question.
+Prompt   `official`: the bare question, then the picture, yuweihao/
+         MM-Vet@acde843e02dae30047bb456ee4a8ab28dee7e0ae:inference/claude.py#L23-L42. The limit is
+         512 tokens (#L14). In v2, texts and pictures are in the order of the question,
+         v2/inference/claude.py#L28-L63.
+         `gpt4v`: as official, after a system message. `v1` is inference/gpt4v.py#L15-L61, with 300
+         tokens; `v2` is v2/inference/gpt4.py#L12-L71, with 500 tokens.
+         `llava` (v1): the picture, then the question, with 1,024 tokens, haotian-liu/
+         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/model_vqa.py#L44-L71. LLaVA's and
+         VLMEvalKit's figures use it, and so do the authors' figures for Gemini (inference/
+         gemini_vision.py#L29-L36).
+         `lmms-eval` (v1): EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/mmvet/mmvet.yaml. It asks the model to think step by step. lmms-eval's
+         mmvetv2 asks for this too, but reads rows in another format; here, that task name uses the
+         official prompt.
+Scoring  `official`: a judge, gpt-4-0613 at temperature 0, gives a grade from 0 to 1 after seven
+         graded examples. `v1` is mm-vet_evaluator.py#L15-L26 and #L188-L275; `v2` is
+         v2/mm-vet-v2_evaluator.py#L13-L25 and #L196-L268.
+         Several runs of the judge are averaged (#L302-L343); the paper has five.
+         If no grade can be parsed, the authors ask up to five more times and then count 0. Here,
+         the reply stays unjudged.
+         The published figures are percentages: over all questions, by ability (a question counts
+         for each of its abilities), and by set of abilities. In the authors' code, the order of the
+         abilities in a set's name changes with every run.
+         Grades from other judges are not comparable.
+Proof    published grades of LLaVA-1.5-7B, from one run and from three runs: every total equals the
+         authors' (tests/parity).
+         Figures by ability and by set of abilities were compared once with the published tables:
+         all 44 agree to the published decimal. No test repeats this, since the abilities of
+         questions are only in mm-vet.json.
+         v2: by hand.
 """
 
 import re
@@ -80,7 +89,7 @@ FILES = {
 }
 RELEASES = "https://github.com/yuweihao/MM-Vet/releases/download"
 ABILITIES = ("rec", "ocr", "know", "gen", "spat", "math", "seq")
-"""In the order of the published tables. Only v2 has `seq`."""
+"""The abilities, in the order of the published tables. Only v2 has `seq`."""
 
 HARDEST = {
     "math": "reasoning/mathematical",
@@ -91,11 +100,13 @@ HARDEST = {
     "rec": "perception/object",
     "gen": UNMAPPED,
 }
-"""The capability of a question: that of the first of these abilities that it needs."""
+"""Abilities and their capabilities. A question has the capability of the first of these abilities
+that it needs."""
 
 
 def together(needed: Sequence[str]) -> str:
-    """The name of a set of abilities. `_only` marks a set of one, which is not all that need it."""
+    """The name of a set of abilities. The name of a set with one ability ends in `_only`, since the
+    ability's own name stands for all questions that need it."""
     return "_".join(needed) if len(needed) != 1 else f"{needed[0]}_only"
 
 
@@ -154,7 +165,7 @@ def mm_vet(
                 parse=lambda *_: Reading(answer=None, rule="for the judge"),
                 score=lambda reading, _: None if reading.answer is None else as_score(reading),
                 metrics={"score": Metric(mean, better="higher")},
-                # The sum of the grades is divided by the number of all questions, #L302-L325.
+                # The authors divide the sum of the grades by the number of questions, #L302-L325.
                 missing="wrong",
                 judge=grader(version),
                 partial=True,
@@ -184,7 +195,7 @@ def mm_vet(
 
 
 def grader(version: Version) -> Judge:
-    """The judge that grades each reply from 0 to 1."""
+    """The judge, which grades each reply from 0 to 1."""
     return Judge(
         name="gpt-4-0613",
         prompt=lambda sample, reply: (user(GRADED[version](sample, reply)),),
@@ -197,7 +208,7 @@ def grader(version: Version) -> Judge:
 
 
 def published(version: Version = "v1", **_: object) -> tuple[File, ...]:
-    """The archive of a version: its questions, and its pictures in images/."""
+    """The archive of a version, with its questions, and its pictures in images/."""
     name = "mm-vet" if version == "v1" else "mm-vet-v2"
     return (File(name=f"{name}.zip", url=f"{RELEASES}/{version}/{name}.zip", unpack=True),)
 
@@ -206,10 +217,14 @@ def published(version: Version = "v1", **_: object) -> tuple[File, ...]:
 
 
 def questions(data_file: DataFile, subset: str) -> Iterator[dict[str, Any]]:
-    """The questions of the authors' object by id, or of LLaVA's JSON lines."""
+    """Yield the questions from the authors' JSON object, which maps ids to questions, or from
+    LLaVA's JSON lines."""
     if ".jsonl" in data_file.path.suffixes:
         if subset != "all":
-            raise DataError(f"{data_file.path} has no subsets; mm-vet.json and bard_set.json have.")
+            raise DataError(
+                f"{data_file.path} has no subsets. For subset={subset}, use mm-vet.json and "
+                "bard_set.json."
+            )
         for row in jsonl(data_file):
             yield {
                 "id": f"v1_{row['question_id']}",
@@ -220,7 +235,8 @@ def questions(data_file: DataFile, subset: str) -> Iterator[dict[str, Any]]:
     every = of_json(data_file.path)
     if not isinstance(every, dict) or not all(isinstance(entry, dict) for entry in every.values()):
         raise DataError(
-            f"{data_file.path} is not a complete object of questions by id. Download it again."
+            f"{data_file.path} is not a JSON object that maps ids to questions, or it is "
+            "incomplete. Download it again."
         )
     kept = every if subset == "all" else bard_set(data_file)
     for name, fields in every.items():
@@ -232,12 +248,12 @@ def bard_set(data_file: DataFile) -> set[str]:
     path = data_file.path.with_name("bard_set.json")
     names = of_json(path)
     if not isinstance(names, list | dict):
-        raise DataError(f"{path} is missing or not a list of ids. Take it from mm-vet.zip.")
+        raise DataError(f"{path} is missing, or it is not a list of ids. Take it from mm-vet.zip.")
     return set(names)
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
-    # v1 has the picture's name in its own field, v2 has the names inside the question.
+    # v1 has the picture's name in a field of its own; v2 has the names in the question.
     image_name = row.get("imagename")
     names = (
         [image_name]
@@ -262,7 +278,8 @@ def to_sample(row: Row, data_file: DataFile) -> Sample:
 
 
 def parts(question: str) -> Iterator[tuple[bool, str]]:
-    """A question's texts and picture names, stripped and in order, with whether it is a name."""
+    """Yield the texts and picture names of a question in order, stripped. The first item of each
+    pair says whether it is a picture name."""
     for part in map(str.strip, question.split("<IMG>")):
         if part:
             yield part.endswith((".jpg", ".png", ".jpeg")), part
@@ -272,7 +289,7 @@ def parts(question: str) -> Iterator[tuple[bool, str]]:
 
 
 def in_order(sample: Sample) -> Message:
-    """Text, then the picture. If the question marks its pictures, they stay in their places."""
+    """The text, then the picture. If the question marks its pictures, they replace their marks."""
     if "<IMG>" not in sample.question:
         return user(sample.question, *sample.media)
     media = iter(sample.media)
@@ -332,19 +349,20 @@ HEADER = ("Question", "Ground truth", "Prediction", "Correctness")
 
 
 def graded_v1(sample: Sample, reply: Reply) -> str:
-    """The table of examples, and a row to complete. `|` and newlines in a reply stay."""
+    """The judge's prompt: a table of graded examples, and a row to complete. `|` and newlines in a
+    reply are kept."""
     table = [HEADER, ("---",) * 4, *EXAMPLES]
     lines = [" | ".join(row) for row in table]
-    # The scripts that asked the models for v1 stripped their replies.
+    # The authors' scripts that query models for v1 strip the replies.
     row = " | ".join([sample.question, alternatives(sample), reply.text.strip(), ""])
     return TASK.format(image="") + "\n".join(lines) + "\n\n" + row
 
 
 def graded_v2(sample: Sample, reply: Reply) -> str:
-    """As for v1, with bars around the rows, marks for pictures, and newlines as `<br>`."""
+    """As for v1, but with bars around the rows, marks for pictures, and `<br>` for newlines."""
     examples = [(f"{question}<image>", *rest) for question, *rest in EXAMPLES]
     lines = [f"| {' | '.join(row)} |" for row in (HEADER, ("---",) * 4, *examples)]
-    # Not `parts`, which strips first: there a name followed by a space is a picture.
+    # `parts` is not used here: it strips first, so a name with a space after it would match.
     question = "".join(
         "<image>" if part.endswith((".jpg", "jpeg", ".png")) else part
         for part in sample.question.split("<IMG>")
@@ -363,7 +381,7 @@ def alternatives(sample: Sample) -> str:
 
 
 def grade(words: str) -> float | None:
-    """The text up to the first space as a number from 0 to 1; None for any other, also `nan`."""
+    """The number from 0 to 1 before the first space. None for anything else, `nan` included."""
     try:
         number = float(words.split(" ")[0])
     except ValueError:
@@ -382,13 +400,13 @@ GRADES = re.compile(r"(?P<model>.+)_[^_]+-grade-\d+runs(?:_dev8)?\.json(?:\.gz)?
 
 
 def layout(path: Path) -> Published | None:
-    """The authors' files of grades, with the replies from the model's file in the same folder, and
-    LLaVA's files of answers. Files with replies by id need no layout."""
+    """Read the authors' files of grades, with the replies from the model's file in the same folder,
+    or LLaVA's files of answers. Files that map ids to replies need no layout."""
     if path.is_dir():
         grades = [file for file in sorted(path.iterdir()) if GRADES.fullmatch(file.name)]
         if len(grades) > 1:
             names = ", ".join(file.name for file in grades)
-            raise DataError(f"{path} has several files of grades: {names}. Name one of them.")
+            raise DataError(f"{path} has several files of grades: {names}. Pass one of them.")
         return graded(grades[0]) if grades else None
     return answers(path) if ".jsonl" in path.suffixes else graded(path)
 
@@ -403,7 +421,7 @@ def graded(path: Path) -> Published | None:
     runs = {len(words) for words in verdicts.values()}
     if len(runs) != 1:
         raise DataError(
-            f"{path} has {min(runs)} to {max(runs)} grades per question, so the averages would "
+            f"{path} has {min(runs)} to {max(runs)} grades per question, so its averages would "
             "differ from the authors'. Complete all runs first."
         )
     notes = [f"graded {max(runs)} times by {', '.join(judges_of(rows)) or 'an unnamed judge'}"]
@@ -413,12 +431,10 @@ def graded(path: Path) -> Published | None:
         for word, original in zip(verdicts[name], row["content"], strict=True)
     )
     if forced:
-        notes.append(
-            f"{forced:,} grades are those that the authors wrote where they could read none"
-        )
+        notes.append(f"{forced:,} grades were filled in by the authors, since none could be parsed")
     replies = replies_of(path)
     if not replies:
-        notes.append("this file and its folder do not have the replies: only its grades count")
+        notes.append("this file and its folder do not have the replies: only the grades are used")
     texts = {name: replies.get(name, "") for name in verdicts}
     return Published(
         replies={**replies, **texts}, verdicts={"official": verdicts}, notes=tuple(notes)
@@ -426,7 +442,8 @@ def graded(path: Path) -> Published | None:
 
 
 def words_of(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    """The judge's words in each run. Where they are not the stored grade, the stored grade."""
+    """The text of the judge in each run, or the stored grade if the text does not give this
+    grade."""
     words, scores = row["content"], row["score"]
     if (
         not isinstance(words, list)
@@ -437,7 +454,8 @@ def words_of(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
         or any(grade(str(score)) is None for score in scores)
     ):
         raise DataError(
-            f"{where} does not have a list of words and an equally long list of grades from 0 to 1."
+            f"{where} must have a list of texts as `content`, and an equally long list of grades "
+            "from 0 to 1 as `score`. Correct or remove it."
         )
     return tuple(
         word if grade(word) == score else str(score)
@@ -450,7 +468,8 @@ def judges_of(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def replies_of(path: Path) -> dict[str, str]:
-    """The replies of the model that a file of grades is named after; empty without its file."""
+    """The replies of the model that the file of grades is named after. Empty if the model's file is
+    missing."""
     match = GRADES.fullmatch(path.name)
     for ending in (".json", ".json.gz") if match else ():
         replies = of_json(path.with_name(f"{match['model'] if match else ''}{ending}"))
@@ -460,7 +479,8 @@ def replies_of(path: Path) -> dict[str, str]:
 
 
 def answers(path: Path) -> Published | None:
-    """LLaVA's answers have only the number of the id, scripts/convert_mmvet_for_eval.py#L15."""
+    """Read LLaVA's answers, which have only the number in the id,
+    scripts/convert_mmvet_for_eval.py#L15."""
     rows = list(jsonl(path))
     if not all(isinstance(row.get("question_id"), int) and "text" in row for row in rows):
         return None

@@ -1,43 +1,52 @@
-"""MMBench and CCBench: one picture, two to four choices, asked once for each of their rotations.
+"""MMBench and CCBench: questions with two to four choices, asked once for each rotation of them.
 
 Paper    Liu et al. 2023, MMBench: Is Your Multi-modal Model an All-around Player?,
-         https://arxiv.org/abs/2307.06281 (ECCV 2024)
-Data     VLMEvalKit's sheets, MMBench_{DEV,TEST}_{EN,CN}[_V11].tsv and CCBench.tsv (`lang=cc`,
-         without a test split and versions); open-compass/MMBench, Apache-2.0. dev has 1,164
-         questions in 4,329 rows (1.0), CCBench 510 in 2,040. 1.0 and 1.1 are not comparable. The
-         answers to 1.1 test are public since the test server closed on 31 March 2026
-         (open-compass/MMBench#61, VLMEvalKit#1516); the MD5s here belong to the sheets with these
-         answers (VLMEvalKit@0bccf4527f5eb4c2d5837a6492e379f4ca1be63f). An older copy has no answers
-         (26f0f15381a21720255091d3e0316ce6 in English, 74bbe4556dac745613c7cbe5ad787050 in Chinese).
-         The published digests of 1.0 test have not changed since 2023, so it has no answers. A
-         choice such as "None" is text here; pandas, and therefore VLMEvalKit, reads it as a missing
-         cell
-Prompt   vlmevalkit: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
-         dataset/image_mcq.py#L212-L247. opencompass, minigpt4: the authors' first page
-         (open-compass/opencompass, docs/en/MMBench.md, since removed). The published code skips the
-         hint when there is one. We assume the opposite was intended and put the hint first. The
-         example for MiniGPT-4 has no hint; here the hint is before the question too. lmms-eval's
-         prompt is not implemented: its task names use VLMEvalKit's. Picture first. 1,024 tokens:
-         haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/
-         model_vqa_mmbench.py#L120
-Scoring  circular: a question is right if the answers in all its rows (as many as there are, index
-         modulo 1,000,000) are, multiple_choice.py#L409-L428 and #L511-L582. vanilla: only its first
-         row; vanilla_all: every row. official: the letter by VLMEvalKit's rules,
-         matching_util.py#L18-L61 and #L107-L127. Replies without a letter go to ChatGPT in the
-         authors' code, and in `judged` (`snellen judge`). Without a judge they are wrong, as with
-         VLMEvalKit's `exact_matching`. If ChatGPT's words match no choice in three tries, the
-         authors draw a choice at random; here the reply stays unjudged. vlmevalkit-2024: the older
-         rules, as MMStar copied them. robust: ours, the letter that a reply settles on. In
-         published result files, a row whose request failed is wrong under all scorings except
-         robust, as in VLMEvalKit, whose own files have all rows (inference.py#L246). A row that a
-         file lacks is wrong too, and so is its question. Here VLMEvalKit differs: for a file with
-         only some rows (image_mcq.py#L299-L304), it judges each question by the rows in the file,
-         and leaves out questions without their first row (multiple_choice.py#L527-L537). `--missing
-         excluded` scores only the questions with all replies. This is VLMEvalKit's figure for files
-         that lack only complete questions
+         https://arxiv.org/abs/2307.06281 (ECCV 2024).
+Data     VLMEvalKit's MMBench_{DEV,TEST}_{EN,CN}[_V11].tsv and CCBench.tsv (`lang=cc`, which has no
+         test split and no versions). The data set is open-compass/MMBench, under Apache-2.0.
+         `dev` has 1,164 questions in 4,329 rows (version 1.0). CCBench has 510 questions in 2,040
+         rows.
+         Scores on versions 1.0 and 1.1 are not comparable.
+         The answers to test of version 1.1 have been public since the test server closed on 31
+         March 2026 (open-compass/MMBench#61, VLMEvalKit#1516). The MD5s here belong to the files
+         with these answers (VLMEvalKit@0bccf4527f5eb4c2d5837a6492e379f4ca1be63f). Older files have
+         no answers; their MD5s are 26f0f15381a21720255091d3e0316ce6 (English) and
+         74bbe4556dac745613c7cbe5ad787050 (Chinese).
+         `test` of version 1.0 has no answers: its published digests have not changed since 2023.
+         A choice such as "None" is text here. pandas, and therefore VLMEvalKit, reads it as a
+         missing cell.
+Prompt   The picture comes first in all prompts.
+         `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
+         dataset/image_mcq.py#L212-L247.
+         `opencompass`, `minigpt4`: the authors' first page (open-compass/opencompass,
+         docs/en/MMBench.md, since removed). The published code skips the hint when there is one. We
+         assume that the opposite was intended, and put the hint before the question. The page's
+         example for MiniGPT-4 has no hint; here, the hint is before the question as well.
+         lmms-eval's prompt is not implemented: its task names use VLMEvalKit's.
+         The limit is 1,024 tokens: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
+         llava/eval/model_vqa_mmbench.py#L120.
+Scoring  Metrics: with `circular`, a question is right if the answers in all its rows are right,
+         multiple_choice.py#L409-L428 and #L511-L582. The rows of a question are those with the same
+         index modulo 1,000,000. `vanilla` counts only the first row of each question. `vanilla_all`
+         counts every row.
+         `official`: the letter by VLMEvalKit's rules, matching_util.py#L18-L61 and #L107-L127. A
+         reply without a letter is wrong, as with VLMEvalKit's `exact_matching`.
+         `judged`: as official, but a judge matches replies without a letter to choices (`snellen
+         judge`), as ChatGPT does in the authors' code. If ChatGPT's text matches no choice in three
+         tries, the authors draw a choice at random. Here, the reply stays unjudged.
+         `vlmevalkit-2024`: the older rules, which MMStar copied.
+         `robust`: ours, the letter that a reply settles on.
+         In published result files, a row whose request failed is wrong under all scorings except
+         robust. VLMEvalKit does the same, and its own files have all rows (inference.py#L246).
+         A row that is missing from a file is wrong too, and so is its question. VLMEvalKit differs
+         here: in a file with only some rows (image_mcq.py#L299-L304), it scores each question by
+         the rows in the file, and leaves out questions without their first row
+         (multiple_choice.py#L527-L537). `--missing excluded` scores only questions with all
+         replies. This equals VLMEvalKit's figure if a file lacks only complete questions.
 Proof    published replies of LLaVA-1.5-13B to the first release of dev: 796 of 1,176 questions are
-         right, as published (67.7), and vanilla 75.4 (tests/parity). The rules, both years':
-         VLMEvalKit's code on 1,500 made replies. Abilities: by hand
+         right, which is the published 67.7, and vanilla is 75.4 (tests/parity).
+         Both versions of the rules: VLMEvalKit's code on 1,500 generated replies.
+         Abilities: by hand.
 """
 
 from bisect import insort
@@ -94,7 +103,7 @@ ALIASES = {
     "mmbench_cn_cc": {"lang": "cc"},
 }
 OFFSET = 1_000_000
-"""Rotation k of question i has the index i + k·OFFSET."""
+"""The row of rotation k of question i has the index i + k·OFFSET."""
 ABILITIES = {
     "coarse_perception": ("CP", "perception"),
     "finegrained_perception (instance-level)": ("FP-S", "perception"),
@@ -103,7 +112,7 @@ ABILITIES = {
     "relation_reasoning": ("RR", "reasoning"),
     "logic_reasoning": ("LR", "reasoning"),
 }
-"""VLMEvalKit's abbreviation of each l2-category, and its L1 ability."""
+"""For each l2-category, VLMEvalKit's abbreviation and the L1 ability."""
 
 LEAVES = {
     "image_scene": "perception/scene",
@@ -135,7 +144,7 @@ LEAVES = {
     "food_clothes": "knowledge/cultural",
     "sketch_reasoning": "reasoning/logic",
 }
-"""The capability of each of the authors' finest abilities."""
+"""The capability of each of the authors' most specific abilities."""
 
 HOST = "https://opencompass.openxlab.space/utils"
 MD5 = {
@@ -151,7 +160,7 @@ MD5 = {
 }
 
 SUBMITTED = ("question", "A", "B", "C", "D", "prediction", "category", "l2_category")
-"""Columns of the sheet that the test server accepted until it closed on 31 March 2026."""
+"""The columns of the spreadsheet that the test server accepted until it closed on 31 March 2026."""
 
 Lang = Literal["en", "cn", "cc"]
 Split = Literal["dev", "test"]
@@ -207,7 +216,7 @@ def mmbench(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings by name. The first gives the headline."""
+    """The scorings, keyed by name. The first one gives the headline."""
     metrics = {
         "circular": circular("pass"),
         "vanilla": vanilla("pass"),
@@ -248,7 +257,7 @@ def scorings() -> dict[str, Scoring]:
 def published(
     lang: Lang = "en", split: Split = "dev", version: Version = "1.1", **_: object
 ) -> tuple[File, ...]:
-    """The sheet that these options read, as VLMEvalKit publishes it."""
+    """VLMEvalKit's TSV file for these options."""
     if lang == "cc":
         if split == "test":
             raise UsageError("mmbench:lang=cc is CCBench, which has no test split.")
@@ -260,9 +269,10 @@ def published(
 
 
 def rotations(table: Table) -> Mapping[int, Sequence[int]]:
-    """The indices of each question's rows in ascending order, by the index of the question.
+    """The indices of each question's rows in ascending order, keyed by the index of the question.
 
-    Rows count, not choices: 53 questions of the first release have four choices but three rows.
+    The rows are counted, not the choices: 53 questions of the first release have four choices but
+    three rows.
     """
     indices: dict[int, list[int]] = {}
     for row in table:
@@ -344,7 +354,7 @@ PROMPTS = {"vlmevalkit": vlmevalkit, "opencompass": opencompass, "minigpt4": min
 
 
 def answer_of_2024(reply: Reply, sample: Sample) -> Reading:
-    """The letter by the older rules, read from the text as VLMEvalKit stores it."""
+    """Parse the letter by the older rules, from the stripped text that VLMEvalKit stores."""
     return as_reading(vlmevalkit_2024_letter(reply.text.strip(), sample.choices))
 
 

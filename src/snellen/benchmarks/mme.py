@@ -1,28 +1,38 @@
-"""MME: two questions to each image, one to be answered yes and one no, in fourteen tasks.
+"""MME: two questions on each image, one whose answer is yes and one no, in fourteen tasks.
 
 Paper    Fu et al. 2023, MME: A Comprehensive Evaluation Benchmark for Multimodal Large Language
-         Models, https://arxiv.org/abs/2306.13394 (NeurIPS 2025, Datasets and Benchmarks)
-Data     MME_Benchmark_release_version.zip, darkyarding/MME on the hub: a folder of images for each
-         task, and the questions in the eval_tool's Your_Results/TASK.txt with three columns, or in
-         a text for each image, as in the archive; research use only. 2,374 questions, 1,187 images.
-         VLMEvalKit's MME.tsv is read too. An id is TASK/IMAGE/1 or 2
-Prompt   official, vlmevalkit: the question, which ends in "Please answer yes or no.", after the
-         picture. llava: LLaVA's line on a single word or phrase instead of that ending, as in its
-         llava_mme.jsonl. lmms-eval: the same, EvolvingLMMs-Lab/
-         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/mme/utils.py#L37-L45.
-         128 tokens, as LLaVA asked
-Scoring  official: BradyFU/
+         Models, https://arxiv.org/abs/2306.13394 (NeurIPS 2025, Datasets and Benchmarks).
+Data     MME_Benchmark_release_version.zip, in darkyarding/MME on the hub, has a folder of images
+         for each task. It may be used only for research.
+         The questions are in the eval_tool's Your_Results/TASK.txt, with three columns, or, as in
+         the archive, in a text file for each image.
+         There are 2,374 questions on 1,187 images.
+         VLMEvalKit's MME.tsv can also be read.
+         An id is TASK/IMAGE/1 or TASK/IMAGE/2.
+Prompt   `official`, `vlmevalkit`: the picture, then the question, which ends in "Please answer yes
+         or no.".
+         `llava`: LLaVA's sentence about a single word or phrase replaces that ending, as in its
+         llava_mme.jsonl.
+         `lmms-eval`: the same, EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/mme/utils.py#L37-L45.
+         The limit is 128 tokens, as in LLaVA.
+Scoring  `official`: calculation.py in BradyFU/
          Awesome-Multimodal-Large-Language-Models@dd2950902889cd614d4edf606827240166d29381:tools/
-         eval_tool.zip, calculation.py: the first four characters of the lowercase reply contain
-         yes, or else no. A task's score is 100 acc + 100 acc+, at most 200. perception sums ten
-         tasks, cognition four, score all. acc is the share of right questions, acc+ the share of
-         images with both questions right. precision and recall are those of yes, without the
-         replies that say neither word. The authors' script pairs lines by order; Snellen pairs them
-         by image. If these differ in a file, the result says so. vlmevalkit: one of the two words
-         is a word of the reply; other replies are wrong, since its judge is not asked. lmms-eval:
-         as official, after stripping spaces and full stops; y and n count too. robust: ours
-Proof    published outputs of LaVIN: every figure of the fourteen tasks and both sums. Also the rule
-         and the sums on 2,800 made replies (tests/parity). Other rules: by hand, from their code
+         eval_tool.zip. The answer is yes if the first four characters of the lowercase reply
+         contain "yes", and no if they contain "no".
+         `acc` is the share of questions that are right. `acc+` is the share of images for which
+         both questions are right. The score of a task is 100 acc + 100 acc+, so it is at most 200.
+         `perception` is the sum over ten tasks, cognition over four, and score over all.
+         `precision` and `recall` are those of yes. Replies that contain neither word are left out.
+         The authors' script pairs lines by their order; Snellen pairs them by image. If the two
+         differ in a file, the result says so.
+         `vlmevalkit`: exactly one of the two words occurs in the reply. Other replies are wrong,
+         since VLMEvalKit's judge is not asked.
+         `lmms-eval`: as official, after spaces and full stops are stripped. y and n count as well.
+         `robust`: ours.
+Proof    published outputs of LaVIN: every figure of the fourteen tasks, and both sums.
+         Also the official rule and the sums on 2,800 generated replies (tests/parity).
+         Other rules: by hand, from their code.
 """
 
 from __future__ import annotations
@@ -104,7 +114,7 @@ OF_COCO = ("existence", "count", "position", "color")
 ROOT = "MME_Benchmark_release_version"
 SUFFIX = " Please answer yes or no."
 FILES_PUBLISHED = (
-    # The authors' own archive is on the hub, without a digest to verify it.
+    # The authors' own archive is on the hub, but no digest of it is published.
     File(
         name="MME.tsv",
         url="https://opencompass.openxlab.space/utils/VLMEval/MME.tsv",
@@ -196,20 +206,23 @@ OF_YES: Mapping[str, Metric] = {
     "precision": precision.with_arguments(otherwise=0.0),
     "recall": recall.with_arguments(otherwise=0.0, answered_only=True),
 }
-"""What calculation.py also reports for each task, without the replies that say neither word."""
+"""Further metrics of calculation.py for each task. They leave out replies that contain neither
+word."""
 
 
 # -- data
 
 
 def release_folder(data: Path | None) -> Path | None:
-    """The folder that contains the tasks' folders, if the authors' archive was unpacked."""
+    """The folder that contains the tasks' folders. None if the authors' archive was not
+    unpacked."""
     start = data or data_folder("mme")
     return next((path for path in (start / ROOT, start) if (path / TASKS[0]).is_dir()), None)
 
 
 def questions(data_file: DataFile, folder: Path | None) -> Iterator[dict[str, Any]]:
-    """The questions of every task, from Your_Results or else from the texts with the images."""
+    """Yield the questions of all tasks, from Your_Results or else from the text files next to the
+    images."""
     try:
         tables = data_file.path.parent
     except DataError:
@@ -238,7 +251,8 @@ def questions(data_file: DataFile, folder: Path | None) -> Iterator[dict[str, An
 
 
 def questions_by_image(folder: Path) -> Iterator[dict[str, Any]]:
-    """The questions of the archive's texts. Each text has two lines and the name of its image."""
+    """Yield the questions from the archive's text files. Each file has two lines, and is named
+    after its image."""
     for task in TASKS:
         texts = folder / task / "questions_answers_YN"
         images = folder / task / "images"
@@ -261,8 +275,9 @@ def questions_by_image(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The nonempty lines of a text, split into columns, with their numbers from 1."""
-    # Not splitlines, which also splits at other characters.
+    """Yield the nonempty lines of a text file, split into columns, with line numbers that count
+    from 1."""
+    # splitlines is not used, since it also splits at other characters.
     text = file_content(path).decode()
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         if line.strip():
@@ -282,7 +297,7 @@ def to_sample(folder: Callable[[], Path], row: Row) -> Sample:
 
 
 def of_sheet(places: Callable[[], Mapping[str, int]], row: Row) -> Sample:
-    """A row of VLMEvalKit's sheet. Its index is the id."""
+    """Make a sample from a row of VLMEvalKit's TSV. Its id is the row's index."""
     fields = {**row, "task": row["category"]}
     return build_sample(
         row["index"], fields, row["image_path"], places()[row["index"]], tuple(row["image"])
@@ -290,7 +305,7 @@ def of_sheet(places: Callable[[], Mapping[str, int]], row: Row) -> Sample:
 
 
 def in_pairs(table: Table) -> Mapping[str, int]:
-    """For each index of a sheet, the number of the question about its image, from 1."""
+    """For each index of a TSV, the number of the question about its image, counted from 1."""
     seen: Counter[tuple[str, str]] = Counter()
     positions = {}
     for row in table:
@@ -319,7 +334,7 @@ def image_of(sample: Sample) -> str:
 
 
 def picture_of(sample: Sample) -> str:
-    """The picture itself. Four tasks use pictures of COCO and share ten of them."""
+    """The key of the picture itself. Four tasks use pictures of COCO, and share ten of them."""
     image = str(sample.data["image"])
     return Path(image).name if sample.tags["task"] in OF_COCO else image_of(sample)
 
@@ -332,7 +347,7 @@ def llava(question: str) -> str:
 
 
 def lmms_eval(question: str) -> str:
-    # If two spaces precede the suffix, one stays.
+    # If the suffix has two spaces before it, one of them stays.
     return question.strip().replace(SUFFIX, "") + f"\n{SHORT}"
 
 
@@ -348,7 +363,8 @@ PROMPTS: Mapping[Preset, Callable[[str], str]] = {
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """The word in the first four characters: "eyes" says yes, "know" no, and "   no" neither."""
+    """Parse the word in the first four characters. By this rule, "eyes" says yes, "know" says no,
+    and " no" says neither."""
     return in_first_four(reply.text.lower())
 
 
@@ -367,14 +383,15 @@ def in_first_four(text: str) -> Reading:
 
 
 def points(tasks: Sequence[str], *, single: bool = False) -> Metric:
-    """The sum over tasks of 100 acc + 100 acc+, in points; higher is better, 200 a task at most.
+    """The sum over tasks of 100 acc + 100 acc+, in points. At most 200 per task; higher is better.
 
         S = Σ_t 100 (a_t + b_t)
 
-    a_t is the share of right questions of task t, b_t the share of images with both questions
-    right. An image with only one question is not in b_t. There is no value if a task has no
-    replies. If the data have only one task, `single` gives it its own points; otherwise it has none
-    (n = 0). The interval resamples images, in all tasks together.
+    a_t is the share of right questions in task t. b_t is the share of images with both questions
+    right; an image with only one question is not in b_t. There is no value if a task has no
+    replies. If the data have only one task, the value is that task's points if `single` is true;
+    otherwise there is no value (n = 0). The bootstrap for the interval resamples images, across all
+    tasks.
     """
 
     def metric(columns: Columns) -> Estimate:
@@ -431,7 +448,8 @@ ON_MISSING = (
 
 
 def line_pairs(table: ReplyTable) -> Resolution:
-    """Note when a file's consecutive lines, which calculation.py#L99 pairs, differ in image."""
+    """Add a note if two consecutive lines of a file, which calculation.py#L99 pairs, are about
+    different images."""
     tasks: dict[str, list[str]] = {}
     for line in table.lines:
         tasks.setdefault(line.sample.tags["task"], []).append(image_of(line.sample))
@@ -453,7 +471,7 @@ def line_pairs(table: ReplyTable) -> Resolution:
 
 @metric(better="higher", unit="fraction")
 def acc_plus(columns: Columns) -> Estimate:
-    """The share of images with both questions right. `n` counts images; images with only one
+    """The share of images with both questions right. `n` counts the images. Images with only one
     question are left out. In [0, 1]; higher is better."""
     by_image = groups(columns, "task", "question")
     both = by_image.size == PAIR
@@ -464,8 +482,9 @@ def acc_plus(columns: Columns) -> Estimate:
 
 
 def results(path: Path, samples: Iterator[Sample]) -> Published | None:
-    """A folder of TASK.txt files with four columns, as calculation.py reads it; the last column is
-    the reply. Or LLaVA's answers in JSON lines, in which one id has both questions of an image."""
+    """Read the replies in a folder of TASK.txt files with four columns, the last of which is the
+    reply, as calculation.py does. Or read LLaVA's answers in JSON lines, in which both questions of
+    an image have the same id."""
     lines = four_columns(path) if path.is_dir() else llavas(path)
     if not lines:
         return None
@@ -478,17 +497,19 @@ def results(path: Path, samples: Iterator[Sample]) -> Published | None:
         name = names.get((task, Path(image).stem, bare_question(question)))
         if name is None:
             raise DataError(
-                f"{where}: there is no question {question!r} about {image} in the task {task} of "
-                "the data set. Are the columns image, question, right answer, and reply?"
+                f"{where}: the task {task} of the data set has no question {question!r} about "
+                f"{image}. The columns must be image, question, right answer, and reply."
             )
         if name in replies:
-            raise DataError(f"{where}: a second reply to {question!r} about {image}. Keep one.")
+            raise DataError(
+                f"{where} is a second reply to {question!r} about {image}. Remove one of them."
+            )
         replies[name] = text
     return Published(replies=replies, notes=("replies are matched by task, image, and question",))
 
 
 ResultLine = tuple[str, str, str, str, str | None]
-"""Location, task, image, question, and reply."""
+"""The location, task, image, question, and reply."""
 
 
 def four_columns(folder: Path) -> list[ResultLine]:
@@ -524,17 +545,18 @@ def llavas(path: Path) -> list[ResultLine]:
 
 
 def bare_question(question: str) -> str:
-    """A question without the instruction on how to answer it. This form identifies the question."""
+    """A question without the instruction on how to answer it. It identifies the question."""
     return " ".join(question.replace(SHORT, "").replace(SUFFIX.strip(), "").split())
 
 
 # -- check
 
 PAIR = 2
-"""Questions to an image."""
+"""The number of questions about each image."""
 PERFECT = {"oracle": 2800.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 EXPECT = {
-    # "Yes and no" begins with yes: right for half of the questions, and for both of no image.
+    # "Yes and no" begins with yes. This is right for half of the questions, but never for both
+    # questions of an image.
     "official": {**PERFECT, "hedging": 14 * 50.0},
     "vlmevalkit": PERFECT,
     "lmms-eval": {**PERFECT, "hedging": 14 * 50.0},

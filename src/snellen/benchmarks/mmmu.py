@@ -1,39 +1,47 @@
-"""MMMU: college exams of thirty subjects, with one to seven pictures in question and choices.
+"""MMMU: college exam questions in thirty subjects, with one to seven pictures.
 
 Paper    Yue et al. 2023, MMMU: A Massive Multi-discipline Multimodal Understanding and Reasoning
-         Benchmark for Expert AGI, https://arxiv.org/abs/2311.16502 (CVPR 2024)
-Data     MMMU/MMMU on the hub, a parquet file per subject and split; Apache-2.0. dev has 150
-         questions, val 900 (847 with choices, 53 open), test 10,500. Also read: VLMEvalKit's
-         MMMU_DEV_VAL.tsv and MMMU_TEST.tsv; all subjects in one file (lmms-lab/MMMU); and, only for
-         scoring, the authors' answer_dict_val.json, with choices from the output.json files below
-         its folder. The answers of test were published in February 2026 as answer_dict_test.json,
-         which is read if it is in the rows' folder. Without it, only the server can score test
-Prompt   official: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:
-         mmmu/utils/data_utils.py#L136-L174 with mmmu/configs/llava1.5.yaml, whose empty lines fold.
-         Each picture replaces its mark, such as <image 1>. llava: the same text as in
-         mmmu/run_llava.py#L88-L95, with the first picture in front and the marks kept. vlmevalkit:
-         open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
-         vlmeval/dataset/image_mcq.py#L212-L247 and #L514-L540. lmms-eval: EvolvingLMMs-Lab/
-         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/mmmu/utils.py#L74-L178,
-         mmmu_val.yaml. 128 tokens: mmmu/utils/model_utils.py#L53; lmms-eval's test has 512,
-         mmmu_test.yaml#L14
-Scoring  official: mmmu/utils/eval_utils.py#L10-L216 by main_parse_and_eval.py: a letter by rules,
-         or a draw. An open answer is right if a number in its last words equals the right one to
-         two decimals, or if they contain the right text. Draws form one sequence from the seed 42,
-         subject by subject, in the order of the authors' files, or for a run in the order of the
-         data set. The figures of domains and of all questions are means over questions, #L246-L255.
-         eval-only: main_eval_only.py#L51-L63, for files of letters that are already parsed.
-         vlmevalkit: vlmeval/utils/matching_util.py#L18-L127, without a judge. An open question
+         Benchmark for Expert AGI, https://arxiv.org/abs/2311.16502 (CVPR 2024).
+Data     MMMU/MMMU on the hub has a parquet file for each subject and split, under Apache-2.0.
+         `dev` has 150 questions. `val` has 900: 847 with choices and 53 open. `test` has 10,500.
+         VLMEvalKit's MMMU_DEV_VAL.tsv and MMMU_TEST.tsv, and lmms-lab/MMMU (all subjects in one
+         file), can also be read.
+         The authors' answer_dict_val.json can be read only for scoring, with choices from the
+         output.json files below its folder.
+         The answers of test were published in February 2026 as answer_dict_test.json. The file is
+         read if it is in the folder of the rows. Without it, only the server can score test.
+Prompt   `official`: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:mmmu/utils/
+         data_utils.py#L136-L174 with mmmu/configs/llava1.5.yaml. In this YAML, empty lines are
+         folded. Each picture replaces its mark, such as <image 1>.
+         `llava`: the same text, as in mmmu/run_llava.py#L88-L95. Only the first picture is shown,
+         before the text; the marks stay.
+         `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
+         dataset/image_mcq.py#L212-L247 and #L514-L540.
+         `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
+         tasks/mmmu/utils.py#L74-L178 and mmmu_val.yaml.
+         The limit is 128 tokens: mmmu/utils/model_utils.py#L53. For lmms-eval on test it is 512,
+         mmmu_test.yaml#L14.
+Scoring  `official`: mmmu/utils/eval_utils.py#L10-L216, called by main_parse_and_eval.py. The answer
+         is a letter by rules, or else a random letter. An open answer is right if a number in the
+         reply's last words equals the right answer to two decimals, or if these words contain the
+         right text. The random letters are one sequence from the seed 42, subject by subject, in
+         the order of the authors' files; for a run, in the order of the data set. The figures of
+         domains and of all questions are means over questions, #L246-L255.
+         `eval-only`: main_eval_only.py#L51-L63, for files of letters that are already parsed.
+         `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127, without a judge. An open question
          becomes a choice between the right answer and "Other Answers", vlmeval/dataset/utils/
-         multiple_choice.py#L62-L74 and #L481-L483. lmms-eval: other rules for letters, lmms_eval/
-         tasks/_task_utils/mmmu_mcq_utils.py#L17-L65, and no open answer is ever right, because the
-         right one is searched in single characters of the parsed answer,
-         lmms_eval/tasks/mmmu/utils.py#L188-L189 and #L386-L390. robust: ours, the letter or the
-         value that a reply settles on
+         multiple_choice.py#L62-L74 and #L481-L483.
+         `lmms-eval`: other rules for letters, lmms_eval/tasks/_task_utils/
+         mmmu_mcq_utils.py#L17-L65. Open answers are never right, because the code searches for the
+         right answer in single characters of the parsed answer, lmms_eval/tasks/mmmu/
+         utils.py#L188-L189 and #L386-L390.
+         `robust`: ours, the letter or the value that a reply settles on.
 Proof    published outputs of LLaVA-1.5-13B, raw and parsed, and of its later run: every answer,
          every verdict, and all figures of subjects and domains equal the authors' (tests/parity).
-         So do the draws of main_parse_and_eval.py on 1,000 made replies (tests/test_benchmarks).
-         vlmevalkit, lmms-eval: their code on made replies. robust: by hand
+         The random letters of main_parse_and_eval.py on 1,000 generated replies are equal too
+         (tests/test_benchmarks).
+         vlmevalkit, lmms-eval: their code on generated replies.
+         robust: by hand.
 """
 
 import re
@@ -101,7 +109,7 @@ ALIASES = {
     "mmmu_test": {"split": "test", "prompt": "lmms-eval"},
 }
 SPLITS = {"dev": "dev", "val": "validation", "test": "test"}
-"""The authors' names, with which ids and files begin."""
+"""The authors' names of the splits. Ids and file names begin with them."""
 SHEETS = {
     "MMMU_DEV_VAL.tsv": "585e8ad75e73f75dcad265dfd0417d64",
     "MMMU_TEST.tsv": "c19875d11a2d348d07e5eb4bdf33166d",
@@ -167,7 +175,7 @@ def mmmu(
 
 
 def scorings() -> dict[str, Scoring]:
-    """The scorings by name. The first gives the headline."""
+    """The scorings, keyed by name. The first one gives the headline."""
     metrics = {"accuracy": mean}
     return {
         "official": Scoring(
@@ -211,7 +219,8 @@ def scorings() -> dict[str, Scoring]:
 
 
 def published(split: Split = "val", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's sheet, which has a digest and all subjects; for test also its answers."""
+    """VLMEvalKit's TSV file, which has all subjects and a published digest. For test, also the file
+    of its answers."""
     name = "MMMU_TEST.tsv" if split == "test" else "MMMU_DEV_VAL.tsv"
     sheet = File(name=name, url=f"{HOST}/{name}", md5=SHEETS[name])
     return (sheet, TEST_ANSWERS) if split == "test" else (sheet,)
@@ -221,7 +230,7 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
 
 
 def rows(data_file: DataFile, begins: str, subject: Subject) -> Table:
-    """The rows of a split and subject, read in the form of the data file."""
+    """The rows of a split and subject, read according to the format of the data file."""
     kinds = data_file.path.name.split(".")
     if "parquet" in kinds:
         paths = parquet_files(data_file)
@@ -251,7 +260,8 @@ def rows(data_file: DataFile, begins: str, subject: Subject) -> Table:
 
 
 def answered(path: Path) -> Iterator[dict[str, Any]]:
-    """The authors' answers, with the choices of the output.json files up to three folders below."""
+    """Yield the authors' answers, with the choices from the output.json files in up to three levels
+    of folders below."""
     choices: dict[str, list[str]] = {}
     try:
         for depth in ("*", "*/*", "*/*/*"):
@@ -270,13 +280,14 @@ def answered(path: Path) -> Iterator[dict[str, Any]]:
             }
     except (AttributeError, KeyError, TypeError) as error:
         raise DataError(
-            f"{path}, or an output.json below it, is JSON but not of the authors' form: {error!r}. "
-            "Use the authors' files."
+            f"{path}, or an output.json below it, is JSON, but not in the authors' format: "
+            f"{error!r}. Use the authors' files."
         ) from error
 
 
 def separate_answers(data_file: DataFile, split: Split) -> Mapping[str, Any]:
-    """The authors' answers by question, from the answer file in the rows' folder, if any."""
+    """The authors' answers, keyed by question id, from the file of answers in the folder of the
+    rows. Empty if there is no such file."""
     path = data_file.folder / f"answer_dict_{split}.json"
     read = of_json(path) if path.is_file() else {}
     return read if isinstance(read, dict) else {}
@@ -289,7 +300,7 @@ def to_sample(row: Row, answers: Callable[[], Mapping[str, Any]]) -> Sample:
     right = row.get("answer")
     if right in (None, "", "?"):
         right = answers().get(name, {}).get("ground_truth")
-    # Only open answers are lists, written as Python literals. A choice's letter is not a list.
+    # Only open answers can be lists, written as Python literals. A letter is never a list.
     several = texts(right)
     numbers, pictures = pictures_of(row)
     subject = subject_of(name)
@@ -337,8 +348,9 @@ def vlmevalkit(sample: Sample) -> str:
 
 
 def lmms_eval(sample: Sample) -> tuple[Part, ...]:
-    """Each picture appears once, in the order of the numbers, whatever the order of the marks.
-    lmms-eval loses the text between further marks, except the text after the last mark."""
+    """The parts of lmms-eval's prompt. Each picture appears once, in the order of the numbers,
+    whatever the order of the marks. If a text has more marks than pictures, lmms-eval loses the
+    text between the extra marks, but keeps the text after the last one."""
     choices = "" if is_open(sample) else f"\n{lettered(sample.choices)}"
     text = f"{sample.question}{choices}\n\n{PHRASE if is_open(sample) else LETTER}"
     pictures = marked_once(sample, text)
@@ -352,8 +364,8 @@ def lmms_eval(sample: Sample) -> tuple[Part, ...]:
 def messages(sample: Sample, preset: Preset) -> tuple[Message, ...]:
     if not sample.question:
         raise DataError(
-            f"{sample.id} has no question. A file of answers can be scored but not asked. Download "
-            "the data set itself."
+            f"{sample.id} has no question. A file of answers can be used to score replies, but not "
+            "to ask questions. Download the data set itself."
         )
     return (Message("user", PROMPTS[preset](sample)),)
 
@@ -369,15 +381,17 @@ PROMPTS: Mapping[Preset, Callable[[Sample], tuple[Part, ...]]] = {
 # -- scoring, official
 
 SEED = 42
-"""mmmu/utils/eval_utils.py#L6. main_parse_and_eval.py draws subject by subject in alphabetical
-order, and in the order of each output.json."""
+"""The seed in mmmu/utils/eval_utils.py#L6. main_parse_and_eval.py draws subject by subject in
+alphabetical order, and within a subject in the order of output.json."""
 OTHER_ORDER = (
     "The authors' script draws in the order of its output.json files. If that order differs, so do "
     "the draws."
 )
 BEFORE = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
-"""What an open answer follows. It may be part of a word: "this " ends in "is "."""
-# The authors' patterns, changed so that no digit is scanned twice: with commas, scientific, plain.
+"""The words after which an open answer begins. They may be parts of words: "this " ends in "is
+"."""
+# The authors' patterns for numbers with commas, in scientific notation, and in plain notation. They
+# were changed so that no digit is scanned twice.
 NUMBERS = (
     re.compile(r"-?\b\d{1,3}(?:,\d{3})+\b"),
     re.compile(r"-?(?<!\d)\d++(?:\.\d+)?[eE][+-]?\d+"),
@@ -386,23 +400,25 @@ NUMBERS = (
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """A letter by the authors' rules, or the last words of an open answer."""
+    """Parse a letter by the authors' rules, or the last words of an open answer."""
     if is_open(sample) or not sample.choices:
         return answer_as_it_is(reply, sample)
     return last_letter(reply.text, sample, (" {} ",))
 
 
 def answer_as_it_is(reply: Reply, sample: Sample) -> Reading:
-    """An answer that was already parsed: the letter as it is. Open answers are still parsed."""
+    """Parse an answer that was already parsed: a letter is taken unchanged. Open answers are still
+    parsed."""
     if is_open(sample):
         return open_answer(reply)
     return Reading(answer=reply.text or None, rule="as it is" if reply.text else "nothing said")
 
 
 def open_answer(reply: Reply) -> Reading:
-    """The shortest tail of each line after one of a few words; without one, the whole reply."""
+    """Parse an open answer. For each line, it is the shortest text that follows one of the words in
+    `BEFORE`. If no line has such a word, it is the whole reply."""
     text = reply.text.strip().strip(".").lower()
-    # The authors also split sentences at ". X", but by then no letter is a capital.
+    # The authors also split the text at ". X", but this never matches lowercase text.
     lines = text.split("\n")
     tails = []
     for index, line in enumerate(lines):
@@ -430,7 +446,7 @@ def official_score(reading: Reading, sample: Sample) -> float:
 
 
 def predicted(tails: Iterable[str]) -> Iterator[str | float]:
-    """The tails, and the numbers in them."""
+    """Yield the tails, and the numbers in them."""
     for tail in tails:
         yield from normalised(tail)
         for pattern in NUMBERS:
@@ -439,7 +455,8 @@ def predicted(tails: Iterable[str]) -> Iterator[str | float]:
 
 
 def normalised(text: str) -> tuple[str | float, ...]:
-    """A number to two decimals, or the text. A single character gets a space before or after."""
+    """A number rounded to two decimals, or the text in lowercase. A single character becomes two
+    texts, with a space before and after."""
     text = text.strip()
     try:
         return (round(float(text.replace(",", "")), 2),)
@@ -449,7 +466,8 @@ def normalised(text: str) -> tuple[str | float, ...]:
 
 
 def is_right(value: str | float, wanted: Iterable[str | float]) -> bool:
-    """A number must be equal. A text only has to contain the right text."""
+    """Whether a predicted value is right. A number must be equal to a right number. A text only has
+    to contain a right text."""
     if isinstance(value, float):
         return value in wanted
     return any(isinstance(text, str) and text in value for text in wanted)
@@ -459,8 +477,8 @@ def is_right(value: str | float, wanted: Iterable[str | float]) -> bool:
 
 
 def kit_answer(reply: Reply, sample: Sample) -> Reading:
-    """VLMEvalKit gives an open question two choices that no model sees: the right answer, and
-    "Other Answers"."""
+    """Parse a letter by VLMEvalKit's rules. For an open question, the rules get two choices that no
+    model sees: the right answer, and "Other Answers"."""
     if not is_open(sample):
         return parse_letter_as_vlmevalkit(reply, sample)
     right = str(list(sample.references)) if sample.references else sample.target or ""
@@ -469,20 +487,22 @@ def kit_answer(reply: Reply, sample: Sample) -> Reading:
 
 def kit_score(reading: Reading, sample: Sample) -> float:
     right = sample.target
-    # A right open answer that is a capital letter, such as C, is never one of the letters A and B.
+    # If the right answer to an open question is a letter such as C, no reply is right: the parsed
+    # letter is A or B.
     return float(reading.answer == (right if right in tuple(ascii_uppercase) else "A"))
 
 
 def lmms_answer(reply: Reply, sample: Sample) -> Reading:
-    """A letter, which may be the last of a word. An open question has no answer."""
+    """Parse a letter by lmms-eval's rules. The letter may be the end of a word. An open question
+    has no answer."""
     if is_open(sample) or not sample.choices:
         return Reading(answer=None, rule="open, or choices not known")
     return last_letter(reply.text, sample, ("{} ", "{}."))
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """The letter that a reply settles on; for an open question the number, if a right answer is a
-    number, or else the phrase."""
+    """Parse the letter that a reply settles on. For an open question, parse the value if a right
+    answer is a number, and otherwise the phrase."""
     if not is_open(sample):
         return parse_letter(reply, sample)
     right = sample.references or (sample.target or "",)
@@ -499,7 +519,7 @@ def robust_score(reading: Reading, sample: Sample) -> float:
         return float(reading.answer in right)
     answer = cleaned(str(reading.answer))
     values = [cleaned(text) for text in right if text is not None]
-    # The right value may be rounded where the reply has more decimals.
+    # The reply may have more decimals than the right value, which may be rounded.
     return float(any(same_value(answer, value) or same_value(value, answer) for value in values))
 
 
@@ -507,8 +527,8 @@ def robust_score(reading: Reading, sample: Sample) -> float:
 
 
 def layout(path: Path) -> Published | None:
-    """The replies in the authors' folder of subjects, each with its output.json. Their script's own
-    files, parsed_output.json and result.json, are ignored."""
+    """Read the replies in the authors' folder, which has a folder with an output.json for each
+    subject. The files that their script writes, parsed_output.json and result.json, are ignored."""
     files = {
         output.parent.name: output
         for output in sorted(path.glob("*/output.json*"))
@@ -522,18 +542,19 @@ def layout(path: Path) -> Published | None:
             for row in of_json(output):
                 name, response = row["id"], row.get("response")
                 if name in replies:
-                    raise DataError(f"{output}: {name} has a second reply. Keep one of them.")
+                    raise DataError(f"{output}: {name} has a second reply. Remove one of them.")
                 replies[name] = None if response is None else str(response)
         except (AttributeError, KeyError, TypeError) as error:
             raise DataError(
-                f"{output} is not a list of rows with id and response: {error!r}."
+                f"{output} is not a list of objects with id and response: {error!r}. Use the "
+                "authors' files."
             ) from error
     left = "" if len(files) == len(DOMAIN_OF) else f" of {len(DOMAIN_OF)}"
     return Published(replies=replies, notes=(f"output.json of {len(files)}{left} subjects read",))
 
 
 def submitted(sample: Sample, reply: str) -> tuple[str, object]:
-    """A row as mmmu/run_llava.py#L25-L29 writes it: a letter, or the open answer as it is."""
+    """A row as in mmmu/run_llava.py#L25-L29: a letter, or the unchanged open answer."""
     if is_open(sample) or not reply:
         return sample.id, reply
     reading = official_answer(Reply(text=reply), sample)
@@ -548,9 +569,10 @@ def wrong_answer(sample: Sample) -> str:
 
 
 DRAWN = 3 / 12
-"""The share of the bundled rows with choices whose drawn letter is right."""
+"""The share of the bundled rows for which the random letter is right."""
 ROBUST = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
-# Both read "A B C D" as its last letter, which is right once. Seven of the rows have choices.
+# official and lmms-eval parse "A B C D" as its last letter, which is right for one row. Seven rows
+# have choices.
 EXPECT = {
     "official": {"oracle": 1.0, "wrong": 0.0, "silent": DRAWN, "hedging": 1 / 12},
     "eval-only": ROBUST,

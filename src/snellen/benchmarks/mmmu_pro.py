@@ -1,35 +1,43 @@
-"""MMMU-Pro: MMMU's harder questions with up to twelve choices, and as pictures of whole questions.
+"""MMMU-Pro: MMMU's harder questions, with up to twelve choices or as pictures of whole questions.
 
 Paper    Yue et al. 2024, MMMU-Pro: A More Robust Multi-discipline Multimodal Understanding
-         Benchmark, https://arxiv.org/abs/2409.02813 (ACL 2025)
-Data     MMMU/MMMU_Pro on the hub, a folder of parquet per setting, with 1,730 questions each;
-         Apache-2.0. standard-10 is "standard (10 options)", with 1 to 12 choices per question
-         (1,214 questions have 10), standard-4 is "standard (4 options)", vision has the question
-         and the choices in the picture. Also read: VLMEvalKit's MMMU_Pro_10c.tsv and
-         MMMU_Pro_V.tsv, and, only for scoring, the rows of the authors' output files, which have
-         everything but the pictures
-Prompt   official: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:
-         mmmu-pro/prompts.yaml (mode direct or cot), mmmu-pro/infer/infer_gpt.py#L38-L65 and
-         #L162-L170: the text with uniform marks, then the picture of each mark, repeated if its
-         mark repeats; in vision the picture after the text. The system message, which says that the
-         model is ChatGPT, is left out. 4,096 tokens: #L170. vlmevalkit: open-compass/
-         VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_mcq.py#L578-L630,
-         with pictures in place of their marks. lmms-eval: EvolvingLMMs-Lab/
-         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/mmmu_pro/utils.py#L41-L92 with mmmu_pro_*.yaml, pictures first, 256 tokens,
-         16,384 in cot
-Scoring  official: mmmu-pro/evaluate.py#L14-L31 and #L213-L289: the only letter after the last
-         "Answer:", or else a letter by rules, or a draw. Here the draw depends on the question's
-         id, or is taken from the authors' file; the authors' draws have no seed. The authors also
-         draw for a question without a reply, which is wrong here. Their script reads only files of
-         1,730 rows named MODEL_standard_MODE or MODEL_vision_MODE, so it skips two of its own four.
-         lmms-eval: without the rule for "Answer:"; in vision the reply must be only the letter,
-         mmmu_pro/utils.py#L96-L105. vlmevalkit: vlmeval/utils/matching_util.py#L18-L127, in cot on
-         the last line that begins with "Answer:", vlmeval/dataset/image_mcq.py#L632-L664; without
-         its judge. robust: ours, the letter that a reply settles on
+         Benchmark, https://arxiv.org/abs/2409.02813 (ACL 2025).
+Data     MMMU/MMMU_Pro on the hub has a folder of parquet files for each setting, under Apache-2.0.
+         Each setting has 1,730 questions.
+         `standard-10` is "standard (10 options)", with 1 to 12 choices per question; 1,214
+         questions have 10.
+         `standard-4` is "standard (4 options)".
+         `vision` has the question and the choices in the picture.
+         VLMEvalKit's MMMU_Pro_10c.tsv and MMMU_Pro_V.tsv can also be read. The rows of the authors'
+         output files, which have everything except the pictures, can be read only for scoring.
+Prompt   `official`: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:mmmu-pro/
+         prompts.yaml (mode direct or cot) and mmmu-pro/infer/infer_gpt.py#L38-L65 and #L162-L170.
+         All marks in the text become `<image>`. The text is followed by the picture of each mark; a
+         picture is repeated if its mark is. In vision, the picture follows the text. The system
+         message, which says that the model is ChatGPT, is left out. The limit is 4,096 tokens:
+         #L170.
+         `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
+         dataset/image_mcq.py#L578-L630. Pictures replace their marks.
+         `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
+         tasks/mmmu_pro/utils.py#L41-L92 and mmmu_pro_*.yaml. Pictures come first. The limit is 256
+         tokens, or 16,384 in mode cot.
+Scoring  `official`: mmmu-pro/evaluate.py#L14-L31 and #L213-L289. The answer is the only letter
+         after the last "Answer:", or else a letter by rules, or else a random letter. The authors
+         set no seed; here, the random letter depends on the question's id, or is taken from the
+         authors' file. The authors also draw a letter for a question without a reply; here, the
+         question is wrong. The authors' script reads only files of 1,730 rows with the names
+         MODEL_standard_MODE or MODEL_vision_MODE, so it skips two of the authors' own four files.
+         `lmms-eval`: as official, without the rule for "Answer:". In vision, the reply must be only
+         the letter, mmmu_pro/utils.py#L96-L105.
+         `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127, without VLMEvalKit's judge. In mode
+         cot, it is applied to the last line that begins with "Answer:", vlmeval/dataset/
+         image_mcq.py#L632-L664.
+         `robust`: ours, the letter that a reply settles on.
 Proof    published outputs of GPT-4o, standard-10 with cot and vision direct: every answer and
-         verdict equals the authors', except 48 draws in vision, whose stored letters are taken from
-         the file (tests/parity). vlmevalkit, lmms-eval: their code on made replies. robust: by hand
+         verdict equals the authors' (tests/parity). In vision, 48 random letters are taken from the
+         file.
+         vlmevalkit, lmms-eval: their code on generated replies.
+         robust: by hand.
 """
 
 from collections.abc import Callable, Mapping
@@ -158,7 +166,7 @@ def mmmu_pro(
 
 
 def scorings(mode: Mode, *, vision: bool) -> dict[str, Scoring]:
-    """The scorings by name. The first gives the headline."""
+    """The scorings, keyed by name. The first one gives the headline."""
     metrics = {"accuracy": mean}
     return {
         "official": Scoring(
@@ -197,7 +205,7 @@ def scorings(mode: Mode, *, vision: bool) -> dict[str, Scoring]:
 
 
 def published(setting: Setting = "standard-10", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's sheet, which has a digest. There is no sheet for standard-4."""
+    """VLMEvalKit's TSV file, which has a published digest. There is no such file for standard-4."""
     if setting not in SHEETS:
         return ()
     name, md5 = SHEETS[setting]
@@ -293,8 +301,9 @@ PROMPTS: Mapping[Preset, Callable[[Sample, Mode, bool], tuple[Part, ...]]] = {
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """The only letter after the last "Answer:", also inside a word. Otherwise by MMMU's rules, in
-    which a letter may end a word or precede a full stop. Otherwise a draw."""
+    """Parse the only letter after the last "Answer:", even inside a word. If there is none, parse a
+    letter by MMMU's rules, in which a letter may end a word or precede a full stop. If that fails,
+    a letter is drawn."""
     _, separator, after = reply.text.rpartition("Answer:")
     matches = tuple(letter for letter in letters(sample) if separator and letter in after)
     if len(matches) == 1:
@@ -307,12 +316,13 @@ def lmms_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def lmms_vision_answer(reply: Reply, _: Sample) -> Reading:
-    """The whole reply. The row has no question, which lmms-eval treats as nothing to parse."""
+    """The whole reply. In this setting, lmms-eval parses nothing, since the row has no question."""
     return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
 
 
 def kit_answer_behind(reply: Reply, sample: Sample) -> Reading:
-    """The only capital letter of the last line that begins "Answer:", or else its whole tail."""
+    """Parse the only capital letter in the last line that begins with "Answer:". If the line has
+    several, or none, parse the whole text after "Answer:"."""
     lines = [line.strip() for line in reply.text.strip().split("\n")]
     tails = [line.removeprefix("Answer:") for line in lines if line.startswith("Answer:")]
     if not tails:
@@ -326,8 +336,8 @@ def kit_answer_behind(reply: Reply, sample: Sample) -> Reading:
 
 
 def layout(path: Path) -> Published | None:
-    """The authors' output files. Each row has the letter that evaluate.py#L14-L31 parsed from the
-    response, or drew. Drawn letters are taken from the file."""
+    """Read the authors' output files. Each row has the letter that evaluate.py#L14-L31 parsed from
+    the response, or drew. Letters that were drawn are taken from the file."""
     if not path.is_file():
         return None
     replies: dict[str, str | None] = {}
@@ -338,7 +348,7 @@ def layout(path: Path) -> Published | None:
                 return None
             name, response = str(row["id"]), row["response"]
             if name in replies:
-                return None  # the general reader of result files reports repeated replies
+                return None  # the general reader of prediction files reports repeated replies
             replies[name] = response if isinstance(response, str) else None
             sample = Sample(id=name, question="", choices=choices_of(row))
             if (
@@ -368,9 +378,9 @@ def layout(path: Path) -> Published | None:
 
 
 DRAWN = 3 / 8
-"""The share of the bundled rows whose drawn letter is right."""
+"""The share of the bundled rows for which the random letter is right."""
 ROBUST = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
-# The rules read "A B C D" as its last letter, which is right once.
+# These rules parse "A B C D" as its last letter, which is right for one row.
 RULES = {"oracle": 1.0, "wrong": 0.0, "silent": DRAWN, "hedging": 1 / 8}
 
 

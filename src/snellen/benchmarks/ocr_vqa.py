@@ -1,30 +1,38 @@
-"""OCR-VQA: who wrote this book, what is its title, its genre: questions about covers of books.
+"""OCR-VQA: questions about book covers: the title, the author, the genre, and so on.
 
 Paper    Mishra et al. 2019, OCR-VQA: Visual Question Answering by Reading Text in Images (ICDAR),
-         https://ocr-vqa.github.io
-Data     that page: dataset.json, an object of covers by id with their questions and answers (split
-         1 is train, 2 val, 3 test; 20,797 covers and about 100,000 questions in test), and a script
-         that downloads the covers from the shop's addresses as images/<id>.<ending>; no license is
-         stated. The hub's howard-hou/OCR-VQA is the same (parquet, a row per cover; pass the file).
-         VLMEvalKit's OCRVQA_TEST.tsv, and testcore, OCRVQA_TESTCORE.tsv: 96 questions for each of
-         32 genres, open-compass/VLMEvalKit@c090051e984a19954909952d1abcdc6967c854e6:results/VQA.md.
-         Questions have no ids; the id here is <cover>_<number from 0>, or in these sheets the row's
-         index
-Prompt   none is prescribed. llava, and vlmevalkit with the same words: haotian-liu/
-         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L18, open-compass/
+         https://ocr-vqa.github.io.
+Data     The authors' page has dataset.json, a JSON object that maps ids to covers with their
+         questions and answers. It also has a script that downloads the covers from the store's URLs
+         as images/<id>.<extension>. No license is stated.
+         Split 1 is train, 2 is val, and 3 is test. `test` has 20,797 covers and about 100,000
+         questions.
+         The hub's howard-hou/OCR-VQA has the same data (parquet, with a row for each cover; pass
+         the file).
+         VLMEvalKit's OCRVQA_TEST.tsv is test. `testcore` is its OCRVQA_TESTCORE.tsv, with 96
+         questions for each of 32 genres, open-compass/
+         VLMEvalKit@c090051e984a19954909952d1abcdc6967c854e6:results/VQA.md.
+         Questions have no ids. Here, an id is <cover>_<number counted from 0>, or the row's index
+         in a TSV.
+Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
+         `llava`: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/
+         Evaluation.md#L13-L18.
+         `vlmevalkit`, with the same text: open-compass/
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69.
-         qwen-vl: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
-         evaluate_vqa.py#L281. Picture first. 128 tokens: LLaVA's
-         llava/eval/model_vqa_loader.py#L141; qwen-vl had 100
-Scoring  official: accuracy by equality. The authors released no scorer, and their paper does not
-         say how case and spaces count. This is google-research/
-         pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L135-L138: the
-         reply equals the answer exactly. vlmevalkit: ignores case and surrounding spaces, as does
-         Qwen-VL's rule (evaluate_vqa.py#L168-L179, its 75.7). robust: ours, the phrase that a reply
-         settles on, as VQA's evaluation writes answers. A question without a reply is wrong. With
-         the prompts vlmevalkit and qwen-vl, the scoring vlmevalkit is the headline. A cover has
-         several questions
-Proof    by hand: no outputs are published with their answers
+         `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
+         evaluate_vqa.py#L281.
+         The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141. Qwen-VL used
+         100.
+Scoring  A question without a reply is wrong under all scorings.
+         `official`: accuracy by exact equality. The authors released no scorer, and their paper
+         does not say how case and spaces count. The rule is google-research/
+         pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L135-L138.
+         `vlmevalkit`: ignores case and surrounding spaces. Qwen-VL's rule does so too
+         (evaluate_vqa.py#L168-L179); its figure is 75.7.
+         `robust`: ours, the phrase that a reply settles on, normalized as in VQA's evaluation.
+         With the prompts vlmevalkit and qwen-vl, the scoring vlmevalkit is the headline.
+         A cover has several questions, so intervals are clustered.
+Proof    by hand: no outputs are published together with the answers.
 """
 
 from __future__ import annotations
@@ -140,7 +148,7 @@ def ocr_vqa(split: Split = "test", prompt: Preset = "llava", data: Path | None =
 
 
 def published(split: Split = "test", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's sheet, which includes the covers. The authors' file has no permanent address."""
+    """VLMEvalKit's TSV file, which includes the covers. The authors' file has no permanent URL."""
     name = SHEETS.get(split)
     return (File(name=name, url=f"{HOST}/{name}", md5=MD5[name]),) if name else ()
 
@@ -149,14 +157,14 @@ def published(split: Split = "test", **_: object) -> tuple[File, ...]:
 
 
 def table_of(data_file: DataFile, split: Split) -> tuple[Table, DataFile | None]:
-    """A row for each question, and the file that the rows are read from."""
+    """A table with one row for each question, and the file from which the rows are read."""
     table, files = authors_files.table(data_file, lambda path: covers(path, split))
     sheet = ".tsv" in Path(table.where).suffixes
     return (table if sheet else _questions.Unfolded(table, questions_of)), files
 
 
 def covers(path: Path, split: Split) -> Iterator[dict[str, Any]]:
-    """The covers of a split, from the authors' object of all covers by id."""
+    """Yield the covers of a split, from the authors' JSON object that maps ids to covers."""
     for name, cover in authors_files.of_json(path).items():
         if cover["split"] == NUMBERS[split]:
             yield {"image_id": name, **cover}
@@ -166,7 +174,8 @@ def questions_of(cover: Row) -> Iterator[dict[str, Any]]:
     questions, answers = cover["questions"], cover["answers"]
     if len(questions) != len(answers):
         raise DataError(
-            f"cover {cover['image_id']} has {len(questions)} questions and {len(answers)} answers."
+            f"cover {cover['image_id']} has {len(questions)} questions but {len(answers)} answers. "
+            "Download the file again."
         )
     shared = {key: cover[key] for key in ("image_id", "genre", "imageURL", "image") if key in cover}
     for number, (question, answer) in enumerate(zip(questions, answers, strict=True)):
@@ -176,7 +185,7 @@ def questions_of(cover: Row) -> Iterator[dict[str, Any]]:
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
     sheet = "index" in row
-    # A title such as "[sic]" is not a list. A sheet's cell that parses as a list is one.
+    # A title such as "[sic]" is not a list. But in a TSV, a cell that parses as a list is one.
     right = authors_files.texts(row["answer"]) if sheet else (str(row["answer"]),)
     ending = PurePosixPath(row.get("imageURL") or "").suffix or ".jpg"
     name = row.get("image_id", "")

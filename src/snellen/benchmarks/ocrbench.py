@@ -1,28 +1,37 @@
-r"""OCRBench: a thousand questions about text in pictures, of ten kinds; a point for each.
+"""OCRBench: a thousand questions of ten kinds about text in pictures, one point each.
 
 Paper    Liu et al. 2024, OCRBench: On the Hidden Mystery of OCR in Large Multimodal Models,
-         https://arxiv.org/abs/2305.07895 (Science China Information Sciences)
+         https://arxiv.org/abs/2305.07895 (Science China Information Sciences).
 Data     Yuliang-Liu/MultimodalOCR@794c36d6423cf1d5764081128bcaeb46b240def6:OCRBench/OCRBench/
-         OCRBench.json, and OCRBench_Images/, which is on Google Drive; MIT. `split=full` is
-         FullTest.json, the larger set of the paper's tables 1 and 2. VLMEvalKit's OCRBench.tsv and
-         the hub's echo840/OCRBench (parquet; pass the file or its folder) have the pictures in the
-         rows. An id is the data set's name and the row's own id; in a TSV it is the index, in
-         parquet the row's position
-Prompt   official: OCRBench/scripts/GPT4V.py#L66-L81, the question as it is stored, then the
-         picture. monkey: scripts/monkey.py#L58-L59 (also example.py#L63), llava:
-         scripts/LLaVA1_5.py#L68-L69, both after the picture. vlmevalkit, lmms-eval: the picture,
-         then the question, which lmms-eval strips: EvolvingLMMs-Lab/
-         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/ocrbench/
-         utils.py#L39-L44. 500 tokens: GPT4V.py#L82; lmms-eval's 128 are in ocrbench.yaml#L13
-Scoring  official: one point if an answer appears anywhere in the reply, also inside a word,
-         OCRBench/example.py#L120-L151. Case and surrounding whitespace do not count. In a formula
-         (the data set HME100k) case counts, but spaces do not. The authors' script skips a question
-         without a reply, which gets no point. VLMEvalKit's rule is the same on these questions.
-         lmms-eval: the same, with full-width ASCII characters read as ASCII, utils.py#L20-L79.
-         robust: ours, the answer as whole words of the phrase that a reply settles on. final_score
-         counts points, 1,000 at most; Text Recognition is the sum of six types, #L158-L178
-Proof    three made replies to each of the authors' 1,000 questions: every point and every sum
-         equals that of the authors' code (tests/parity). No outputs are published. robust: by hand
+         OCRBench.json has the questions, under MIT. The pictures, OCRBench_Images/, are on Google
+         Drive.
+         `split=full` is FullTest.json, the larger set of the paper's tables 1 and 2.
+         VLMEvalKit's OCRBench.tsv and the hub's echo840/OCRBench (parquet; pass the file or its
+         folder) have the pictures in the rows.
+         An id consists of the data set's name and the row's own id. In a TSV it is the index, and
+         in parquet the row's position.
+Prompt   `official`: the question as it is stored, then the picture, OCRBench/scripts/
+         GPT4V.py#L66-L81.
+         `monkey`: the picture, then the text of scripts/monkey.py#L58-L59 (also in example.py#L63).
+         `llava`: the picture, then the text of scripts/LLaVA1_5.py#L68-L69.
+         `vlmevalkit`, `lmms-eval`: the picture, then the question. lmms-eval strips it:
+         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/
+         ocrbench/utils.py#L39-L44.
+         The limit is 500 tokens: GPT4V.py#L82. For lmms-eval it is 128, ocrbench.yaml#L13.
+Scoring  `official`: OCRBench/example.py#L120-L151. A reply gets a point if it contains an answer
+         anywhere, even inside a word. Case and surrounding whitespace do not matter. For a formula
+         (the data set HME100k), case matters, but spaces do not. The authors' script skips a
+         question without a reply, which therefore gets no point. VLMEvalKit's rule gives the same
+         results on these questions.
+         `lmms-eval`: the same, after full-width characters are converted to ASCII,
+         utils.py#L20-L79.
+         `robust`: ours. The answer must occur as whole words in the phrase that a reply settles on.
+         `final_score` is the number of points, at most 1,000. Text Recognition is the sum over six
+         types, #L158-L178.
+Proof    three generated replies to each of the authors' 1,000 questions: every point and every sum
+         equals that of the authors' code (tests/parity).
+         No outputs are published.
+         robust: by hand.
 """
 
 import re
@@ -145,7 +154,8 @@ def ocrbench(
 
 
 def published(split: Split = "ocrbench", **_: object) -> tuple[File, ...]:
-    """VLMEvalKit's sheet, which includes the pictures. For split=full, only the questions."""
+    """VLMEvalKit's TSV file, which includes the pictures. For split=full, the file with only the
+    questions."""
     return (SHEET,) if split == "ocrbench" else (FULL,)
 
 
@@ -155,7 +165,8 @@ def entries(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def id_of(row: dict[str, Any]) -> str:
-    """The data set's name and the row's id, since different data sets have the same ids."""
+    """The id of a question: the data set's name and the row's id, since ids repeat across data
+    sets."""
     return f"{row['dataset_name']}-{row['id']}"
 
 
@@ -171,7 +182,8 @@ def to_sample(row_index: int, row: Row, data_file: DataFile) -> Sample:
         id=str(row.get("id", row.get("index", row_index))),
         question=row["question"],
         media=(image,),
-        # A formula such as "[ 4 , 5 ]" is not a list. A sheet's cell that parses as a list is one.
+        # A formula such as "[ 4 , 5 ]" is not a list. But in a TSV, a cell that parses as a list
+        # is one.
         references=authors_files.texts(answers, written="index" in row),
         tags={
             "type": kind,
@@ -180,14 +192,15 @@ def to_sample(row_index: int, row: Row, data_file: DataFile) -> Sample:
         },
         data={
             "image": row.get("image_path") or authors_files.picture_key(image),
-            # VLMEvalKit's sheet has the kind but no data set name.
+            # VLMEvalKit's TSV has the kind of question, but not the name of the data set.
             "formula": dataset == FORMULAS if dataset else kind == FORMULA,
         },
     )
 
 
 def picture(data_file: DataFile, name: str) -> Image:
-    """A picture in OCRBench_Images, which is near the questions' folder or inside it."""
+    """A picture in the folder OCRBench_Images, which is inside the folder of the questions or next
+    to it."""
     folders = (data_file.folder, data_file.path.parent, data_file.path.parent.parent)
     folder = next(
         (candidate for candidate in folders if (candidate / "OCRBench_Images").is_dir()),
@@ -200,7 +213,8 @@ def picture(data_file: DataFile, name: str) -> Image:
 
 
 def layout(path: Path) -> Published | None:
-    """The authors' file of a model's replies: the questions, each with its `predict`."""
+    """Read the authors' file of a model's replies, which has the questions, each with a field
+    `predict`."""
     rows = of_json(path)
     if not isinstance(rows, list) or not any(
         isinstance(row, dict) and "predict" in row for row in rows
@@ -212,16 +226,18 @@ def layout(path: Path) -> Published | None:
             name, prediction = id_of(row), row.get("predict", 0)
         except (KeyError, TypeError) as error:
             raise DataError(
-                f"{path.name}: row {number} has no {error}. Rows of OCRBench's results have "
-                "dataset_name, id and predict."
+                f"{path.name}: row {number} has no {error}. Rows of OCRBench's results must have "
+                "dataset_name, id, and predict."
             ) from error
         if name in replies:
             raise DataError(
-                f"{path.name}: row {number} is a second one of {name}. Keep one of them."
+                f"{path.name}: row {number} is a second row of {name}. Remove one of them."
             )
         if prediction is not None and prediction != 0 and not isinstance(prediction, str):
             what = type(prediction).__name__
-            raise DataError(f"{path.name}: row {number} has a {what} in predict, not text.")
+            raise DataError(
+                f"{path.name}: row {number} has a value of type {what} as predict. It must be text."
+            )
         replies[name] = prediction if isinstance(prediction, str) else None
     return Published(replies=replies)
 
@@ -266,12 +282,13 @@ def in_small_letters(text: str) -> str:
 
 
 def without_blanks(text: str) -> str:
-    """The text without newlines and spaces. Tabs stay, except at the ends."""
+    """Remove newlines and spaces. Tabs are kept, except at the ends."""
     return text.strip().replace("\n", " ").replace(" ", "")
 
 
 def phrase(reply: Reply, sample: Sample) -> Reading:
-    """The phrase that a reply settles on; for a formula the whole reply, which has no sentences."""
+    """Parse the phrase that a reply settles on. For a formula, it is the whole reply, since
+    formulas have no sentences."""
     if sample.data["formula"]:
         return parse_verbatim(reply, sample)
     return parse_phrase(reply, sample)
@@ -289,5 +306,6 @@ def robust_score(reading: Reading, sample: Sample) -> float:
 
 
 def stands_in(answer: str, text: str) -> bool:
-    """Whether the text contains the answer without a letter, digit, or underscore next to it."""
+    """Whether the text contains the answer as whole words, with no letter, digit, or underscore
+    next to it."""
     return bool(answer and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text))

@@ -1,28 +1,36 @@
-"""OK-VQA: questions about a photograph that need knowledge from elsewhere.
+"""OK-VQA: questions about a photograph that need outside knowledge.
 
 Paper    Marino et al. 2019, OK-VQA: A Visual Question Answering Benchmark Requiring External
-         Knowledge, https://arxiv.org/abs/1906.00067 (CVPR)
-Data     https://okvqa.allenai.org/download.html: OpenEnded_mscoco_val2014_questions.json,
-         mscoco_val2014_annotations.json, COCO's val2014. This is the test set: 5,046 questions on
-         5,033 pictures. In release 1.0 the answers are stems ("surf"), in 1.1 they are not; state
-         which one you use. BLIP's list, okvqa_val_eval.json, has the same questions without types.
-         The hub's lmms-lab/OK-VQA has them too (parquet; pass the file)
-Prompt   none is prescribed. llava, by analogy, its words for short answers: haotian-liu/
-         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L18. lmms-eval, with
-         a sentence about unanswerable questions, although there are none: EvolvingLMMs-Lab/
-         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/ok_vqa/
-         _default_template_vqa_yaml#L20-L22. blip2: salesforce/
-         LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/blip2/eval/
-         okvqa_zeroshot_flant5xl_eval.yaml#L41. qwen-vl: QwenLM/
-         Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281. Picture
-         first. 128 tokens: LLaVA's llava/eval/model_vqa_loader.py#L141
-Scoring  official: VQA's evaluation, GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
-         PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L172, by category of knowledge. It
-         rejects files that lack a question; here a missing question is wrong. lmms-eval: mmf's
-         normalizer. robust: ours, the phrase that a reply settles on, always normalized. For
-         BLIP-2's figure, 41.22, spaCy's model lemmatized each reply first, which is not done here
-Proof    the rule: as for VQAv2. No outputs are published with this data. Categories, lmms-eval, and
-         robust: by hand
+         Knowledge, https://arxiv.org/abs/1906.00067 (CVPR).
+Data     The files are at https://okvqa.allenai.org/download.html:
+         OpenEnded_mscoco_val2014_questions.json and mscoco_val2014_annotations.json. The pictures
+         are COCO's val2014.
+         This is the test set, with 5,046 questions on 5,033 pictures.
+         In release 1.0, the answers are stems ("surf"); in release 1.1, they are not. State which
+         release you use.
+         BLIP's list, okvqa_val_eval.json, has the same questions without types. The hub's
+         lmms-lab/OK-VQA has them too (parquet; pass the file).
+Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
+         `llava`: LLaVA's prompt for the short answers of other data sets, haotian-liu/
+         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L18.
+         `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
+         tasks/ok_vqa/_default_template_vqa_yaml#L20-L22. It has a sentence about unanswerable
+         questions, although there are none.
+         `blip2`: salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/blip2/
+         eval/okvqa_zeroshot_flant5xl_eval.yaml#L41.
+         `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
+         evaluate_vqa.py#L281.
+         The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141.
+Scoring  `official`: VQA's evaluation, GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
+         PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L172, by category of knowledge. The
+         authors' script rejects files that lack a question; here, a missing question is wrong.
+         `lmms-eval`: uses mmf's normalization.
+         `robust`: ours, the phrase that a reply settles on, always normalized.
+         For BLIP-2's figure of 41.22, a spaCy model lemmatized each reply first. This is not done
+         here.
+Proof    The rule: as for VQAv2.
+         No outputs are published with this data.
+         Categories, lmms-eval, and robust: by hand.
 """
 
 from __future__ import annotations
@@ -74,7 +82,7 @@ CATEGORIES = {
     "ten": "Weather and Climate",
     "other": "Other",
 }
-"""The category of each `question_types` name in the file of answers."""
+"""The category of each name in the field `question_types` of the file of answers."""
 LEAVES = {
     **dict.fromkeys(CATEGORIES.values(), "knowledge/world"),
     "Geography, History, Language and Culture": "knowledge/cultural",

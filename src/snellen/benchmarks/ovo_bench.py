@@ -1,28 +1,37 @@
-"""OVO-Bench: what a model knows at a time of a video, in twelve tasks: back, now and ahead.
+"""OVO-Bench: what a model knows at a given time in a video, in twelve tasks on past and future.
 
 Paper    Li et al. 2025, OVO-Bench: How Far is Your Video-LLMs from Real-World Online Video
-         Understanding?, https://arxiv.org/abs/2501.05510 (CVPR 2025)
-Data     ovo_bench_new.json of JoeLeelyf/OVO-Bench@c34093f9a072d93f9e1c6b923446dfba71f4528e (code
-         MIT, data CC BY-NC-SA 4.0): 1,640 questions on 644 videos. Questions of REC, SSR, and CRR
-         are asked at several times, which gives 3,035 points in all. The videos are on the hub, 44
-         GB (src_videos.tar.parta*), or cut at each point, 144 GB (chunked_videos.tar.parta*), which
-         videos=chunks reads: {id}.mp4, and {id}_{i}.mp4 for point i. These names are the ids here
-Prompt   official: the video up to the point, then constant.py and utils/OVOBench.py#L112-L130
-         verbatim. cut=ceil: a point at 12.3 s sees all frames before 13 s, as chunk_videos.py cuts.
-         cut=exact: it sees all frames up to 12.3 s. Frames: ovo:uniform64, as in
-         models/GPT.py#L31-L46; ovo:qwen2vl, as in models/QWen2VL.py#L23-L57. 128 tokens
-Scoring  official: utils/OVOBenchScore.py: a reply is right if the letter appears anywhere in it.
-         "Yes" and "No" are treated likewise ("Not sure" says No, and so does "N" alone). For REC a
-         reply is right if all its digits, joined, are the count. A task's figure is the mean over
-         its points, a group's the mean over its tasks, and the total the mean over the three
-         groups. A reply "A B C D E" gets 100 % of nine tasks, "Yes No" 100 % of SSR and CRR. The
-         constant reply "Yes" gets 67.2 % of SSR and 60 % of CRR, "1" 20.5 % of REC. as-lists: the
-         same for replies that are lists of one text, as models/QWen2VL.py returns them: then only
-         the bare letter is right, and the script stops with an error at REC. robust: ours.
-         accuracy_by_question is the paper's (its supplement, section 6): it first takes the mean
-         over a question's points, which the script does not
-Proof    published outputs of six models, seven folders: every item and every figure (tests/parity).
-         as-lists: the outputs of one model. robust: by hand
+         Understanding?, https://arxiv.org/abs/2501.05510 (CVPR 2025).
+Data     ovo_bench_new.json of JoeLeelyf/OVO-Bench@c34093f9a072d93f9e1c6b923446dfba71f4528e has
+         1,640 questions on 644 videos. The code is under MIT, the data under CC BY-NC-SA 4.0.
+         Questions of REC, SSR, and CRR are asked at several times, called points. There are 3,035
+         points in all.
+         The videos are on the hub: whole, 44 GB (src_videos.tar.parta*), or cut at each point, 144
+         GB (chunked_videos.tar.parta*). videos=chunks reads the latter: {id}.mp4, and {id}_{i}.mp4
+         for point i. The ids of samples have the same form.
+Prompt   `official`: the video up to the point, then the unchanged text of constant.py and
+         utils/OVOBench.py#L112-L130.
+         With cut=ceil, a point at 12.3 s sees all frames before 13 s, as in chunk_videos.py. With
+         cut=exact, it sees all frames up to 12.3 s.
+         The frames are sampled as ovo:uniform64, as in models/GPT.py#L31-L46, or as ovo:qwen2vl, as
+         in models/QWen2VL.py#L23-L57.
+         The limit is 128 tokens.
+Scoring  `official`: utils/OVOBenchScore.py. A reply is right if the right letter appears anywhere
+         in it. "Yes" and "No" are treated likewise: "Not sure" says No, and so does the reply "N".
+         For REC, a reply is right if all its digits, joined, are the count.
+         The figure of a task is the mean over its points, the figure of a group is the mean over
+         its tasks, and the total is the mean over the three groups.
+         The reply "A B C D E" gets 100 % on nine tasks, and "Yes No" gets 100 % on SSR and CRR. The
+         constant reply "Yes" gets 67.2 % on SSR and 60 % on CRR. "1" gets 20.5 % on REC.
+         `as-lists`: the same for replies that are lists of one text, which models/QWen2VL.py
+         returns. Then only the bare letter is right, and the script stops with an error at REC.
+         `robust`: ours.
+         `accuracy_by_question` is the paper's metric (its supplement, section 6). It first takes
+         the mean over the points of a question, which the script does not do.
+Proof    published outputs of six models, in seven folders: every item and every figure is equal
+         (tests/parity).
+         as-lists: the outputs of one model.
+         robust: by hand.
 """
 
 from __future__ import annotations
@@ -122,9 +131,9 @@ def ovo_bench(
     data: Path | None = None,
 ) -> Benchmark:
     if mode != "offline" and videos == "chunks":
-        raise UsageError("ovo-bench: a stream needs the whole video, not videos=chunks.")
+        raise UsageError(f"ovo-bench:mode={mode} needs the whole videos. Leave out videos=chunks.")
     if not 0 < speed < math.inf:
-        raise UsageError(f"ovo-bench: speed={speed} must be finite and above 0.")
+        raise UsageError(f"ovo-bench: speed must be finite and above 0, but is {speed}.")
     refuse_idle(
         mode=mode,
         videos=videos,
@@ -204,17 +213,17 @@ IDLE: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("clock", "logical"): ("drop", "speed"),
     ("clock", "real"): ("speed",),
 }
-"""The options without effect when another option has a certain value."""
+"""The options that have no effect if another option has a certain value."""
 
 
 def refuse_idle(**chosen: object) -> None:
-    """Refuse options without effect, so that equal runs have equal options."""
+    """Reject options that have no effect, so that equal runs have equal options."""
     options = signature(ovo_bench).parameters
     for (other, value), names in IDLE.items():
         for name in names:
             if chosen[other] == value and chosen[name] != options[name].default:
                 raise UsageError(
-                    f"ovo-bench: {name}={chosen[name]} changes nothing with {other}={value}. Omit "
+                    f"ovo-bench: {name}={chosen[name]} has no effect with {other}={value}. Omit "
                     f"it, or choose another {other}."
                 )
 
@@ -227,7 +236,8 @@ def proactive(
     drop: Literal["none", "latest", "oldest"],
     speed: float,
 ) -> Benchmark:
-    """REC, SSR, and CRR as standing questions while the video runs (`families.ovo_proactive`)."""
+    """The benchmark with REC, SSR, and CRR as standing questions while the video runs
+    (`families.ovo_proactive`)."""
     from snellen.benchmarks.families import ovo_proactive
 
     tasks = [task for task in tasks if task in GROUPS["forward"]]
@@ -314,7 +324,8 @@ def scoring(
 
 
 def points(path: Path, tasks: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The questions as they are asked. A question of REC, SSR, or CRR is asked at several times."""
+    """Yield the questions as they are asked. A question of REC, SSR, or CRR is asked at several
+    times."""
     for annotation in rows_of(path, tasks):
         if annotation["task"] not in GROUPS["forward"]:
             yield annotation
@@ -328,14 +339,14 @@ def points(path: Path, tasks: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def rows_of(path: Path, tasks: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The authors' rows of these tasks."""
+    """Yield the authors' rows of these tasks."""
     try:
         for annotation in authors_files.of_json(path):
             task = annotation["task"]
             if task not in GROUP_OF:
                 raise DataError(
-                    f"{path}: question {annotation['id']} is of a task {task!r}, which OVO-Bench "
-                    f"does not have: {', '.join(GROUP_OF)}."
+                    f"{path}: question {annotation['id']} has the task {task!r}. The tasks of "
+                    f"OVO-Bench are {', '.join(GROUP_OF)}."
                 )
             if wrong := out_of_range(annotation):
                 raise DataError(f"{path}: question {annotation['id']} {wrong}")
@@ -346,7 +357,7 @@ def rows_of(path: Path, tasks: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def out_of_range(annotation: Mapping[str, Any]) -> str | None:
-    """What makes a question unanswerable, as text; None if nothing does."""
+    """The reason why a question cannot be answered, as text. None if there is no reason."""
     if annotation["task"] not in GROUPS["forward"]:
         right, n_options = annotation.get("gt"), len(annotation.get("options", ()))
         if right in range(n_options):
@@ -358,14 +369,14 @@ def out_of_range(annotation: Mapping[str, Any]) -> str | None:
     if annotation["task"] in YES_NO:
         for point in points:
             if point.get("type") not in (0, 1):
-                return f"has a point of type {point.get('type')!r}, not 0 (No) or 1 (Yes)."
+                return f"has a point of type {point.get('type')!r}. It must be 0 (No) or 1 (Yes)."
     return None
 
 
 def not_theirs(path: Path, error: Exception) -> DataError:
     return DataError(
-        f"{path} is JSON, but not in the form of OVO-Bench's annotations: {error!r}. "
-        "Is it another of the authors' files?"
+        f"{path} is JSON, but not in the format of OVO-Bench's annotations: {error!r}. "
+        "Check that it is the right file."
     )
 
 
@@ -407,18 +418,18 @@ def target(row: Row) -> str:
         return str(row["count"])
     if row["task"] in YES_NO:
         return {0: "no", 1: "yes"}[row["type"]]
-    # `answer` is the text of options[gt] in only two thirds of the questions.
+    # In only two thirds of the questions, `answer` is the text of options[gt].
     return LETTERS[row["gt"]]
 
 
 def seen_until(seconds: float, cut: Literal["ceil", "exact"]) -> float:
-    """The time before which frames are visible."""
-    # chunk_videos.py cuts [0, ceil(t)). With cut=exact the frame at t itself is visible.
+    """The time before which frames are visible to the model, in seconds."""
+    # chunk_videos.py cuts out [0, ceil(t)). With cut=exact, the frame at t itself is visible.
     return math.ceil(seconds) if cut == "ceil" else math.nextafter(seconds, math.inf)
 
 
 def rooted(folder: Path, places: Sequence[str]) -> Path:
-    """The first of these folders that exists, or else `folder`."""
+    """The first of these folders that exists, or otherwise `folder`."""
     return next((folder / name for name in places if (folder / name).is_dir()), folder)
 
 
@@ -446,7 +457,7 @@ SESSIONS: Mapping[str, Callable[[Sample], str]] = {
     "question": lambda sample: sample.tags["question"],
     "point": lambda sample: sample.id,
 }
-"""The key of a sample's session, by scope."""
+"""The function that gives the key of a sample's session, for each scope."""
 
 
 # -- prompts
@@ -503,7 +514,8 @@ def prompt(sample: Sample) -> str:
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """The letters or words that appear anywhere in a reply; for REC all its digits, joined."""
+    """Parse the letters or words that appear anywhere in a reply. For REC, parse all its digits,
+    joined."""
     text, task = reply.text, sample.tags["task"]
     if task == "REC":
         digits = "".join(re.findall(r"\d+", text))
@@ -525,7 +537,8 @@ def reading_of_matches(matches: Sequence[str]) -> Reading:
 
 
 def answer_of_list(reply: Reply, sample: Sample) -> Reading:
-    """The whole reply: the authors' script looks for the answer in a list of one reply."""
+    """The whole reply. For a reply that is a list, the authors' script looks for the answer among
+    the items of the list."""
     if sample.tags["task"] == "REC":
         return Reading(answer=reply.text or None, rule="the script ends here")
     words = {"No": "no", "Yes": "yes"} if sample.tags["task"] in YES_NO else {}
@@ -551,14 +564,15 @@ def score(reading: Reading, sample: Sample) -> float | None:
 
 
 def average(tasks: Sequence[str], without: Sequence[str] = ()) -> Metric:
-    """The mean over groups of the mean over their tasks of the mean over their points.
+    """The mean over groups; of each group, the mean over its tasks; of each task, over its points.
 
         A = 1/3 Σ_g 1/|g| Σ_{t in g} 1/n_t Σ_i score
 
-    In [0, 1]; higher is better. A task without replies is not in its group's mean. There is no
-    value if a group has no replies, or if there are replies to tasks of `without`: the authors'
-    script then ends with an error. For a single group or task, the value is that group's or task's
-    own. The interval resamples videos, in all tasks together; for a single task it is a mean's.
+    In [0, 1]; higher is better. A task without replies is left out of its group's mean. There is no
+    value if a group has no replies, or if there are replies to a task in `without`: the authors'
+    script then ends with an error. For a single group or task, the value is that of the group or
+    task. The bootstrap for the interval resamples videos, across all tasks. For a single task, the
+    interval is that of a mean.
     """
     wanted = {GROUP_OF[task] for task in tasks}
 
@@ -597,7 +611,7 @@ def average(tasks: Sequence[str], without: Sequence[str] = ()) -> Metric:
 
 
 def where_scored(metric: Metric) -> Metric:
-    """A metric without a value if the script scores no point, as with lists for REC alone."""
+    """A metric that has no value if the script scores no point, as with lists for REC alone."""
 
     def of_scores(columns: Columns) -> Estimate:
         if columns.score is None:
@@ -608,7 +622,7 @@ def where_scored(metric: Metric) -> Metric:
 
 
 def by_cluster(columns: Columns, code: NDArray[np.intp], n_codes: int) -> NDArray[np.float64]:
-    """For each video and code, the sum of scores and the number of points: shape (G, 2 C)."""
+    """The sum of scores and the number of points for each video and code: shape (G, 2 C)."""
     import numpy as np
 
     assert columns.score is not None
@@ -622,8 +636,9 @@ def by_cluster(columns: Columns, code: NDArray[np.intp], n_codes: int) -> NDArra
 
 
 def by_question(metric: Metric) -> Metric:
-    """A metric over questions instead of points. A question's score is the mean of its points. `n`
-    counts questions. Nothing changes in the nine tasks that ask each question once."""
+    """A metric over questions instead of points. The score of a question is the mean over its
+    points. `n` counts questions. For the nine tasks that ask each question once, nothing
+    changes."""
 
     def of_questions(columns: Columns) -> Estimate:
         import numpy as np
@@ -640,7 +655,7 @@ def by_question(metric: Metric) -> Metric:
 
 
 def of_yes_no(metric: Metric) -> Metric:
-    """A metric of only the points with the answers Yes and No."""
+    """A metric over only the points whose answers are Yes or No."""
 
     def part(columns: Columns) -> Estimate:
         kept = columns.tagged("task", YES_NO)
@@ -653,8 +668,9 @@ def of_yes_no(metric: Metric) -> Metric:
 
 @metric(better="higher", unit="fraction")
 def balanced_accuracy(columns: Columns) -> Estimate:
-    """The mean of the accuracy where yes is right and the accuracy where no is right. In [0, 1];
-    any constant reply gets 0.5; higher is better. The interval resamples videos."""
+    """The mean of two accuracies: for points where yes is right, and for points where no is right.
+    In [0, 1]; any constant reply gets 0.5; higher is better. The bootstrap for the interval
+    resamples videos."""
     import numpy as np
 
     sums = by_cluster(columns, (columns.target == "yes").astype(np.intp), 2)
@@ -671,7 +687,7 @@ def balanced_accuracy(columns: Columns) -> Estimate:
 
 
 def results(path: Path, samples: Iterator[Sample]) -> Published | None:
-    """The replies of a folder, or a file, of the authors' results; None for anything else."""
+    """Read the replies in the authors' results, a folder or a file. None for anything else."""
     ends = ("*.json", "*.json.gz")
     paths = sorted(file for end in ends for file in path.glob(end)) if path.is_dir() else [path]
     parts = {part.name: _results.of_json(part) for part in paths}
@@ -691,17 +707,18 @@ def is_results(content: Any) -> bool:
 
 
 class _ResultRows:
-    """The content of rows of results, by point id."""
+    """The content of rows of results, keyed by point id."""
 
     def __init__(self, where: str, samples: Mapping[str, Sample]) -> None:
         self._where = where
         self._samples = samples
         self._responses: dict[str, list[tuple[str | None, str | None]]] = {}
-        """The replies of each point, each with the right answer according to its row."""
+        """The replies of each point. Each reply is stored with the right answer according to its
+        row."""
         self._lists = 0
         self._failed = 0
         self._unread: list[str] = []
-        """Each row or point that cannot be read: its position and the reason."""
+        """The rows and points that cannot be read: the position and the reason for each."""
 
     def add(self, name: str, row: Any) -> None:
         """Add a row of a file. Parts that cannot be read are counted and skipped."""
@@ -739,7 +756,8 @@ class _ResultRows:
         return sample is not None and sample.tags["task"] in YES_NO
 
     def published(self, n_files: int, others: Sequence[str]) -> Published:
-        """The content of `n_files` files of results. `others` names the files that are not results.
+        """The content of the rows. `n_files` is the number of files of results, and `others` names
+        the files that are not results.
 
         Raises:
             DataError: no row can be read.
@@ -765,8 +783,9 @@ class _ResultRows:
         )
 
     def _move_doubled(self) -> list[str]:
-        """Move a second row of a question to an absent question with the same words. The authors
-        looked up ids by words; the row's right answer shows which question it belongs to."""
+        """Move a second row of a question to a question with the same text that has no row. The
+        authors looked up ids by the text, so some rows have a wrong id. The right answer in the row
+        shows which question the row belongs to."""
         moved = []
         words = {
             (sample.tags["task"], sample.question, sample.target): name
@@ -795,7 +814,7 @@ class _ResultRows:
             yield (
                 f"files that are not complete results: {len(others):,} of "
                 f"{n_files + len(others):,} ({_first(others)}). A result is one object with the "
-                "lists backward, realtime, and forward. The score covers only the other files"
+                "lists backward, realtime, and forward. Only the complete files are scored"
             )
         if self._unread:
             yield (
@@ -813,12 +832,12 @@ class _ResultRows:
         yield f"{n_files} files of results"
         if self._lists:
             yield (
-                f"{self._lists:,} responses are lists of one text, read as that text. The scoring "
-                "as-lists treats lists as the authors' script does"
+                f"{self._lists:,} responses are lists of one text, and are read as that text. The "
+                "scoring as-lists treats lists as the authors' script does"
             )
         if moved:
             yield (
-                f"rows with the id of another question that has the same words: {len(moved):,} "
+                f"rows with the id of another question that has the same text: {len(moved):,} "
                 f"({_first(moved)})"
             )
         if again:
@@ -828,7 +847,7 @@ class _ResultRows:
             )
         if self._failed:
             yield (
-                f"{self._failed:,} responses are the text that VLMEvalKit or lmms-eval write when "
+                f"{self._failed:,} responses are the text that VLMEvalKit or lmms-eval writes when "
                 "a model gives no reply. They are read as null"
             )
         absent = Counter(
@@ -841,7 +860,9 @@ class _ResultRows:
             yield f"{empty:,} responses are empty"
         failed = [name for name, text in replies.items() if text and ERROR.match(text)]
         if failed:
-            yield f"{len(failed):,} responses look like errors, such as {failed[0]}: scored"
+            yield (
+                f"{len(failed):,} responses look like errors, such as {failed[0]}. They are scored"
+            )
         others = sum(
             right is not None and right != self._samples[point].target
             for point, responses in self._responses.items()
@@ -850,8 +871,8 @@ class _ResultRows:
         )
         if others:
             yield (
-                f"{others:,} rows have another right answer than the annotations. Snellen uses the "
-                "annotations; the authors' script uses the rows"
+                f"{others:,} rows have a different right answer than the annotations. Snellen uses "
+                "the annotations; the authors' script uses the rows"
             )
 
 
@@ -860,11 +881,11 @@ ERROR = re.compile(
     r"(?:error|exception|traceback|failed to (?:call|generate|get|obtain))\b",
     re.IGNORECASE,
 )
-"""How error messages of programs begin. After an error, the authors' own runners write null:
-utils/OVOBench.py#L40-L42, models/FlashVStream.py#L98-L100, models/Gemini.py#L55-L57. They also
-write null when a model stays silent, models/VideoLLM_Online.py#L72."""
+"""Matches the beginning of an error message of a program. After an error, the authors' own runners
+write null: utils/OVOBench.py#L40-L42, models/FlashVStream.py#L98-L100, models/Gemini.py#L55-L57.
+They also write null when a model stays silent, models/VideoLLM_Online.py#L72."""
 MOST_NAMES = 5
-"""A note lists this many names, and counts the rest."""
+"""The maximum number of names that a note lists. It counts the others."""
 
 
 def _first(names: Sequence[str]) -> str:
@@ -899,8 +920,9 @@ def wrong_answer(sample: Sample) -> str:
 
 
 EXPECT: Mapping[str, Mapping[str, float | None]] = {
-    # A reply with all letters is right in every task of letters. Joined digits are a wrong count.
-    # "Yes and no" says Yes, which is right for 2 of 4 points of SSR and 3 of 5 of CRR.
+    # A reply with all letters is right for every task with letters. For REC, the joined digits are
+    # a wrong count. "Yes and no" says Yes, which is right for 2 of 4 points of SSR and for 3 of 5
+    # points of CRR.
     "official": {
         "oracle": 1.0,
         "wrong": 0.0,

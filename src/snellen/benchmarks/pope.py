@@ -1,29 +1,40 @@
-"""POPE: is there such an object in the image? Half are, half are not, in three sets of questions.
+"""POPE: is an object in the image? Half of the answers are yes, in three sets of questions.
 
 Paper    Li et al. 2023, Evaluating Object Hallucination in Large Vision-Language Models,
-         https://arxiv.org/abs/2305.10355 (EMNLP)
-Data     RUCAIBox/POPE@3df3ba1b110ecce25696989577fad583b67d4239:output/, MIT. 3,000 questions about
-         500 images in each set. Absent objects are random, frequent (popular), or often seen with
-         those in the image (adversarial). `images=coco` are from COCO val2014; `aokvqa` and `gqa`
-         were labeled by SEEM. `release=e3e3926` is the older COCO set of LLaVA's and many other
-         published numbers (random has 2,910 questions). An id is LLaVA's: question_id, plus
-         10,000,000 in random and 20,000,000 in popular
-Prompt   official: only the question, as in the files; here it comes after the picture. vlmevalkit:
-         the same. llava, lmms-eval: followed by LLaVA's line on a single word or phrase,
-         haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L16-L17,
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/pope/pope.yaml#L33-L36. 128 tokens, as both have
-Scoring  official: evaluate.py#L9-L34, no if the first sentence has the word No, not, or no;
-         otherwise yes, whatever the reply says. LLaVA's llava/eval/eval_pope.py is the same code.
-         It pairs rows by order; Snellen pairs them by id or question. If these differ in a file,
-         the result says so. vlmevalkit: one of the two words is a word of the reply; other replies
-         are wrong, since its judge is not asked, and do not count as yes. lmms-eval: the reply is
-         the word; precision and recall count only such replies, and its yes ratio is that of the
-         right answers. robust: ours. mean_f1 is the mean over the sets, the "POPE" of LLaVA's and
-         later tables. Without true positives F1 is 0 here; the official script divides by 0
+         https://arxiv.org/abs/2305.10355 (EMNLP).
+Data     RUCAIBox/POPE@3df3ba1b110ecce25696989577fad583b67d4239:output/, under MIT. Each set has
+         3,000 questions about 500 images.
+         The objects that are not in the image are random (set random), frequent (popular), or often
+         seen together with those in the image (adversarial).
+         `images=coco` uses COCO val2014. `images=aokvqa` and `images=gqa` use images that were
+         labeled by SEEM.
+         `release=e3e3926` is the older COCO set, which LLaVA's and many other published figures
+         use. In it, random has 2,910 questions.
+         An id is LLaVA's: question_id, plus 10,000,000 in random and 20,000,000 in popular.
+Prompt   `official`: the picture, then the question. The authors' files have only the question.
+         `vlmevalkit`: the same.
+         `llava`, `lmms-eval`: as official, followed by LLaVA's sentence about a single word or
+         phrase, haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/
+         Evaluation.md#L16-L17, EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
+         lmms_eval/tasks/pope/pope.yaml#L33-L36.
+         The limit is 128 tokens, as in LLaVA and lmms-eval.
+Scoring  `official`: evaluate.py#L9-L34. The answer is no if the first sentence contains the word
+         No, not, or no. Otherwise it is yes, whatever the reply says. LLaVA's
+         llava/eval/eval_pope.py is the same code.
+         The authors' script pairs rows by their order; Snellen pairs them by id or question. If the
+         two differ in a file, the result says so.
+         `vlmevalkit`: exactly one of the two words occurs in the reply. Other replies are wrong,
+         since VLMEvalKit's judge is not asked, and they do not count as yes.
+         `lmms-eval`: the reply is exactly one of the two words. `precision` and `recall` count only
+         such replies. `yes_ratio` is the share of yes among the right answers, not among the
+         replies.
+         `robust`: ours.
+         `mean_f1` is the mean over the sets. Tables of LLaVA and later models call it "POPE". If
+         there are no true positives, F1 is 0 here; the official script divides by 0.
 Proof    published outputs of LLaVA-1.5-13B: every count and figure of the three sets, and the
-         published mean (85.9). The official rule on 1,500 made replies (tests/parity). Other rules:
-         by hand, from their code
+         published mean of 85.9.
+         Also the official rule on 1,500 generated replies (tests/parity).
+         Other rules: by hand, from their code.
 """
 
 import math
@@ -71,9 +82,10 @@ OLDER = "e3e39262c85a6a83f26cf5094022a782cb0df58d"
 RAW = "https://raw.githubusercontent.com/RUCAIBox/POPE"
 SOURCE = f"RUCAIBox/POPE@{REVISION}:evaluate.py#L9-L34"
 SETS = ("adversarial", "popular", "random")
-"""In the order of LLaVA's questions, and of lmms-eval's."""
+"""The sets, in the order of LLaVA's questions and of lmms-eval's."""
 OFFSET = {"adversarial": 0, "random": 10_000_000, "popular": 20_000_000}
-"""What LLaVA's llava_pope_test.jsonl adds to a question_id. Ids restart in each set."""
+"""The number that LLaVA's llava_pope_test.jsonl adds to each question_id of a set, since question
+ids restart in each set."""
 ALIASES = {
     "POPE": {"images": "coco", "sets": "all", "prompt": "vlmevalkit"},
     "pope_adv": {"sets": "adversarial", "prompt": "lmms-eval"},
@@ -103,7 +115,7 @@ SHA256 = {
         "random": "6ce488eade3770185034939fabfe742fa32ed369011c8d9c3ac77bc0c85abd94",
     },
 }
-"""The digest of each set's file, by the beginning of the file's name."""
+"""The digest of each set's file, keyed by the beginning of the file's name."""
 PICTURES = {
     "coco": "http://images.cocodataset.org/zips/val2014.zip",
     "aokvqa": "http://images.cocodataset.org/zips/val2014.zip",
@@ -205,7 +217,7 @@ def scoring(
 
 
 def form_of(images: Images, release: Release) -> str:
-    """The beginning of the published files' names."""
+    """The beginning of the names of the published files."""
     if images == "coco":
         return "coco/coco_pope_" if release == "current" else "coco_e3e3926/coco_pope_"
     if release != "current":
@@ -214,7 +226,8 @@ def form_of(images: Images, release: Release) -> str:
 
 
 def names_of(form: str, name: str) -> Sequence[str]:
-    """The possible paths of a set's file: from `data get`, in the authors' repository, or alone."""
+    """The possible paths of a set's file: where `data get` puts it, in the authors' repository, or
+    by itself."""
     file = f"{form}{name}.json"
     return file, f"output/{file}", f"annotations/{file}", Path(file).name
 
@@ -222,7 +235,7 @@ def names_of(form: str, name: str) -> Sequence[str]:
 def published(
     images: Images = "coco", sets: Sets = "all", release: Release = "current", **_: object
 ) -> tuple[File, ...]:
-    """The files of questions that these options read, and the pictures."""
+    """The published files: the questions for these options, and the pictures."""
     revision = REVISION if release == "current" else OLDER
     form = form_of(images, release)
     folder = form.replace("coco_e3e3926/", "coco/")
@@ -244,11 +257,11 @@ def chosen(sets: Sets) -> Sequence[str]:
 
 
 def questions(data_files: Mapping[str, DataFile], data: Path | None) -> Iterator[dict[str, Any]]:
-    """The rows of every set. Files of COCO are JSON lines; the others are JSON lists."""
+    """Yield the rows of all sets. COCO's files are JSON lines; the other files are JSON lists."""
     if len(data_files) > 1 and data is not None and data.is_file():
         raise DataError(
-            f"pope: {data} is one file, but each of the three sets has its own. Pass their folder "
-            "with --data, or choose a set: `-b pope:sets=random`."
+            f"pope: {data} is one file, but each of the three sets has a file of its own. Pass "
+            "their folder with --data, or choose a set: `-b pope:sets=random`."
         )
     for name, data_file in data_files.items():
         with data_file.path.open("rb") as file:
@@ -279,8 +292,10 @@ def picture(name: str, data_file: DataFile) -> Image:
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """no if a word of the first sentence is No, not, or no; otherwise yes, whatever it says."""
-    # Only spaces split words: "No\\nThe" is one word, and so is "No!". NO and Not say yes.
+    """Parse no if a word of the first sentence is No, not, or no. Otherwise parse yes, whatever the
+    reply says."""
+    # Only spaces separate words: "No\\nThe" is one word, and so is "No!". The words NO and Not do
+    # not count as no.
     words = reply.text.split(".")[0].replace(",", "").split(" ")
     for word in ("No", "not", "no"):
         if word in words:
@@ -295,8 +310,8 @@ ON_MISSING = (
 
 
 def question_order(table: ReplyTable) -> Resolution:
-    """Note the sets of a file that are not in the order of the labels. evaluate.py#L41 pairs
-    answers with labels by line."""
+    """Add a note about the sets of a file that are not in the order of the labels. evaluate.py#L41
+    pairs answers with labels by line."""
     rows: dict[str, list[int]] = {}
     for line in table.lines:
         rows.setdefault(line.sample.tags["set"], []).append(line.row_index)
@@ -312,7 +327,7 @@ def question_order(table: ReplyTable) -> Resolution:
 
 
 def lmms_answer(reply: Reply, sample: Sample) -> Reading:
-    """The reply, if it is one of the two words in any case."""
+    """Parse the reply if it is exactly one of the two words, in any case."""
     text = reply.text.lower().strip()
     known = text in YES_NO
     return Reading(answer=text if known else None, rule="the word" if known else "not the word")
@@ -320,7 +335,7 @@ def lmms_answer(reply: Reply, sample: Sample) -> Reading:
 
 @metric(better=None, unit="fraction")
 def gold_ratio(columns: Columns) -> Estimate:
-    """The share of rows where yes is right, which lmms-eval prints as pope_yes_ratio: a half."""
+    """The share of rows for which yes is right: one half. lmms-eval prints it as pope_yes_ratio."""
     import numpy as np
 
     return stats.mean((columns.target == "yes").astype(np.float64), columns.cluster, columns.weight)
@@ -330,8 +345,9 @@ def gold_ratio(columns: Columns) -> Estimate:
 
 
 def answers_in_order(path: Path, table: Drawn) -> Published | None:
-    """Answers in the form for evaluate.py: for each set a file of `question` and `answer`, in the
-    order of the set's questions. With several sets, a file's name contains the set's name."""
+    """Read answers in the format for evaluate.py. Each set has a file with `question` and `answer`
+    in the order of the set's questions. If there are several sets, the name of each file contains
+    the name of its set."""
     files = sorted(path.glob("*.json*")) if path.is_dir() else [path]
     answers = {file: rows for file in files if (rows := pairs(file)) is not None}
     if not answers:
@@ -348,20 +364,21 @@ def answers_in_order(path: Path, table: Drawn) -> Published | None:
         )
         if len(matches) != 1:
             raise DataError(
-                f"{file}: of which set are these answers? Its rows have no ids. Choose the set, as "
-                f"in `-b pope:sets=random`, or put {', '.join(rows_by_set)} into the files' names."
+                f"{file}: the set of these answers is not known, since the rows have no ids. "
+                f"Choose the set, as in `-b pope:sets=random`, or put {', '.join(rows_by_set)} "
+                "into the files' names."
             )
         of_set = rows_by_set[matches[0]]
         if len(rows) > len(of_set):
             raise DataError(
                 f"{file} has {len(rows):,} answers to the {len(of_set):,} questions of "
-                f"{matches[0]}. Is it of another release? (`-b pope:release=e3e3926`)"
+                f"{matches[0]}. It may belong to the older release: `-b pope:release=e3e3926`."
             )
         for number, ((question, answer), row) in enumerate(zip(rows, of_set, strict=False), 1):
             if question.strip().casefold() != row["text"].strip().casefold():
                 raise DataError(
                     f"{file}: row {number} answers {question!r}, but row {number} of {matches[0]} "
-                    f"asks {row['text']!r}. Put the answers into the order of the data."
+                    f"asks {row['text']!r}. Sort the answers into the order of the questions."
                 )
             replies[str(OFFSET[row["set"]] + row["question_id"])] = answer
     return Published(
@@ -370,7 +387,7 @@ def answers_in_order(path: Path, table: Drawn) -> Published | None:
 
 
 def pairs(file: Path) -> list[tuple[str, str]] | None:
-    """The questions and answers of a file with only these two fields; None for other files."""
+    """The questions and answers of a file that has only these two fields. None for other files."""
     rows = []
     try:
         for row in jsonl(file):
@@ -389,7 +406,7 @@ def pairs(file: Path) -> list[tuple[str, str]] | None:
 YES_ALWAYS = 2 / 3
 PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 EXPECT = {
-    "official": {**PERFECT, "silent": YES_ALWAYS},  # "Yes and no" has a no
+    "official": {**PERFECT, "silent": YES_ALWAYS},  # "Yes and no" contains "no"
     "vlmevalkit": PERFECT,
     "lmms-eval": PERFECT,
     "robust": PERFECT,

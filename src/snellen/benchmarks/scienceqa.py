@@ -1,28 +1,33 @@
-"""ScienceQA: school questions of science, half of them with a picture, two to five choices.
+"""ScienceQA: school science questions with two to five choices, half of them with a picture.
 
 Paper    Lu et al. 2022, Learn to Explain: Multimodal Reasoning via Thought Chains for Science
-         Question Answering, https://arxiv.org/abs/2209.09513 (NeurIPS)
-Data     lupantech/ScienceQA@2cbf8318e07b9ece895bb2ae605e71e38d623264:data/scienceqa/problems.json,
-         images/<split>/<id>/image.png; CC BY-NC-SA 4.0. test and val have 4,241 questions each,
-         2,017 and 2,097 of them with a picture. `images=only` asks only those: "SQA", or SQA-IMG,
-         usually means their accuracy on test. The authors' table is for all questions
-Prompt   llava: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
-         llava/eval/model_vqa_science.py#L44-L64, picture first; 1,024 tokens (#L80). qcm, cqm:
-         models/base_prompt.py#L41-L48, without examples. The picture comes first. The authors'
-         GPT-3 did not see it: at most its caption was in the context
-Scoring  official: models/run_gpt3.py#L52-L70, one "The answer is X." or a random draw, then
-         tools/evaluate_acc.py#L22-L72, which reads only the stored index. Here the draw depends on
-         the question's id. The authors' random sequence restarts with their script; for a file of
-         their results, the draws are taken from the file. llava: the rule of its published "SQA"
-         numbers, llava/eval/eval_science_qa.py#L28-L77, on replies stripped as in
-         model_vqa_science.py#L84. mmpretrain: the whole reply is a letter, or a draw. robust: ours,
-         the letter that a reply settles on. The headline is the prompt's own scoring: llava for the
-         prompt llava, otherwise official. IMG, TXT, and NO are the authors'. TXT and IMG overlap;
-         mmpretrain's own IMG excludes TXT
-Proof    published outputs of GPT-3 and LLaVA-1.5-13B: every stored index and every published figure
-         of TXT, IMG, NO, and all questions is reproduced from the published files. The files have
-         GPT-3's 249 draws: 243 for empty replies, 6 for replies that say the answer twice
-         (tests/parity). Subjects, grades, topics: by hand
+         Question Answering, https://arxiv.org/abs/2209.09513 (NeurIPS).
+Data     lupantech/ScienceQA@2cbf8318e07b9ece895bb2ae605e71e38d623264:data/scienceqa/problems.json
+         and images/<split>/<id>/image.png, under CC BY-NC-SA 4.0.
+         `test` and `val` have 4,241 questions each. 2,017 of test and 2,097 of val have a picture.
+         `images=only` asks only the questions with a picture. "SQA" or SQA-IMG usually means the
+         accuracy on these questions of test. The authors' table is for all questions.
+Prompt   `llava`: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/
+         model_vqa_science.py#L44-L64. The picture comes first. The limit is 1,024 tokens (#L80).
+         `qcm`, `cqm`: models/base_prompt.py#L41-L48, without examples. The picture comes first. The
+         authors' GPT-3 did not see it: at most, its caption was in the context.
+Scoring  `official`: models/run_gpt3.py#L52-L70, then tools/evaluate_acc.py#L22-L72, which reads
+         only the stored index. The answer is the letter of the only "The answer is X.", or else a
+         random letter. Here, the random letter depends on the question's id, since the authors'
+         random sequence restarts with their script. For a file of the authors' results, the random
+         letters are taken from the file.
+         `llava`: the rule of LLaVA's published "SQA" figures, llava/eval/
+         eval_science_qa.py#L28-L77, on replies that are stripped as in model_vqa_science.py#L84.
+         `mmpretrain`: the whole reply is the letter. If it is not a letter, one is drawn.
+         `robust`: ours, the letter that a reply settles on.
+         For the prompt llava, the headline is llava; for the other prompts, it is official.
+         IMG, TXT, and NO are the authors' categories. TXT and IMG overlap. In mmpretrain's own
+         figures, IMG excludes TXT.
+Proof    published outputs of GPT-3 and LLaVA-1.5-13B: every stored index, and every published
+         figure of TXT, IMG, NO, and all questions, is reproduced from the published files
+         (tests/parity). The files contain GPT-3's 249 random letters: 243 for empty replies, and 6
+         for replies that state the answer twice.
+         Subjects, grades, topics: by hand.
 """
 
 import re
@@ -114,7 +119,7 @@ def scienceqa(
             break_down_by=("subject", "text", "image", "no_context", "grade", "topic"),
             capabilities=Capabilities(
                 tag="subject",
-                # LAN is language science: grammar and punctuation. The tree has no leaf for it.
+                # LAN is language science: grammar and punctuation. No capability fits it.
                 leaves={"NAT": "knowledge/domain", "SOC": "knowledge/world", "LAN": UNMAPPED},
                 source="https://arxiv.org/abs/2209.09513, section 3",
             ),
@@ -124,7 +129,8 @@ def scienceqa(
 
 
 def scorings(prompt: Preset) -> dict[str, Scoring]:
-    """The scorings by name. The prompt's own scoring is first and gives the headline."""
+    """The scorings, keyed by name. The scoring that belongs to the prompt comes first and gives the
+    headline."""
     metrics = {"accuracy": mean}
     by_name = {
         "llava": Scoring(
@@ -166,12 +172,12 @@ def scorings(prompt: Preset) -> dict[str, Scoring]:
 
 
 def problems(data_file: DataFile, split: Split, images: str) -> Iterator[dict[str, Any]]:
-    """The questions of a split, from the object of all questions by id."""
+    """Yield the questions of a split, from the JSON object that maps ids to questions."""
     try:
         every = orjson.loads(file_content(data_file.path))
     except orjson.JSONDecodeError as error:
         raise DataError(
-            f"{data_file.path} is not whole JSON: {error}. Download it again."
+            f"{data_file.path} is not complete, valid JSON: {error}. Download it again."
         ) from error
     try:
         for name, problem in every.items():
@@ -179,14 +185,14 @@ def problems(data_file: DataFile, split: Split, images: str) -> Iterator[dict[st
                 yield {"id": name, **problem}
     except (AttributeError, KeyError, TypeError) as error:
         raise DataError(
-            f"{data_file.path} is not an object of problems by id, each with split and image: "
-            f"{error!r}. Use problems.json from the data set's repository."
+            f"{data_file.path} is not a JSON object that maps ids to problems with split and "
+            f"image: {error!r}. Use problems.json from the data set's repository."
         ) from error
 
 
 def to_sample(row: Row, data_file: DataFile) -> Sample:
     folder = data_file.path.parent
-    # The authors keep the archives' content in images/. The archives do not have this folder.
+    # The authors keep the pictures in images/, but their archives do not have this folder.
     inside = "images/" if (folder / "images").is_dir() else ""
     name = f"{inside}{row['split']}/{row['id']}/{row['image']}"
     low = row["grade"] in ("grade1", "grade2", "grade3", "grade4", "grade5", "grade6")
@@ -241,12 +247,14 @@ PROMPTS: Mapping[Preset, Callable[[Sample], tuple[Message, ...]]] = {
 
 # -- scoring
 
-# The full stop matches any character but a newline: "The answer is B" at the end does not match.
+# The full stop matches any character except a newline. "The answer is B" at the end of a reply does
+# not match.
 ANSWER_IS = re.compile(r"The answer is ([A-Z]).")
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """The letter of the only "The answer is X." if it is a choice's letter, otherwise a draw."""
+    """Parse the letter of the only "The answer is X." if it is the letter of a choice. Otherwise a
+    letter is drawn."""
     matches = ANSWER_IS.findall(reply.text.strip())
     if len(matches) == 1 and matches[0] in letters(sample):
         return Reading(answer=matches[0], rule="the answer is")
@@ -254,12 +262,13 @@ def official_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def llava_answer(reply: Reply, sample: Sample) -> Reading:
-    # The script that asked LLaVA stripped its replies.
+    # LLaVA's script that queries the model strips the replies.
     return llava_reading(reply.text.strip())
 
 
 def llava_reading(text: str) -> Reading:
-    """A letter, "B. ...", or the letter of the only "The answer is X."; it may not be a choice."""
+    """Parse a letter, the letter at the beginning in "B. ...", or the letter of the only "The
+    answer is X.". It may be a letter that no choice has."""
     matches = ANSWER_IS.findall(text)
     if len(text) == 1 and text in "ABCDE":
         return Reading(answer=text, rule="letter")
@@ -271,7 +280,7 @@ def llava_reading(text: str) -> Reading:
 
 
 def mmpretrain_answer(reply: Reply, sample: Sample) -> Reading:
-    """The reply if it is a choice's letter, otherwise a draw."""
+    """Parse the reply if it is the letter of a choice. Otherwise a letter is drawn."""
     # mmpretrain's models strip their output before it is scored.
     text = reply.text.strip()
     if len(text) == 1 and text in letters(sample):
@@ -287,11 +296,11 @@ def letters(sample: Sample) -> str:
 
 
 def layout(path: Path) -> Published | None:
-    """The files that the authors' and LLaVA's scripts write, gzipped or not.
+    """Read the files that the authors' and LLaVA's scripts write, gzipped or not.
 
-    `{results, outputs}` has the index that was parsed from each output, or else drawn
-    (models/run_gpt3.py#L80-L91, llava/eval/eval_science_qa.py#L88-L114). `{correct, incorrect}`
-    has only the outputs (#L79-L112).
+    Files with `{results, outputs}` have the index that was parsed from each output, or drawn
+    (models/run_gpt3.py#L80-L91, llava/eval/eval_science_qa.py#L88-L114). Files with `{correct,
+    incorrect}` have only the outputs (#L79-L112).
     """
     held = json_object(path)
     if held is None:
@@ -305,7 +314,9 @@ def layout(path: Path) -> Published | None:
 
 def of_results(path: Path, results: Any, outputs: Any) -> Published:
     if not isinstance(results, dict) or not isinstance(outputs, dict):
-        raise DataError(f"{path}: `results` and `outputs` must be objects by question id.")
+        raise DataError(
+            f"{path}: `results` and `outputs` must be objects that map question ids to values."
+        )
     if results.keys() != outputs.keys():
         name = min(results.keys() ^ outputs.keys())
         raise DataError(
@@ -315,7 +326,9 @@ def of_results(path: Path, results: Any, outputs: Any) -> Published:
     official, llava = {}, {}
     for name, index in results.items():
         if not isinstance(index, int) or not -1 <= index < len(ascii_uppercase):
-            raise DataError(f"{path}: question {name!r} has {index!r} in `results`, not an index.")
+            raise DataError(
+                f"{path}: question {name!r} has {index!r} in `results`. It must be an index."
+            )
         letter = ascii_uppercase[index] if index >= 0 else None
         official[name] = Reading(answer=letter, rule="index in the file")
         # The first version of LLaVA's script drew an index for outputs that it could not parse.
@@ -323,7 +336,7 @@ def of_results(path: Path, results: Any, outputs: Any) -> Published:
             llava[name] = Reading(answer=letter, rule="index in the file", guessed=True)
     note = "`official` takes the indices in `results`, as tools/evaluate_acc.py does"
     if llava:
-        note += f"; `llava` takes those of {len(llava):,} outputs in which it finds no letter"
+        note += f"; `llava` takes the indices of {len(llava):,} outputs in which it finds no letter"
     return Published(
         replies={name: text if isinstance(text, str) else None for name, text in outputs.items()},
         readings={"official": official, "llava": llava},
@@ -336,11 +349,12 @@ def of_analyses(path: Path, rows: Sequence[Any]) -> Published:
     for row in rows:
         if not isinstance(row, dict) or not {"question_id", "pred"} <= row.keys():
             raise DataError(
-                f"{path}: an entry of `correct` or `incorrect` has no `question_id` or no `pred`."
+                f"{path}: an entry of `correct` or `incorrect` has no `question_id` or no `pred`. "
+                "Download the complete file again."
             )
         name = str(row["question_id"])
         if name in replies:
-            raise DataError(f"{path}: question {name!r} has two entries. Keep one of them.")
+            raise DataError(f"{path}: question {name!r} has two entries. Remove one of them.")
         replies[name] = row["pred"] if isinstance(row["pred"], str) else None
     return Published(replies=replies)
 
@@ -348,7 +362,7 @@ def of_analyses(path: Path, rows: Sequence[Any]) -> Published:
 # -- check
 
 DRAWN = 5 / 14
-"""The share of the bundled rows whose drawn letter is right."""
+"""The share of the bundled rows for which the random letter is right."""
 ROBUST = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 LETTERS_READ = {"oracle": 1.0, "wrong": 0.0, "silent": DRAWN, "hedging": DRAWN}
 NOTHING_READ = {"oracle": DRAWN, "wrong": DRAWN, "silent": DRAWN, "hedging": DRAWN}

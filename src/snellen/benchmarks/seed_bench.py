@@ -1,48 +1,66 @@
-"""SEED-Bench 1, 2 and 2-Plus: four choices about a picture, or a part of a video.
+"""SEED-Bench 1, 2, and 2-Plus: questions with four choices about a picture or part of a video.
 
 Paper    Li et al. 2023, SEED-Bench: Benchmarking Multimodal LLMs with Generative Comprehension,
-         https://arxiv.org/abs/2307.16125 (CVPR 2024); SEED-Bench-2, 2311.17092; SEED-Bench-2-Plus,
-         2404.16790
-Data     AILab-CVC/SEED-Bench, SEED-Bench-2, SEED-Bench-2-plus on the hub; CC BY-NC 4.0.
-         `version=1`: 14,233 questions of 9 dimensions on pictures and 3,757 of 3 on videos, in the
-         JSON of November 2023. `version=2`: 24,371 of 27, of which `part=image` keeps single,
-         multiple, and interleaved images. `version=2-plus`: 2,277 on charts, maps, and webs, read
-         by the fields that its users read. `rows=vlmevalkit` is SEEDBench_IMG.tsv, which has its
-         own ids. part=video, part=all: with videos. Version 1 has those of Something-Something v2,
-         Epic-Kitchens, and Breakfast, in folders named as in the authors' eval.py#L12-L17.
-         `segment` is the part of the video, in seconds, or for Breakfast in frames at 15 per
-         second. videos=frames reads the eight pictures of each part that the authors publish
+         https://arxiv.org/abs/2307.16125 (CVPR 2024).
+         SEED-Bench-2 is arXiv 2311.17092, and SEED-Bench-2-Plus is arXiv 2404.16790.
+Data     AILab-CVC/SEED-Bench, SEED-Bench-2, and SEED-Bench-2-plus on the hub, under CC BY-NC 4.0.
+         `version=1` has 14,233 questions on pictures in 9 dimensions, and 3,757 on videos in 3, in
+         the JSON of November 2023.
+         `version=2` has 24,371 questions in 27 dimensions. part=image keeps those on single,
+         multiple, and interleaved images.
+         `version=2-plus` has 2,277 questions on charts, maps, and websites. The code for it is not
+         published, so its fields are read as other tools read them.
+         `rows=vlmevalkit` is SEEDBench_IMG.tsv, which has its own ids.
+         part=video and part=all include the questions on videos. The videos of version 1 are those
+         of Something-Something v2, Epic-Kitchens, and Breakfast, in folders named as in the
+         authors' eval.py#L12-L17. `segment` is the part of the video, in seconds; for Breakfast, in
+         frames at 15 per second.
+         videos=frames reads the eight pictures of each part that the authors publish
          (v1_video.zip.*, v1_video/task10/ssv2_8_frame/{id}/{1..8}.png). Version 2 has only such
-         pictures. A repeated question id becomes `ID#2`. The authors' files of results contain the
-         right answers, so they can serve as data for scoring
-Prompt   ask=rank: AILab-CVC/SEED-Bench@991e849be802b0de1cd4d45d929bf18e249f5b54: for 1
-         model/instruct_blip_interface.py#L44-L45, for 2 and 2-plus the bare question, SEED-Bench-2/
-         model/llava_v2_interface.py#L81-L106, pictures first or in place of <img>. Eight frames of
-         a video, the middles of equal parts; instruct_blip_interface.py#L62-L123 takes others, at
-         most three frames away. ask=generate: the authors publish no prompt. official is LLaVA's,
-         haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L22-L29, 128
-         tokens, llava/eval/model_vqa_loader.py#L141. lmms-eval: EvolvingLMMs-Lab/
-         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/seedbench/utils.py#L8-L14 and #L49-L51; for 2 and 2-plus
-         seedbench_2/utils.py#L8-L25, where <img> stays in the text, after the pictures, and 16
-         tokens. Its tasks include the questions on videos, 17,990 for version 1; here its task
-         names ask only the questions on pictures. vlmevalkit: open-compass/
-         VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_mcq.py#L212-L247
-Scoring  ask=rank: official: eval.py#L110-L114, the choice with the least loss. For 1 the loss is
-         the sum over its tokens (lavis/models/blip2_models/modeling_t5.py#L1874-L1877), for 2 the
-         mean. The code for 2-plus is not published; we assume the mean. mean (for 1): model/
-         huggingface_instructblip_interface.py#L208-L225. For 2 the authors also rank the letters
-         (InternLM_Xcomposer_VL_interface.py), which is not implemented. ask=generate: letters: the
-         rule of LLaVA's published numbers, by which the whole reply is the letter, scripts/
-         convert_seed_for_submission.py#L22-L35; lmms-eval: utils.py#L17-L34, the first character,
-         for 2 only a capital; vlmevalkit: vlmeval/utils/matching_util.py#L18-L127, replies for its
-         judge are wrong. robust: ours, the letter that a reply settles on. With the prompts
-         lmms-eval and vlmevalkit, the scoring of the same name is the headline. `accuracy` is over
-         all questions (eval.py#L125-L142; its loop fails as committed, because it reads fields that
-         records lack). `dimension_average` is the mean of the dimensions' accuracies
-Proof    published outputs of GPT-4V on all of 1: counts equal those of the authors' rule on their
-         own records, and the leaderboard's 69.1 for pictures (tests/parity). Dimensions, rankings:
-         by hand. No output with dimensions or log-likelihoods is published
+         pictures.
+         A repeated question id becomes `ID#2`.
+         The authors' files of results contain the right answers, so they can be read as data for
+         scoring.
+Prompt   With ask=rank, the authors' prompts are in AILab-CVC/
+         SEED-Bench@991e849be802b0de1cd4d45d929bf18e249f5b54. Version 1 uses model/
+         instruct_blip_interface.py#L44-L45. Versions 2 and 2-plus use the bare question,
+         SEED-Bench-2/model/llava_v2_interface.py#L81-L106, with the pictures first or in place of
+         <img>. A video is shown as eight frames, the middles of equal parts; the frames in
+         instruct_blip_interface.py#L62-L123 are at most three frames away from these.
+         With ask=generate, the authors publish no prompt.
+         `official`: LLaVA's prompt, haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
+         docs/Evaluation.md#L22-L29. The limit is 128 tokens, llava/eval/model_vqa_loader.py#L141.
+         `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
+         tasks/seedbench/utils.py#L8-L14 and #L49-L51. Versions 2 and 2-plus use
+         seedbench_2/utils.py#L8-L25, where <img> stays in the text, which follows the pictures; the
+         limit is 16 tokens. lmms-eval's tasks include the questions on videos, 17,990 in all for
+         version 1; here, its task names ask only the questions on pictures.
+         `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
+         dataset/image_mcq.py#L212-L247.
+Scoring  Scorings for ask=rank:
+         `official`: the choice with the smallest loss, eval.py#L110-L114. For version 1, the loss
+         is the sum over the tokens of the choice (lavis/models/blip2_models/
+         modeling_t5.py#L1874-L1877); for version 2, it is the mean. The code for 2-plus is not
+         published; we assume the mean.
+         `mean` (version 1): the mean over the tokens, model/
+         huggingface_instructblip_interface.py#L208-L225.
+         For version 2, the authors also rank the letters (InternLM_Xcomposer_VL_interface.py). This
+         is not implemented.
+         Scorings for ask=generate:
+         `letters`: the rule of LLaVA's published figures. The whole reply must be the letter,
+         scripts/convert_seed_for_submission.py#L22-L35.
+         `lmms-eval`: the first character, utils.py#L17-L34. For version 2, it must be a capital.
+         `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127. Replies that it leaves to its judge
+         are wrong.
+         `robust`: ours, the letter that a reply settles on.
+         With the prompts lmms-eval and vlmevalkit, the scoring of the same name is the headline.
+         Metrics: `accuracy` is over all questions, eval.py#L125-L142. The loop in this published
+         code fails, because it reads fields that the records do not have. `dimension_average` is
+         the mean of the dimensions' accuracies.
+Proof    published outputs of GPT-4V on all of version 1: the counts equal those of the authors'
+         rule on their own records, and the accuracy on pictures equals the leaderboard's 69.1
+         (tests/parity).
+         Dimensions, rankings: by hand. No outputs with dimensions or log-likelihoods are published.
 """
 
 import re
@@ -89,7 +107,7 @@ ALIASES = {
     "seedbench_2_plus": {"version": "2-plus", "prompt": "lmms-eval"},
 }
 HUB = "https://huggingface.co/datasets/AILab-CVC"
-UNCHECKED = "its publishers give no digest"
+UNCHECKED = "no digest of it is published"
 FILES = {
     "1": (
         File(
@@ -137,8 +155,8 @@ ANSWERS = (
     "evaluate_result/SEED-Bench-{}/GPT-4V.json",
     "outputs/SEED-Bench-{}/GPT-4V.json.gz",
 )
-"""Result files that also have the right answers: their paths in the authors' repository, and among
-the outputs kept for parity."""
+"""Result files that also contain the right answers. The first is a path in the authors' repository,
+the second a path among the outputs that are kept for parity tests."""
 SHEET = File(
     name="SEEDBench_IMG.tsv",
     url="https://opencompass.openxlab.space/utils/benchmarks/SEEDBench/SEEDBench_IMG.tsv",
@@ -149,7 +167,7 @@ FOLDERS = {
     "cc3m": ("cc3m-image", "SEED-Bench-image"),
     "SEED-Bench v2": ("SEED-Bench-2-image",),
 }
-"""The folders in the authors' archives, by version or a row's data_source."""
+"""The folders in the authors' archives, keyed by version or by the field `data_source` of a row."""
 OF_1 = (
     "Scene Understanding", "Instance Identity", "Instance Attributes", "Instance Location",
     "Instances Counting", "Spatial Relation", "Instance Interaction", "Visual Reasoning",
@@ -164,7 +182,8 @@ OF_2 = (
     "Text-to-Image Generation", "Next Image Prediction", "Text-Image Creation",
 )  # fmt: skip
 DIMENSIONS: Mapping[str, tuple[str, ...]] = {"1": OF_1, "2": OF_2, "2-plus": ()}
-"""The dimension of each question_type_id, from 1, spelled as in the authors' DATASET.md."""
+"""The dimension of each question_type_id, which counts from 1. The spelling is that in the authors'
+DATASET.md."""
 LEAVES = {
     "Scene Understanding": "perception/scene",
     "Instance Identity": "perception/object",
@@ -201,7 +220,8 @@ LEAVES = {
 """The capability of each dimension."""
 PICTURES = ("image", "Single Image", "Multiple Images", "Interleaved Image")
 VIDEOS = ("video", "Video")
-"""Data types that are shown. In other types the choices are pictures."""
+"""Data types that are videos. In all types other than these and `PICTURES`, the choices are
+pictures, and nothing is shown."""
 OF_VIDEOS = {
     "Action Recognition": ("SSV2/videos", "v1_video/task10/ssv2_8_frame"),
     "Action Prediction": (
@@ -210,10 +230,11 @@ OF_VIDEOS = {
     ),
     "Procedure Understanding": ("BreakfastII_15fps_qvga_sync", "v1_video/task12/breakfast_8_frame"),
 }
-"""For each video dimension of version 1: the folders of the videos and of the authors' frames."""
+"""For each video dimension of version 1: the folder of the videos, and the folder of the authors'
+frames."""
 FRAMES = 8
 FPS = 15
-"""The frame rate of Breakfast's videos."""
+"""The frame rate of Breakfast's videos, in frames per second."""
 MARK = "<img>"
 ASK = "Answer with the option's letter from the given choices directly."
 SELECT = "Please select the correct answer from the options above. \n"
@@ -234,7 +255,9 @@ def seed_bench(
     data: Path | None = None,
 ) -> Benchmark:
     if ask == "rank" and prompt == "vlmevalkit":
-        raise UsageError("seed-bench:ask=rank has no prompt=vlmevalkit: VLMEvalKit ranks nothing.")
+        raise UsageError(
+            "seed-bench:ask=rank has no prompt=vlmevalkit, since VLMEvalKit does not rank choices."
+        )
     files = published(version, rows)
     spec = f"seed-bench:version={version},rows={rows}"
     names = [files[0].name, *(name.format(version) for name in ANSWERS if rows == "authors")]
@@ -282,7 +305,9 @@ def published(
     if rows == "authors":
         return FILES[version]
     if version != "1":
-        raise UsageError(f"seed-bench:rows=vlmevalkit needs version 1, not {version}.")
+        raise UsageError(
+            f"seed-bench:rows=vlmevalkit needs version=1, but the version is {version}."
+        )
     return (SHEET,)
 
 
@@ -290,16 +315,17 @@ def published(
 
 
 def questions(data_file: DataFile, version: Version, part: Kept) -> Iterator[dict[str, Any]]:
-    """The questions of the data set's object, or the right answers of a file of results."""
+    """Yield the questions from the data set's JSON object, or from a file of results that contains
+    the right answers."""
     try:
         every = orjson.loads(file_content(data_file.path))["questions"]
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
         records = records_of(data_file.path)
         if records is None or not all("gt_answer" in record for _, record in records):
             raise DataError(
-                f"{data_file.path} is neither an object of questions ({error!r}) nor a file of "
-                "results with question_id and gt_answer in each line. Use the complete file "
-                f"{FILES[version][0].name} of the data set."
+                f"{data_file.path} is neither a JSON object with a list of questions ({error!r}) "
+                "nor a file of results with question_id and gt_answer in each line. Use the "
+                f"complete file {FILES[version][0].name} of the data set."
             ) from error
         every = [as_question(record) for record in dict(records).values()]
     seen: Counter[str] = Counter()
@@ -349,7 +375,7 @@ def to_sample(row: Row, data_file: DataFile, version: Version, videos: Videos) -
         source = row.get("data_source", "") if version == "2" else version
         inside = existing(folder, FOLDERS.get(source, ()))
         media = tuple(picture(folder, f"{inside}{name}") for name in names)
-    # 2-Plus names its choices in capitals. Files of results have only letters.
+    # In 2-Plus, the fields of the choices end in capitals. Files of results have only letters.
     small = "choice_a" in row
     choices = [row.get(f"choice_{c.lower() if small else c}", c) for c in "ABCD"]
     return Sample(
@@ -364,7 +390,7 @@ def to_sample(row: Row, data_file: DataFile, version: Version, videos: Videos) -
 
 
 def existing(folder: Path, names: Iterable[str]) -> str:
-    """The first of these folders that exists, as the beginning of a path; "" if none exists."""
+    """The first of these folders that exists, as the beginning of a path, or "" if none exists."""
     return next((f"{name}/" for name in names if (folder / name).is_dir()), "")
 
 
@@ -373,7 +399,8 @@ def picture(folder: Path, name: str) -> Image:
 
 
 def film(row: Row, folder: Path, videos: Videos) -> tuple[Image | Video, ...]:
-    """The part of a video that a question of version 1 is about, or the authors' frames."""
+    """The part of a video that a question of version 1 is about, or the authors' frames of this
+    part."""
     source, frames = OF_VIDEOS[row["dimension"]]
     if videos == "frames":
         of = f"{frames}/{row['question_id']}"
@@ -381,7 +408,8 @@ def film(row: Row, folder: Path, videos: Videos) -> tuple[Image | Video, ...]:
     name = f"{existing(folder, [source])}{row['data_id']}"
     start, end = row.get("segment") or (0.0, None)
     if row["dimension"] == "Procedure Understanding" and end is not None:
-        # From the first frame up to the last, half a frame early: frame times may be rounded.
+        # From the first to the last frame, both half a frame early, since frame times may be
+        # rounded.
         start, end = max(0.0, (start - 0.5) / FPS), (end - 0.5) / FPS
     return (Video(folder / name, start=float(start), end=end, label=name, within=folder),)
 
@@ -402,15 +430,15 @@ def of_sheet(row: Row) -> Sample:
 
 
 def prompt_parts(sample: Sample, version: Version, ask: str, preset: Preset) -> list[Part]:
-    """The text, and the pictures before it or at their marks.
+    """The parts of the prompt: the text, with the pictures before it or in place of its marks.
 
     Raises:
         DataError: the choices are pictures, or the data do not have the question's text.
     """
     if not sample.question or not sample.media:
-        why = "has no text in the data" if not sample.question else "shows nothing to look at"
+        why = "has no text in the data" if not sample.question else "has no picture or video"
         raise DataError(
-            f"seed-bench: question {sample.id} {why}: it can be scored, not asked. Use "
+            f"seed-bench: question {sample.id} {why}. It can be scored, but not asked. Use "
             "part=image or part=video of the data set's own file."
         )
     text = (
@@ -435,7 +463,7 @@ def ranked_words(sample: Sample, version: Version, preset: Preset) -> str:
 def lettered_words(sample: Sample, version: Version, preset: Preset) -> str:
     labels = sample.choices
     if preset == "lmms-eval" and version != "1":
-        # A choice that is a file name stands for a picture.
+        # A choice that is a file name is a picture.
         labels = tuple(
             "<image>" if "jpg" in choice or "png" in choice else choice for choice in labels
         )
@@ -459,7 +487,8 @@ LMMS_EVAL_RULES: Mapping[Version, str] = {
 
 
 def scorings(version: Version, ask: str, prompt: Preset) -> Mapping[str, Scoring]:
-    """All scorings. Those for this way of asking come first, led by the prompt's own."""
+    """All scorings. Those for this way of asking come first, and the scoring that belongs to the
+    prompt is the first of them."""
     by_token = Scoring(
         version=1,
         source=f"{AUTHORS}:model/huggingface_instructblip_interface.py#L208-L225",
@@ -509,8 +538,8 @@ def scorings(version: Version, ask: str, prompt: Preset) -> Mapping[str, Scoring
 
 
 def least_loss(reply: Reply, *, per_token: bool) -> Reading:
-    """The letter of the likeliest choice; of equally likely choices, the first. A published result
-    has no likelihoods, only a letter: then that letter."""
+    """Parse the letter of the most likely choice. Of equally likely choices, the first counts. A
+    published result has a letter instead of likelihoods; then this letter is the answer."""
     if not reply.choices:
         return letter_alone(reply)
     values = [
@@ -521,7 +550,7 @@ def least_loss(reply: Reply, *, per_token: bool) -> Reading:
 
 
 def letter_alone(reply: Reply) -> Reading:
-    # The script that asked LLaVA stripped its replies.
+    # LLaVA's script that queries the model strips the replies.
     text = reply.text.strip()
     if text in ("A", "B", "C", "D"):
         return Reading(answer=text, rule="letter")
@@ -529,7 +558,8 @@ def letter_alone(reply: Reply) -> Reading:
 
 
 def first_character(reply: Reply, *, any_case: bool) -> Reading:
-    """The first character, if it is a letter: "Blue" says B, "The answer is B" says nothing."""
+    """Parse the first character, if it is a letter of a choice. By this rule, "Blue" says B, and
+    "The answer is B" says nothing."""
     first = reply.text.strip()[:1]
     first = first.upper() if any_case else first
     if first and first in "ABCD":
@@ -541,8 +571,8 @@ def first_character(reply: Reply, *, any_case: bool) -> Reading:
 
 
 def results(path: Path) -> Published | None:
-    """A file of results: a line {"question_id", "prediction"} for each question, as the authors
-    write it, with or without a trailing comma. If a question repeats, its last line counts.
+    """Read a file of results in the authors' format: a line {"question_id", "prediction"} for each
+    question, with or without a trailing comma. If a question repeats, its last line counts.
 
     Raises:
         DataError: a line of such a file cannot be read.
@@ -555,16 +585,19 @@ def results(path: Path) -> Published | None:
     for number, (name, record) in enumerate(records, 1):
         answer = record.get("prediction")
         if answer is not None and not isinstance(answer, str):
-            raise DataError(f"{path.name}: result {number} has no text in 'prediction'.")
+            raise DataError(
+                f"{path.name}: the prediction of result {number} must be text. Correct it, or "
+                "remove the line."
+            )
         again += name in replies
         other += name in replies and replies[name] != answer
         replies[name] = answer
-    note = f"{again} lines repeat a question, {other} with another answer: the last line counts"
+    note = f"{again} lines repeat a question, {other} with a different answer: the last line counts"
     return Published(replies=replies, notes=(note,) if again else ())
 
 
 def with_repeats(content: Published | None, table: Iterable[Row]) -> Published | None:
-    """The replies of a file, copied to every question with the same id."""
+    """Copy the replies of a file to all questions with the same id."""
     if content is None:
         return None
     ids = ((row["id"], str(row["question_id"])) for row in table)
@@ -573,7 +606,8 @@ def with_repeats(content: Published | None, table: Iterable[Row]) -> Published |
 
 
 def records_of(path: Path) -> list[tuple[str, dict[str, Any]]] | None:
-    """The lines of a file of results with their question ids; None if the first is not one."""
+    """The lines of a file of results, each with its question id. None if the first line is not a
+    result."""
     if not path.is_file():
         return None
     records: list[tuple[str, dict[str, Any]]] = []
@@ -587,15 +621,15 @@ def records_of(path: Path) -> list[tuple[str, dict[str, Any]]] | None:
             if not records:
                 return None
             raise DataError(
-                f"{path.name}: line {number} is not a JSON object ({error}), unlike those before "
-                "it. Download the file again."
+                f"{path.name}: line {number} is not a JSON object ({error}), unlike the lines "
+                "before it. Download the file again."
             ) from error
         if not isinstance(record, dict) or not {"question_id", "prediction"} <= record.keys():
             if not records:
                 return None
             raise DataError(
                 f"{path.name}: line {number} lacks question_id or prediction, unlike the lines "
-                "before it."
+                "before it. Download the file again."
             )
         records.append((str(record["question_id"]), record))
     return records or None

@@ -1,29 +1,37 @@
 """TextVQA: questions about a photograph whose answers are written in it.
 
 Paper    Singh et al. 2019, Towards VQA Models That Can Read, https://arxiv.org/abs/1904.08920
-         (CVPR)
-Data     https://textvqa.org/dataset: TextVQA_0.5.1_{val,test}.json, val's pictures: train_images/,
-         test's: test_images/; CC BY 4.0. val has 5,000 questions on 3,166 pictures, test 5,734 with
-         hidden answers. `ocr=rosetta` reads an OCR system's tokens from
-         TextVQA_Rosetta_OCR_v0.2_{val,test}.json in the same folder. VLMEvalKit's TextVQA_VAL.tsv
-         and the hub's lmms-lab/textvqa (parquet, with the tokens; pass the file) have the same
-         questions
-Prompt   none is prescribed. llava: the prompts in its published answers (an outside contributor's
-         haotian-liu/LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a), which include the tokens
-         (ocr=rosetta). Without tokens these are lmms-eval's words too: EvolvingLMMs-Lab/
-         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/textvqa/utils.py#L43-L54. vlmevalkit: open-compass/
-         VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_vqa.py#L64-L69.
-         qwen-vl: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:
-         eval_mm/evaluate_vqa.py#L281. Picture first. 128 tokens: LLaVA's
-         llava/eval/model_vqa_loader.py#L141
-Scoring  official: mmf's evaluator, the copy that LLaVA's figures used, haotian-liu/
+         (CVPR).
+Data     The files are at https://textvqa.org/dataset, under CC BY 4.0:
+         TextVQA_0.5.1_{val,test}.json, with the pictures of val in train_images/ and those of test
+         in test_images/.
+         `val` has 5,000 questions on 3,166 pictures. `test` has 5,734 questions with hidden
+         answers.
+         `ocr=rosetta` reads an OCR system's tokens from TextVQA_Rosetta_OCR_v0.2_{val,test}.json in
+         the same folder.
+         VLMEvalKit's TextVQA_VAL.tsv and the hub's lmms-lab/textvqa (parquet, with the tokens; pass
+         the file) have the same questions.
+Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
+         `llava`: the prompts in LLaVA's published answers (haotian-liu/
+         LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a, by an outside contributor), which include
+         the tokens (ocr=rosetta). Without tokens, lmms-eval's prompt is the same: EvolvingLMMs-Lab/
+         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/textvqa/
+         utils.py#L43-L54.
+         `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
+         dataset/image_vqa.py#L64-L69.
+         `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
+         evaluate_vqa.py#L281.
+         The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141.
+Scoring  `official`: mmf's evaluator, in the copy that LLaVA's figures used, haotian-liu/
          LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/m4c_evaluator.py#L181-L257, over
-         the rows in a file, eval_textvqa.py#L35-L51. lmms-eval's is the same. vlmevalkit: its
-         normalizer. robust: ours, the phrase that a reply settles on. A picture has several
-         questions, so intervals are clustered
-Proof    1,500 made pairs scored by the authors' evaluator, and as many by VLMEvalKit's
-         (tests/parity). LLaVA-1.5's answers are published, but not with the data. robust: by hand
+         the rows in a file, eval_textvqa.py#L35-L51. lmms-eval's rule is the same.
+         `vlmevalkit`: uses VLMEvalKit's normalization.
+         `robust`: ours, the phrase that a reply settles on.
+         A picture has several questions, so intervals are clustered.
+Proof    1,500 generated pairs scored by the authors' evaluator, and 1,500 scored by VLMEvalKit's
+         (tests/parity).
+         LLaVA-1.5's answers are published, but not with the data.
+         robust: by hand.
 """
 
 from __future__ import annotations
@@ -129,7 +137,7 @@ def textvqa(
 
 
 def published(split: Split = "val", **_: object) -> tuple[File, ...]:
-    """The split's questions, OCR tokens, and pictures. Their publishers give no digests."""
+    """The split's questions, OCR tokens, and pictures. No digests of these files are published."""
     archive = ARCHIVES[split]
     size = {"val": "6.6 GB", "test": "926 MB"}[split]
     return (
@@ -145,7 +153,8 @@ def published(split: Split = "val", **_: object) -> tuple[File, ...]:
 
 
 def rows(data_file: DataFile) -> Table:
-    """The questions of the authors' JSON, VLMEvalKit's TSV, or parquet, by the file's ending."""
+    """The questions in the authors' JSON, VLMEvalKit's TSV, or parquet, according to the file's
+    extension."""
     kind = Path(str(data_file)).suffix
     if kind == ".tsv":
         return vlmevalkit_tsv(data_file)
@@ -155,22 +164,24 @@ def rows(data_file: DataFile) -> Table:
 
 
 def listed(path: Path) -> Iterator[dict[str, Any]]:
-    """The entries of the list `data` in the authors' files."""
+    """Yield the entries of the list `data` in the authors' files."""
     try:
         content = orjson.loads(file_content(path))
     except orjson.JSONDecodeError as error:
-        raise DataError(f"{path} is not whole JSON: {error}. Download it again.") from error
+        raise DataError(
+            f"{path} is not complete, valid JSON: {error}. Download it again."
+        ) from error
     entries = content.get("data") if isinstance(content, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise DataError(
-            f"{path} is not an object with a list of objects, data. Use the authors' file, such as "
-            "TextVQA_0.5.1_val.json."
+            f"{path} is not a JSON object with a list of objects, `data`. Use the authors' file, "
+            "such as TextVQA_0.5.1_val.json."
         )
     yield from entries
 
 
 def rosetta(data_file: DataFile, split: Split) -> Mapping[str, Sequence[str]]:
-    """The tokens that the authors' OCR system read in each picture."""
+    """The tokens that the authors' OCR system found in each picture, keyed by the picture's id."""
     path = data_file.folder / f"TextVQA_Rosetta_OCR_v0.2_{split}.json"
     if not path.is_file():
         raise DataError(
@@ -205,12 +216,13 @@ def to_sample(
 
 
 def id_of(row: Row) -> str:
-    """The row's id. VLMEvalKit's files of predictions have only the index of its sheet."""
+    """The row's id. If the row has VLMEvalKit's `index`, that is the id, since VLMEvalKit's files
+    of predictions have no other id."""
     return str(row["index"] if "index" in row else row["question_id"])
 
 
 def picture(row: Row, data_file: DataFile, split: Split) -> tuple[Image, str]:
-    """A row's picture, and the picture's key."""
+    """The picture of a row, and its key."""
     image = row.get("image")
     if isinstance(image, tuple):
         (image,) = image
@@ -221,7 +233,8 @@ def picture(row: Row, data_file: DataFile, split: Split) -> tuple[Image, str]:
 
 
 def answers_of(row: Row) -> tuple[str, ...]:
-    """People's answers; empty if they are hidden. The hub hides them as ten times ""."""
+    """The people's answers, or an empty tuple if they are hidden. The hub hides them as ten empty
+    texts."""
     answers = authors_files.texts(row["answer"] if "answer" in row else row.get("answers"))
     return answers if any(answers) else ()
 
@@ -230,11 +243,11 @@ def answers_of(row: Row) -> tuple[str, ...]:
 
 
 def llava_answers(path: Path, table: Table) -> Published | None:
-    """LLaVA's answers. Each line has the prompt and, as `question_id`, the picture's id, which
-    together identify the question. None for other files, and if the rows lack picture ids.
+    """Read LLaVA's answers. Each line has the prompt and, as `question_id`, the picture's id.
+    Together they identify the question. None for other files, and if the rows have no picture ids.
 
     Raises:
-        DataError: a line's question is not one about its picture.
+        DataError: no row has this question about this picture.
     """
     if not path.is_file() or ".jsonl" not in path.suffixes:
         return None
@@ -251,14 +264,14 @@ def llava_answers(path: Path, table: Table) -> Published | None:
         if key not in ids:
             raise DataError(
                 f"row {answer.position + 1} of {path} asks {key[1]!r} about the picture "
-                f"{key[0]!r}, which {table.where} does not. Are they of one split?"
+                f"{key[0]!r}, which {table.where} does not. Use the data of the same split."
             )
         replies[ids[key]] = answer["text"]
     return Published(replies=replies)
 
 
 def question_of(prompt: str) -> str | None:
-    """The lowercase question of a prompt in one of LLaVA's three forms; None for other prompts.
+    """The question in a prompt of one of LLaVA's three forms, in lowercase. None for other prompts.
 
     haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:llava/eval/eval_textvqa.py#L17-L32.
     """
@@ -281,7 +294,7 @@ def text(sample: Sample, preset: Preset) -> str:
         seen = f"\nReference OCR token: {', '.join(tokens)}"
     match preset:
         case "llava":
-            # `capitalize` also lowercases names, which are lowercase in the data too.
+            # `capitalize` also lowercases names, but these are lowercase in the data too.
             return f"{question.capitalize()}{seen}\n{vqa.SHORT}"
         case "vlmevalkit":
             return f"{question}{seen}\n{vqa.SHORT}"
@@ -293,15 +306,15 @@ def submitted(sample: Sample, reply: str) -> Sequence[object]:
     number = str(sample.data["question_id"])
     if not number:
         raise DataError(
-            f"textvqa: the rows do not say which question of the server's {sample.id} is. Ask "
-            "those of the authors' file, TextVQA_0.5.1_*.json."
+            f"textvqa: the rows do not have the server's id for question {sample.id}. Ask the "
+            "questions in the authors' file, TextVQA_0.5.1_*.json."
         )
     return int(number), reply.strip()
 
 
 # -- check
 
-# In one of eight rows, three of ten people gave the most common answer, which scores 0.9. In one,
-# two of ten said "a", which is "" after normalization, so that silence scores 0.6.
+# In one of eight rows, three of ten people gave the most common answer, which scores 0.9. In
+# another, two of ten said "a", which normalization turns into "", so an empty reply scores 0.6.
 SHARE = {"oracle": 7.9 / 8, "wrong": 0.0, "silent": 0.6 / 8, "hedging": 0.0}
 EXPECT = {"official": SHARE, "vlmevalkit": SHARE, "robust": {**SHARE, "silent": 0.0}}

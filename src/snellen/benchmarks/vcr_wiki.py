@@ -1,26 +1,34 @@
-"""VCR-wiki: restore the words of a caption that are covered in the picture of it.
+"""VCR-wiki: restore the covered words of a caption that is part of the picture.
 
 Paper    Zhang et al. 2024, VCR: A Task for Pixel-Level Complex Reasoning in Vision Language Models
-         via Restoring Occluded Text, https://arxiv.org/abs/2406.06462 (ICLR 2025)
-Data     vcr-org/VCR-wiki-{en,zh}-{easy,hard}-test[-500,-100] on the hub; CC BY-SA 4.0. 5,000, 500
-         or 100 pictures, each with several covered texts. The TSVs there, with VLMEvalKit's MD5s,
-         have only the complete picture (`shown=stacked_image`); a folder of parquet has all three
-Prompt   official: tianyu-z/VCR@b3be5a9e6ad73edb8f6b612d94a83f958dd5c8cb:
-         src/evaluation/inference.py#L67-L71, focused: #L72-L76; lmms-eval has the official words.
-         vlmevalkit: the question in the TSV. Picture first; 256 tokens, closed_source_eval.py#L71
-Scoring  official (English): src/evaluation/evaluation_metrics.py#L57-L187, utils.py#L330-L342,
-         gather_results.py#L44-L62: for each covered text the most similar run of the reply's
-         tokens. From it come `exact_match` and `jaccard` over all covered texts, not pictures, and
-         `precision`, `recall`, and `f1` of the same sets of tokens, which the authors store but do
-         not print. A reply that says "sorry" scores 0. The filter is the one for models without
-         their own (#L199-L329). VLMEvalKit's rules are the same. Our rules in text/english.py
-         reproduce spaCy's tokens. characters (Chinese): ours, with characters as tokens. The
-         authors' Chinese scoring needs the model zh_core_web_sm, whose words no rule can reproduce,
-         so Chinese has no official scoring. ROUGE-1, which the authors compute but do not report,
-         is left out
-Proof    generated pairs: the authors' find_best_match on 1,500 English pairs. Similarity, run of
-         tokens, and all five metrics are reproduced (tests/parity). No model's outputs are
-         published. Chinese: by hand
+         via Restoring Occluded Text, https://arxiv.org/abs/2406.06462 (ICLR 2025).
+Data     vcr-org/VCR-wiki-{en,zh}-{easy,hard}-test[-500,-100] on the hub, under CC BY-SA 4.0.
+         There are 5,000, 500, or 100 pictures, each with several covered texts.
+         The TSVs on the hub, with VLMEvalKit's MD5s, have only the complete picture
+         (`shown=stacked_image`). A folder of parquet files has all three pictures.
+Prompt   The picture comes first in all prompts.
+         `official`: tianyu-z/VCR@b3be5a9e6ad73edb8f6b612d94a83f958dd5c8cb:src/evaluation/
+         inference.py#L67-L71. lmms-eval's prompt is the same.
+         `focused`: #L72-L76.
+         `vlmevalkit`: the question in the TSV.
+         The limit is 256 tokens, closed_source_eval.py#L71.
+Scoring  `official` (English): src/evaluation/evaluation_metrics.py#L57-L187, utils.py#L330-L342,
+         gather_results.py#L44-L62. For each covered text, the answer is the most similar run of
+         tokens in the reply.
+         `exact_match` and `jaccard` are computed from these runs, over all covered texts, not over
+         pictures. So are `precision`, `recall`, and `f1`, from the same sets of tokens; the authors
+         store them but do not print them.
+         A reply that contains "sorry" scores 0. The authors have a filter for such replies for each
+         kind of model; this is the one for models without a filter of their own (#L199-L329).
+         VLMEvalKit's rules are the same. Our rules in text/english.py reproduce spaCy's tokens.
+         `characters` (Chinese): ours, with characters as tokens. The authors' scoring of Chinese
+         needs the model zh_core_web_sm, whose tokens no rule can reproduce, so there is no official
+         scoring for Chinese.
+         ROUGE-1, which the authors compute but do not report, is left out.
+Proof    generated pairs: the authors' find_best_match on 1,500 English pairs. The similarity, the
+         run of tokens, and all five metrics are equal (tests/parity).
+         No outputs are published.
+         Chinese: by hand.
 """
 
 import ast
@@ -109,8 +117,9 @@ FOCUS = {
 }
 
 LACKS = (
-    "official is missing: in Chinese it counts the words of spaCy's zh_core_web_sm, which no rule "
-    "reproduces. The figures of the scoring `characters` cannot be compared with published ones"
+    "there is no official scoring for Chinese: it needs the tokens of spaCy's zh_core_web_sm, "
+    "which no rule reproduces. Figures of the scoring `characters` cannot be compared with "
+    "published ones"
 )
 
 Lang = Literal["en", "zh"]
@@ -180,7 +189,7 @@ def vcr_wiki(
 def published(
     lang: Lang = "en", difficulty: Difficulty = "easy", size: Size = "all", **_: object
 ) -> tuple[File, ...]:
-    """The sheet that these options read."""
+    """The TSV file for these options."""
     name = f"{lang}-{difficulty}-test{'' if size == 'all' else f'-{size}'}"
     full = f"VCR-wiki-{name}"
     url = f"https://huggingface.co/datasets/vcr-org/{full}/resolve/main/{full}.tsv"
@@ -192,7 +201,7 @@ def to_sample(row_index: int, row: Row, shown: Shown) -> Sample:
         name, covered, media = str(row_index), row["crossed_text"], (row[shown],)
     else:
         if shown != "stacked_image":
-            raise ValueError(f"a TSV has only the whole picture, not {shown}; parquet has it")
+            raise ValueError(f"a TSV has only the whole picture; use the parquet files for {shown}")
         name, covered, media = row["index"], listed(row["answer"]), row["image"]
     if not isinstance(covered, list) or not all(isinstance(text, str) for text in covered):
         raise TypeError("the covered texts are not a list of texts")
@@ -206,22 +215,25 @@ def to_sample(row_index: int, row: Row, shown: Shown) -> Sample:
 
 
 def listed(cell: str) -> object:
-    """The value of a TSV's cell, which is a Python literal."""
+    """The value of a TSV cell that contains a Python literal."""
     try:
         return ast.literal_eval(cell)
     except (SyntaxError, MemoryError, RecursionError) as error:
-        raise ValueError(f"the answer is not a list written in Python: {error}") from error
+        raise ValueError(f"the answer is not a Python list: {error}") from error
 
 
 def words(sample: Sample, lang: Lang, prompt: Preset) -> str:
     """The text of the prompt.
 
     Raises:
-        DataError: the prompt is the data's own question, but the data have none.
+        DataError: the prompt is the question in the data, but the data have no question.
     """
     if prompt == "vlmevalkit":
         if not sample.question:
-            raise DataError("vcr-wiki:prompt=vlmevalkit asks what a TSV asks; parquet has no words")
+            raise DataError(
+                "vcr-wiki:prompt=vlmevalkit needs the questions of a TSV, which parquet files "
+                "lack. Use the TSV, or another prompt."
+            )
         return sample.question
     return ASK[lang] + (FOCUS[lang] if prompt == "focused" else "")
 
@@ -230,21 +242,21 @@ def words(sample: Sample, lang: Lang, prompt: Preset) -> str:
 
 
 class Rule(NamedTuple):
-    """How a language's texts are split into tokens and joined again."""
+    """How texts of a language are split into tokens and joined again."""
 
     tokens: Callable[[str], Sequence[str]]
     """Splits a text into tokens."""
     joint: str
-    """The text between two joined tokens."""
+    """The text that is put between two tokens to join them."""
     parts: Callable[[str], Sequence[str]]
-    """Splits a joined run into its tokens."""
+    """Splits a joined run of tokens into its tokens again."""
 
     def run(self, text: str) -> str:
         return self.joint.join(self.tokens(text))
 
 
 def with_blanks(run: str) -> list[str]:
-    """The tokens of a run that was joined by spaces. Some tokens may be whitespace."""
+    """The tokens of a run that was joined by spaces. A token may be whitespace."""
     parts = re.split(r"(\S+)", run)
     if len(parts) == 1:
         return parts
@@ -263,8 +275,8 @@ REFUSALS = ("I can't", "I cannot", "无法", "抱歉")
 
 
 def restored(reply: Reply, sample: Sample, rule: Rule) -> Reading:
-    """For each covered text, the most similar run of the reply's tokens; "" if no run shares a
-    token with the text."""
+    """Parse, for each covered text, the most similar run of tokens in the reply. It is "" if no run
+    shares a token with the text."""
     text = reply.text.split("Assistant: ")[-1]
     if "sorry" in text.lower() or any(refusal in text for refusal in REFUSALS):
         return Reading(answer=None, rule="refusal")
@@ -276,11 +288,12 @@ def restored(reply: Reply, sample: Sample, rule: Rule) -> Reading:
 
 
 def best_run(covered: str, tokens: Sequence[str], rule: Rule) -> tuple[str, float]:
-    """The most similar run and its similarity. Runs have as many tokens as the covered text and
-    share at least one with it. Of equally similar runs, the first counts."""
+    """The run of tokens that is most similar to the covered text, and the similarity. All runs
+    considered have as many tokens as the covered text, and share at least one with it. Of equally
+    similar runs, the first counts."""
     wanted = rule.tokens(covered)
     length = len(wanted)
-    # The number of wanted tokens before each index.
+    # counts[i] is the number of wanted tokens before index i.
     names = set(wanted)
     counts = [0, *accumulate(token in names for token in tokens)]
     matcher = SequenceMatcher(None, "", covered)
@@ -294,7 +307,7 @@ def best_run(covered: str, tokens: Sequence[str], rule: Rule) -> tuple[str, floa
             continue
         seen.add(text)
         matcher.set_seq1(text)
-        # Two upper bounds come first: they decide most runs.
+        # Two upper bounds are computed first, since they are enough to reject most runs.
         if matcher.real_quick_ratio() > best[1] and matcher.quick_ratio() > best[1]:
             ratio = matcher.ratio()
             if ratio > best[1]:
@@ -303,8 +316,8 @@ def best_run(covered: str, tokens: Sequence[str], rule: Rule) -> tuple[str, floa
 
 
 def overlap(reading: Reading, sample: Sample, rule: Rule) -> float | None:
-    """The mean, over the covered texts, of shared tokens / all tokens as sets; None if nothing is
-    covered."""
+    """The mean over the covered texts of the number of shared tokens over the number of all tokens,
+    each counted once. None if the picture has no covered text."""
     if not sample.references:
         return None
     if not isinstance(reading.answer, tuple):
@@ -319,14 +332,14 @@ def of_sets(tokens: Sequence[str], other: Sequence[str]) -> float:
 
 
 class SharedTokens(NamedTuple):
-    """How many different tokens a run and a covered text share, and how many each has."""
+    """The numbers of distinct tokens in a run, in a covered text, and in both."""
 
     shared: int
-    """The number of different tokens that both have."""
+    """The number of distinct tokens that are in both."""
     run: int
-    """Those of the run."""
+    """The number of distinct tokens in the run."""
     covered: int
-    """Those of the covered text."""
+    """The number of distinct tokens in the covered text."""
 
     @property
     def precision(self) -> float:
@@ -338,7 +351,7 @@ class SharedTokens(NamedTuple):
 
     @property
     def f1(self) -> float:
-        # The authors' formula. 2 * shared / (run + covered) may differ from it in the last bit.
+        # This is the authors' formula. 2 * shared / (run + covered) may differ in the last bit.
         total = self.precision + self.recall
         return 2 * self.precision * self.recall / total if total else 0.0
 
@@ -370,8 +383,8 @@ def is_same(run: str, covered: str, rule: Rule) -> float:
 def over_texts(measure: Callable[[str, str, Rule], float], rule: Rule) -> Metric:
     """The mean of a measure over all covered texts, not over pictures; in [0, 1].
 
-    The measures are `is_same` (the run has exactly the tokens of the text) and, of the two sets of
-    tokens, `precision`, `recall` and `f1`. A text without a run is worth 0.
+    The measure is `is_same` (the run has exactly the tokens of the text), or `precision`, `recall`,
+    or `f1` of the two sets of tokens. A text without a run scores 0.
     """
 
     def metric(columns: Columns) -> Estimate:
@@ -396,7 +409,7 @@ def over_texts(measure: Callable[[str, str, Rule], float], rule: Rule) -> Metric
 
 @metric(better="higher", unit="fraction")
 def jaccard(columns: Columns) -> Estimate:
-    """The mean share of common tokens, over all covered texts; in [0, 1]."""
+    """The mean over all covered texts of the share of common tokens; in [0, 1]."""
     import numpy as np
 
     scores = np.zeros(columns.n) if columns.score is None else columns.score
@@ -408,12 +421,14 @@ def jaccard(columns: Columns) -> Estimate:
 
 
 def results(path: Path, shown: Shown) -> Published | None:
-    """The authors' object of replies by the picture's position, each with a text per `shown` value.
+    """Read the authors' results: a JSON object that maps the positions of pictures to objects with
+    a reply for each value of `shown`.
 
-    As in the authors' code, a list of one text is that text, and an object is an empty reply.
+    As in the authors' code, a list with a single text is read as that text, and an object is read
+    as an empty reply.
 
     Raises:
-        DataError: it has only replies for other `shown` values, or one that is not text.
+        DataError: the file has only replies for other values of `shown`, or a reply is not text.
     """
     every = of_json(path)
     if not isinstance(every, dict) or not all(isinstance(entry, dict) for entry in every.values()):
@@ -424,7 +439,7 @@ def results(path: Path, shown: Shown) -> Published | None:
         return None
     if key not in kinds:
         others = ", ".join(sorted(kind.removeprefix("res_") for kind in kinds))
-        raise DataError(f"{path.name} has no {key}. It has replies to shown={others}.")
+        raise DataError(f"{path.name} has no {key}. It has replies for shown={others}.")
     texts: dict[str, str | None] = {}
     for name, replies in every.items():
         reply = replies.get(key)
@@ -433,7 +448,10 @@ def results(path: Path, shown: Shown) -> Published | None:
         if isinstance(reply, dict):
             reply = ""
         if reply is not None and not isinstance(reply, str):
-            raise DataError(f"{path.name}: {key} of {name!r} is not text, nor a list of one.")
+            raise DataError(
+                f"{path.name}: {key} of {name!r} must be text, or a list with a single text. "
+                "Correct or remove it."
+            )
         texts[name] = reply
     return Published(replies=texts)
 

@@ -1,36 +1,45 @@
-"""Video-MME: four choices about a video of eleven seconds to an hour, with its subtitles or not.
+"""Video-MME: questions with four choices about videos, with or without their subtitles.
 
 Paper    Fu et al. 2024, Video-MME: The First-Ever Comprehensive Evaluation Benchmark of Multi-modal
-         LLMs in Video Analysis, https://arxiv.org/abs/2405.21075 (CVPR 2025)
-Data     lmms-lab/Video-MME on the hub, to which the authors point: 2,700 questions, three on each
-         of 900 videos, 300 each short, medium, and long; videos_chunked_01.zip to _20.zip hold
-         data/{videoID}.mp4, subtitle.zip has subtitle/{videoID}.srt of 744. Academic research only,
-         no redistribution without approval. Also read: the authors' form of results,
-         MME-Benchmarks/Video-MME@06c2315b892f88578f81d73205d07cf576f292b9:
-         evaluation/output_test_template.json, with its trailing commas and with the field names
-         used until June 2024. Without a videoID a video is data/{video_id}.mp4
-Prompt   official: README.md#L107-L134 there, as in its examples; without subtitles if a video has
-         none. Frames and decoding are not prescribed: here uniform:64 and 128 tokens.
-         subtitles=all: every line of the video. The authors use only the lines at the sampled
-         frames, a line per frame, which are known only after decoding. With few frames of a long
-         video, all lines contain more than theirs. lmms-eval: EvolvingLMMs-Lab/
-         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/videomme/utils.py#L153-L164, which mentions subtitles even if there are
-         none, 16 tokens; with subtitles=all its prompt for Gemini, #L204-L216 and #L248-L252.
-         vlmevalkit: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
-         vlmeval/dataset/videomme.py#L46-L58 and #L235-L240; its 64 frames exclude the ends
-Scoring  official: thanku-all/parse_answer@afd52cfe3dde5b3685e0d4f760c10c756860c758:
-         eval_your_results.py#L62-L87 and #L157-L176: a list of phrases is deleted anywhere in the
-         reply. Then the first capital A to D is the answer, also inside a word: "An apple" says A,
-         "Definitely C" says D. Two commas are missing in the list, so four of its phrases never
-         match: "Best answer: C" says B. A reply without such a letter is in no mean. vlmevalkit:
-         vlmeval/dataset/utils/videomme.py#L130-L152 without the last two phrases; a reply without a
-         letter is wrong. lmms-eval: lmms_eval/tasks/_task_utils/mcq_extract.py#L66-L158; such a
-         reply is wrong here too. robust: ours, the letter that a reply settles on. With the prompts
-         lmms-eval and vlmevalkit, the scoring of the same name is the headline
-Proof    the three tools' own code on 200,000 made replies: every letter. The authors' script on a
-         made file of 2,700 replies, and on their template: all figures, to the printed digit. The
-         tests contain replies for each quirk. No model's outputs are published
+         LLMs in Video Analysis, https://arxiv.org/abs/2405.21075 (CVPR 2025).
+Data     lmms-lab/Video-MME on the hub, to which the authors link. It has 2,700 questions, three on
+         each of 900 videos: 300 short, 300 medium, and 300 long ones.
+         videos_chunked_01.zip to _20.zip contain data/{videoID}.mp4. subtitle.zip contains
+         subtitle/{videoID}.srt for 744 videos.
+         The data is only for academic research, and may not be redistributed without approval.
+         The authors' format of results can also be read: MME-Benchmarks/
+         Video-MME@06c2315b892f88578f81d73205d07cf576f292b9:evaluation/output_test_template.json,
+         with its trailing commas, and with the field names used until June 2024. If a row has no
+         videoID, its video is data/{video_id}.mp4.
+Prompt   `official`: README.md#L107-L134 in the authors' repository, as in its examples. A video
+         without subtitles gets the prompt without subtitles. The authors do not prescribe frames or
+         decoding: here, they are uniform:64 and 128 tokens.
+         subtitles=all adds all lines of the video's subtitles. The authors add only the lines at
+         the sampled frames, one line per frame, which are known only after decoding. With few
+         frames of a long video, the prompt here has more lines than theirs.
+         `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
+         tasks/videomme/utils.py#L153-L164, which mentions subtitles even if there are none. With
+         subtitles=all, it is lmms-eval's prompt for Gemini, #L204-L216 and #L248-L252. The limit is
+         16 tokens.
+         `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
+         dataset/videomme.py#L46-L58 and #L235-L240. VLMEvalKit's 64 frames exclude the first and
+         the last frame.
+Scoring  `official`: thanku-all/parse_answer@afd52cfe3dde5b3685e0d4f760c10c756860c758:
+         eval_your_results.py#L62-L87 and #L157-L176. First, a list of phrases is deleted anywhere
+         in the reply. Then the first capital A to D is the answer, even inside a word: "An apple"
+         says A, and "Definitely C" says D. The list lacks two commas, so four of its phrases never
+         match: "Best answer: C" says B. A reply without such a letter is in no mean.
+         `vlmevalkit`: the same without the last two phrases, vlmeval/dataset/utils/
+         videomme.py#L130-L152. A reply without a letter is wrong.
+         `lmms-eval`: lmms_eval/tasks/_task_utils/mcq_extract.py#L66-L158. Here too, a reply without
+         a letter is wrong.
+         `robust`: ours, the letter that a reply settles on.
+         With the prompts lmms-eval and vlmevalkit, the scoring of the same name is the headline.
+Proof    the three tools' own code on 200,000 generated replies: every letter is equal.
+         The authors' script on a generated file of 2,700 replies, and on their template: all
+         figures are equal to the printed digit.
+         The tests contain replies for each quirk.
+         No outputs are published.
 """
 
 from __future__ import annotations
@@ -100,7 +109,8 @@ FILES = (
     "evaluation/output_test_template.json",
 )
 VIDEOS = ("data", "video", "videos")
-"""The hub's archives create the first folder, VLMEvalKit the second."""
+"""The possible folders of the videos. The hub's archives create the first one, and VLMEvalKit the
+second."""
 SUBTITLES = ("subtitle", "subtitles")
 OLDER = {
     "duration_category": "duration",
@@ -139,7 +149,7 @@ def video_mme(
         table = Filtered(table, lambda row: row["duration"] == duration)
     folder = cache(lambda: data_set_folder(data_file))
     videos = cache(lambda: placed(folder(), VIDEOS))
-    # A video's questions are consecutive.
+    # A small cache is enough, since the questions of a video are consecutive.
     lines = lru_cache(maxsize=16)(lambda name: lines_of(placed(folder(), SUBTITLES), name))
     return Benchmark(
         name="video-mme",
@@ -178,7 +188,7 @@ def video_mme(
 
 
 def scorings(prompt: Preset) -> Mapping[str, Scoring]:
-    """All scorings, with the prompt's own first."""
+    """All scorings. The scoring that belongs to the prompt comes first."""
     by_name = {
         "official": Scoring(
             version=1,
@@ -219,7 +229,7 @@ LETTERS = "ABCD"
 
 
 def questions(path: Path) -> Iterator[dict[str, Any]]:
-    """The questions of a file in the authors' form, each with the fields of its video."""
+    """Yield the questions of a file in the authors' format, each with the fields of its video."""
     for video in of_template(path):
         common = {OLDER.get(key, key): value for key, value in video.items() if key != "questions"}
         for question in video["questions"]:
@@ -227,7 +237,7 @@ def questions(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def of_template(path: Path) -> Any:
-    """The content of a JSON file that may have trailing commas, as the authors' file has.
+    """The content of a JSON file that may have trailing commas, as in the authors' file.
 
     Raises:
         DataError: the file is incomplete or cannot be read.
@@ -235,18 +245,20 @@ def of_template(path: Path) -> Any:
     try:
         return orjson.loads(SPARE.sub(rb"\1", file_content(path)))
     except orjson.JSONDecodeError as error:
-        raise DataError(f"{path} is not whole JSON: {error}. Download it again.") from error
+        raise DataError(
+            f"{path} is not complete, valid JSON: {error}. Download it again."
+        ) from error
 
 
 SPARE = re.compile(rb'("(?:[^"\\]++|\\.)*+"?)|,(?=\s*[\]}])', re.DOTALL)
-"""A string, which is kept, or a trailing comma."""
+"""Matches a string, which is kept, or a trailing comma, which is removed."""
 
 
 def to_sample(row: Row, videos: Path) -> Sample:
     video = str(row.get("videoID") or row["video_id"])
     options = [str(option) for option in row["options"]]
     if row["answer"] not in LETTERS[: len(options)]:
-        raise ValueError(f"the answer is {row['answer']!r} of {len(options)} options")
+        raise ValueError(f"the answer is {row['answer']!r}, but there are {len(options)} options")
     return Sample(
         id=row["question_id"],
         question=row["question"],
@@ -259,7 +271,7 @@ def to_sample(row: Row, videos: Path) -> Sample:
 
 
 BEFORE = re.compile(r"^[A-D][.)]\s*")
-"""The letter at the beginning of an option."""
+"""Matches the letter at the beginning of an option."""
 
 
 def video_of(sample: Sample) -> str:
@@ -267,7 +279,7 @@ def video_of(sample: Sample) -> str:
 
 
 def data_set_folder(data_file: DataFile) -> Path:
-    """The folder of the data set. The questions' file may be in a subfolder."""
+    """The folder of the data set. The file of questions may be in a subfolder of it."""
     folder = (
         data_file.data
         if data_file.data is not None and data_file.data.is_dir()
@@ -277,13 +289,13 @@ def data_set_folder(data_file: DataFile) -> Path:
 
 
 def placed(folder: Path, names: Iterable[str]) -> Path:
-    """The first of these folders that exists; if none exists, the first."""
+    """The first of these folders that exists. If none exists, the first of them."""
     first, *others = (folder / name for name in names)
     return next((candidate for candidate in (first, *others) if candidate.is_dir()), first)
 
 
 def lines_of(folder: Path, name: str) -> tuple[str, ...]:
-    """The subtitles of a video, a line per block; () if it has none.
+    """The subtitles of a video, with one line for each block. Empty if the video has none.
 
     Raises:
         DataError: the subtitles cannot be read.
@@ -298,7 +310,7 @@ def lines_of(folder: Path, name: str) -> tuple[str, ...]:
     lines = []
     for block in re.split(r"\n[ \t]*\n", text):
         _, arrow, content = block.partition("-->")
-        # The rest of the line with the arrow is the end time.
+        # The rest of the line after the arrow is the end time.
         words = TAG.sub("", " ".join(content.split("\n")[1:])).strip()
         if arrow and words:
             lines.append(words)
@@ -318,10 +330,11 @@ HEARD = "This video's subtitles are listed below:"
 
 
 def prompt_parts(sample: Sample, preset: Preset, lines: tuple[str, ...] | None) -> tuple[Part, ...]:
-    """The text after the video. `lines` are its subtitles, or None with subtitles=off."""
+    """The parts of the prompt after the video. `lines` are the subtitles, or None with
+    subtitles=off."""
     options = sample.data["options"]
     assert isinstance(options, list)
-    # Each choice with its letter as the data have it.
+    # Each choice keeps the letter that it has in the data.
     letters = (match[0] if (match := BEFORE.match(option)) else "" for option in options)
     listed = (f"{letter}{choice}" for letter, choice in zip(letters, sample.choices, strict=True))
     question = "\n".join((sample.question, *listed))
@@ -348,7 +361,7 @@ DELETED = (
     "The correct answer is",
     "The answer is",
     "The answer",
-    # The authors' list lacks a comma here, so two phrases are one.
+    # The authors' list lacks a comma here, so two phrases are joined into one.
     "The best option isThe correct option is",
     "Best answer:Best option:",
     "Answer:",
@@ -359,9 +372,11 @@ DELETED = (
 
 
 def first_letter(reply: Reply, deleted: Iterable[str]) -> Reading:
-    """The first capital A to D in the rest of a reply, also inside a word.
+    """Parse the first capital letter A to D that remains in a reply after the phrases are deleted,
+    even inside a word.
 
-    The authors' extra rule for replies of more than ten words without a letter changes nothing.
+    The authors have another rule, for replies of more than ten words without a letter. It never
+    changes the result.
     """
     text = reply.text.strip()
     for phrase in deleted:
@@ -373,7 +388,7 @@ def first_letter(reply: Reply, deleted: Iterable[str]) -> Reading:
 
 
 def if_there(reading: Reading, sample: Sample) -> float | None:
-    """The score, or None for a reply without a letter, which the authors leave out of all means."""
+    """The score. None for a reply without a letter, which the authors leave out of all means."""
     return None if reading.answer is None else is_target(reading, sample)
 
 
@@ -383,7 +398,7 @@ def mean_of_answered(columns: Columns) -> Estimate:
 
         m = Σ right / Σ answered
 
-    In [0, 1]; higher is better. No value if no reply has a letter (the authors print 0).
+    In [0, 1]; higher is better. There is no value if no reply has a letter (the authors print 0).
     """
     if columns.score is None:
         return Estimate(value=None, n=0, reason="no reply has a letter: the authors print 0.0 %")
@@ -394,13 +409,13 @@ def mean_of_answered(columns: Columns) -> Estimate:
 
 
 def results(path: Path, samples: Iterable[Sample]) -> Published | None:
-    """The replies of a file in the authors' form; None for any other file."""
+    """Read the replies of a file in the authors' format. None for any other file."""
     if not path.is_file() or path.name.removesuffix(".gz")[-5:].lower() != ".json":
         return None
     try:
         content = of_template(path)
     except DataError:
-        return None  # The general reader of prediction files reports the error.
+        return None  # The general reader of prediction files then reports the error.
     if not isinstance(content, list) or not all(
         isinstance(video, dict) and isinstance(video.get("questions"), list) for video in content
     ):
@@ -414,7 +429,7 @@ def results(path: Path, samples: Iterable[Sample]) -> Published | None:
 
 @dataclass
 class _FileReplies:
-    """The content of a file's rows, by question."""
+    """The content of a file's rows, keyed by question."""
 
     name: str
     responses: dict[str, list[str | None]] = field(default_factory=dict)
@@ -425,13 +440,13 @@ class _FileReplies:
             name, response = str(question["question_id"]), question["response"]
         except (KeyError, TypeError) as error:
             raise DataError(
-                f"{self.name}: a question lacks what Video-MME's results have ({error!r}): "
+                f"{self.name}: a question lacks a field of Video-MME's results ({error!r}): "
                 f"{str(question)[:200]}. Download the file again."
             ) from error
         if response is not None and not isinstance(response, str):
             raise DataError(
-                f"{self.name}: the response to {name} is {str(response)[:60]}, which is not "
-                "text or null."
+                f"{self.name}: the response to {name} is {str(response)[:60]}. It must be text or "
+                "null."
             )
         self.responses.setdefault(name, []).append(response)
         self.right.setdefault(name, question.get("answer"))
@@ -459,30 +474,30 @@ class _FileReplies:
                 f"{absent[duration]:,} {duration}" for duration in DURATIONS if absent[duration]
             )
             yield (
-                f"questions without a row, in no mean: {of}; the authors' script stops unless all "
-                "300 videos of a duration have one"
+                f"questions without a row, which are in no mean: {of}; the authors' script stops "
+                "unless all 300 videos of a duration have rows"
             )
         if again := [name for name, responses in self.responses.items() if len(responses) > 1]:
-            yield f"repeated questions, of which every row counts: {', '.join(again[:20])}"
+            yield f"repeated questions, for which every row counts: {', '.join(again[:20])}"
         if nothing := sum(
             text is None for responses in self.responses.values() for text in responses
         ):
-            yield f"{nothing:,} responses are null, where the authors' script stops: in no mean"
+            yield f"{nothing:,} responses are null and in no mean; the authors' script stops there"
         others = sum(
             right is not None and name in samples and right != samples[name].target
             for name, right in self.right.items()
         )
         if others:
             yield (
-                f"{others:,} rows have another right answer than the data set. Snellen uses the "
-                "data set; the authors' script uses the rows"
+                f"{others:,} rows have a different right answer than the data set. Snellen uses "
+                "the data set; the authors' script uses the rows"
             )
 
 
 # -- check
 
 LETTER = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
-# A is the answer to a quarter of the bundled questions. "A B C D" begins with A.
+# The right answer to a quarter of the bundled questions is A. "A B C D" begins with A.
 FIRST = LETTER | {"hedging": 1 / 4}
 EXPECT: Mapping[str, Mapping[str, float | None]] = {
     "official": FIRST | {"silent": None},

@@ -1,31 +1,40 @@
-"""VLMEvalKit's sheets by their names: choices, yes or no, short answers, mostly by rules of ours.
+"""VLMEvalKit's data sets by name: choices, yes or no, short answers, scored mostly by our rules.
 
-Paper    none: each set has its own. VLMEvalKit is Duan et al. 2024,
-         https://arxiv.org/abs/2407.11691
-Data     its TSVs (`name=MMStar`, or `-b MMStar`), the kinds MCQ, Y/N and VQA of open-compass/
-         VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
-         vlmeval/dataset/{image_mcq,image_yorn,image_vqa}.py; addresses and MD5s in
-         _vlmevalkit_sets.tsv. Rows without a picture are left out, as in VLMEvalKit. A choice such
-         as "None" is text here; pandas, and therefore VLMEvalKit, reads it as a missing cell.
-         Licenses are the sets' own. BLINK's MD5 belongs to the sheet with corrected answers in its
-         134 rows of Relative_Reflectance (VLMEvalKit#1539, May 2026). The older sheet, which
-         earlier figures use, has 3b6649b6a662184ea046908e5506260e
-Prompt   vlmevalkit: build_prompt of the set's class in those files, except where it depends on the
-         model; pictures first. short: ours, with pictures, hint, question, choices, and a line on
-         the form of the answer. 2,048 tokens: vlmeval/api/gpt.py#L93. MMStar's authors use their
-         own sheet, with the choices in the question, and another prompt
-Scoring  official (MMStar): MMStar-Benchmark/MMStar@88f243ab4a39cb339530085c33aecb22819881a1:
-         eval/vlmeval/evaluate/mmstar.py#L41-L81, the letter at the beginning of the reply, also
-         after "(", "option " or "the answer is ". Missing rows are wrong, as in all of the authors'
-         figures except those of l2-category, which use only the rows in the file. generic is ours,
-         and not the official scoring of any set. MCQ: the letter that the reply commits to. Y/N:
-         the word the reply begins with, or the only one of the two words in it. VQA: the whole
-         reply, without case, punctuation, and articles, compared with the answer; with three or
-         more answers, min(1, number of equal answers / 3). robust (VQA): the same for the text
-         after "the answer is". Published numbers of other sets used other rules, some also pairs of
-         rows, or a judge
-Proof    the prompts of all sets: VLMEvalKit's build_prompt on 3,000 made rows. official: 1,500 made
-         replies parsed by MMStar's code (tests/parity). The other scorings: by hand
+Paper    none. Each set has its own paper. VLMEvalKit is Duan et al. 2024,
+         https://arxiv.org/abs/2407.11691.
+Data     VLMEvalKit's TSV files, called sheets: `name=MMStar`, or `-b MMStar`. They are the sets of
+         the kinds MCQ, Y/N, and VQA in open-compass/
+         VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/
+         {image_mcq,image_yorn,image_vqa}.py. Their URLs and MD5s are in families/
+         vlmevalkit_sets.tsv. Each set has a license of its own.
+         Rows without a picture are left out, as in VLMEvalKit.
+         A choice such as "None" is text here. pandas, and therefore VLMEvalKit, reads it as a
+         missing cell.
+         BLINK's MD5 belongs to the sheet with corrected answers in the 134 rows of
+         Relative_Reflectance (VLMEvalKit#1539, May 2026). The older sheet, which earlier figures
+         use, has the MD5 3b6649b6a662184ea046908e5506260e.
+Prompt   `vlmevalkit`: build_prompt of the set's class in these files, except where it depends on
+         the model. Pictures come first.
+         `short`: ours. It has the pictures, the hint, the question, the choices, and a line on the
+         form of the answer.
+         The limit is 2,048 tokens: vlmeval/api/gpt.py#L93.
+         MMStar's authors use their own sheet, with the choices in the question, and another prompt.
+Scoring  `official` (MMStar): MMStar-Benchmark/MMStar@88f243ab4a39cb339530085c33aecb22819881a1:eval/
+         vlmeval/evaluate/mmstar.py#L41-L81. The answer is the letter at the beginning of the reply,
+         which may follow "(", "option ", or "the answer is ". Missing rows are wrong, as in all of
+         the authors' figures except those for l2-category, which use only the rows in the file.
+         `generic`: ours. It is not the official scoring of any set. MCQ: the letter that the reply
+         settles on. Y/N: the word at the beginning of the reply, or else the only one of the two
+         words in it. VQA: the whole reply, compared with the answer without case, punctuation, and
+         articles; with three or more answers, the score is min(1, number of equal answers / 3).
+         `robust` (VQA): as generic, but for the text after "the answer is".
+         `judged` (VQA): a judge compares the reply with the answers and gives it a grade from 0 to
+         10 (`snellen judge`).
+         Published figures of sets other than MMStar use other rules. Some also use pairs of rows,
+         or a judge.
+Proof    the prompts of all sets: VLMEvalKit's build_prompt on 3,000 generated rows.
+         official: 1,500 generated replies, parsed by MMStar's code (tests/parity).
+         Other scorings: by hand.
 """
 
 import ast
@@ -138,7 +147,7 @@ OTHER_WORDS = {
 }
 """The prompts of sets that do not use the prompt of their kind."""
 INTERLEAVED = ("MUIRBench",)
-"""Sets whose pictures stand at the marks `<image>` in the text."""
+"""Sets whose pictures replace the marks `<image>` in the text."""
 
 
 def vlmevalkit(
@@ -152,7 +161,7 @@ def vlmevalkit(
     table = vlmevalkit_tsv(data_file)
     called = {"default": "generic"}
     official = {"official": OFFICIAL[name]} if name in OFFICIAL else {}
-    # "A B C D" begins with A, which is right for two of the eight bundled rows.
+    # "A B C D" begins with A, which is the right answer in two of the eight bundled rows.
     begins_with_a = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 2 / 8}
     return Benchmark(
         name="vlmevalkit",
@@ -181,7 +190,9 @@ def vlmevalkit(
         ),
         presentation=Presentation(
             break_down_by=("category", "l2-category", "split"),
-            notes=() if official else (f"{name} is scored by rules of ours, not by its authors'",),
+            notes=()
+            if official
+            else (f"{name} is scored by our rules, not by its authors' rules",),
         ),
         interop=Interop(files=data_file),
     )
@@ -201,14 +212,14 @@ OFFICIAL = {
         missing="wrong",
     )
 }
-"""The scorings by the authors' own rules, for sets that have one here."""
+"""The official scorings, for the sets that have one here."""
 
 
 def published(name: str = "MMStar", **_: object) -> tuple[File, ...]:
-    """The sheet of a set, with its name in VLMEvalKit's folder.
+    """The published sheet of a set, with its name in VLMEvalKit's folder.
 
     Raises:
-        CatalogError: no such set is asked here.
+        CatalogError: the set is not supported here.
     """
     sheet = published_set(name)
     return (File(name=f"{name}.tsv", url=sheet.url, md5=sheet.md5),)
@@ -218,7 +229,7 @@ def published(name: str = "MMStar", **_: object) -> tuple[File, ...]:
 
 
 def to_sample(row: Row, name: str, kind: Kind, words: str) -> Sample:
-    """Raises DataError for a row that is not of the set's kind."""
+    """Make a sample from a row. Raises DataError if the row is not of the set's kind."""
     where = f"row {row.position + 1} of {name}"
     choices = choices_of(row, where) if kind == "MCQ" else ("yes", "no") if kind == "Y/N" else ()
     target, references = right(row, kind, choices, where)
@@ -244,7 +255,8 @@ def to_sample(row: Row, name: str, kind: Kind, words: str) -> Sample:
 
 
 def which(image: Image) -> str:
-    """The key that rows with the same picture share: the picture's location or digest."""
+    """A key that is the same for all rows with the same picture: the picture's location or
+    digest."""
     if isinstance(image.source, Slice):
         return f"{image.source.path.name}:{image.source.offset}"
     if isinstance(image.source, bytes):
@@ -253,19 +265,22 @@ def which(image: Image) -> str:
 
 
 def choices_of(row: Row, where: str) -> tuple[str, ...]:
-    """The cells A, B, ... up to the last nonempty one."""
+    """The choices: the cells A, B, ... up to the last nonempty one."""
     choices = [row.get(letter, "") for letter in ascii_uppercase]
     while choices and not choices[-1]:
         choices.pop()
     if not choices:
-        raise DataError(f"{where} has no choices: its columns A, B, ... are empty or missing.")
+        raise DataError(
+            f"{where} has no choices: its columns A, B, ... are empty or missing. Download the "
+            "sheet again."
+        )
     return tuple(choices)
 
 
 def right(
     row: Row, kind: Kind, choices: tuple[str, ...], where: str
 ) -> tuple[str | None, tuple[str, ...]]:
-    """The target, or several people's answers; None and () where they are hidden."""
+    """The target, or several people's answers. None and () if they are hidden."""
     cell = (row.get("answer") or row.get("answers", "")).strip()
     if not cell:
         return None, ()
@@ -277,14 +292,14 @@ def right(
     if meant is None or (kind == "MCQ" and meant not in letters):
         allowed = "Yes or No" if kind == "Y/N" else ", ".join(letters)
         raise DataError(
-            f"{where} has the answer {cell[:80]!r}, which is not one of {allowed}. Is it the sheet "
-            "that `snellen show vlmevalkit` describes?"
+            f"{where} has the answer {cell[:80]!r}, which is not one of {allowed}. Check that the "
+            "file is VLMEvalKit's sheet, as described in `snellen show vlmevalkit`."
         )
     return meant, ()
 
 
 def texts(cell: str) -> tuple[str, ...]:
-    """The texts of a list written in Python; () for anything else."""
+    """The texts of a list that is written as a Python literal; () for anything else."""
     if not cell.startswith("["):
         return ()
     try:
@@ -298,7 +313,7 @@ def texts(cell: str) -> tuple[str, ...]:
 
 
 def kit_message(sample: Sample, words: str, *, interleaved: bool) -> tuple[Message, ...]:
-    """The set's prompt with its fields filled in. Pictures come first, or at their marks."""
+    """The set's prompt with its fields filled in. Pictures come first, or replace their marks."""
     hint = sample.data["hint"]
     text = words.format(
         **{
@@ -319,13 +334,13 @@ def kit_message(sample: Sample, words: str, *, interleaved: bool) -> tuple[Messa
 
 
 def short_message(sample: Sample, task: Task) -> tuple[Message, ...]:
-    """Pictures first, then a line for each part of the text."""
+    """Our prompt: pictures first, then one line for each part of the text."""
     choices = choice_lines(sample).rstrip("\n") if task == "mcq" else ""
     lines = (str(sample.data["hint"]), sample.question, choices, ASK[task])
     return (user(*sample.media, "\n".join(filter(None, lines))),)
 
 
 def choice_lines(sample: Sample) -> str:
-    """A line for each choice, with its letter. An empty choice between others has no line."""
+    """One line for each choice, with its letter. Empty choices between others are skipped."""
     pairs = zip(ascii_uppercase, sample.choices, strict=False)
     return "".join(f"{letter}. {choice}\n" for letter, choice in pairs if choice)

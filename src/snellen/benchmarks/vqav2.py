@@ -1,28 +1,37 @@
 """VQAv2: short questions about a photograph, each answered by ten people.
 
 Paper    Goyal et al. 2017, Making the V in VQA Matter: Elevating the Role of Image Understanding in
-         Visual Question Answering, https://arxiv.org/abs/1612.00837 (CVPR)
-Data     https://visualqa.org/download.html: v2_OpenEnded_mscoco_{val2014,test-dev2015,test2015}_
-         questions.json, v2_mscoco_val2014_annotations.json, COCO's val2014 and test2015; CC BY 4.0.
-         val has 214,354 questions on 40,504 pictures, test-dev 107,394 of test's 447,793, whose
-         answers are hidden. BLIP's lists, vqa_val.json and vqa_test.json, have the same questions
-         without types. The hub's lmms-lab/VQAv2 has them too (parquet; pass the file)
-Prompt   none is prescribed. llava, which lmms-eval also uses: haotian-liu/
-         LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L18,
-         EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/vqav2/_default_template_vqav2_yaml#L12-L15. blip2: salesforce/
-         LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:
-         lavis/projects/blip2/eval/vqav2_zeroshot_flant5xl_eval.yaml#L43. qwen-vl: QwenLM/
-         Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/evaluate_vqa.py#L281. Picture
-         first. 128 tokens: LLaVA's llava/eval/model_vqa_loader.py#L141; the others 10 to 16
-Scoring  official: GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
+         Visual Question Answering, https://arxiv.org/abs/1612.00837 (CVPR).
+Data     The files are at https://visualqa.org/download.html, under CC BY 4.0:
+         v2_OpenEnded_mscoco_{val2014,test-dev2015,test2015}_questions.json and
+         v2_mscoco_val2014_annotations.json. The pictures are COCO's val2014 and test2015.
+         `val` has 214,354 questions on 40,504 pictures. `test` has 447,793 questions with hidden
+         answers; test-dev is 107,394 of them.
+         BLIP's lists, vqa_val.json and vqa_test.json, have the same questions without types. The
+         hub's lmms-lab/VQAv2 has them too (parquet; pass the file).
+Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
+         `llava`: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/
+         Evaluation.md#L13-L18. lmms-eval uses the same prompt, EvolvingLMMs-Lab/
+         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/vqav2/
+         _default_template_vqav2_yaml#L12-L15.
+         `blip2`: salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/projects/blip2/
+         eval/vqav2_zeroshot_flant5xl_eval.yaml#L43.
+         `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
+         evaluate_vqa.py#L281.
+         The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141. The other tools
+         use 10 to 16.
+Scoring  `official`: GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
          PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L172 under Python 3, over all questions,
-         by answer type, and by question type. It rejects files that lack a question; here a missing
-         question is wrong, as in LLaVA's uploads, which send "" for it. lavis: the rule of BLIP-2's
-         figures. mmpretrain, lmms-eval: their own rules. robust: ours, the phrase that a reply
-         settles on, always normalized. A picture has several questions, so intervals are clustered
-Proof    1,500 made pairs scored by the authors' code, LAVIS's, and mmpretrain's (tests/parity). No
-         outputs are published with their answers. Types, lmms-eval, and robust: by hand
+         by answer type, and by question type. The authors' script rejects files that lack a
+         question; here, a missing question is wrong, as in LLaVA's uploads, which send "" for it.
+         `lavis`: the rule of BLIP-2's figures.
+         `mmpretrain`, `lmms-eval`: the tools' own rules.
+         `robust`: ours, the phrase that a reply settles on, always normalized.
+         A picture has several questions, so intervals are clustered.
+Proof    1,500 generated pairs scored by the authors' code, LAVIS's, and mmpretrain's
+         (tests/parity).
+         No outputs are published together with the answers.
+         Types, lmms-eval, and robust: by hand.
 """
 
 from __future__ import annotations
@@ -73,7 +82,7 @@ LISTS: Mapping[Split, tuple[str, ...]] = {
     "test-dev": (),
     "test": ("vqa_test.json",),
 }
-"""The names of BLIP's and LAVIS's lists of a split."""
+"""The names of BLIP's and LAVIS's lists, for each split."""
 SUBSETS: Mapping[Split, str] = {
     "val": "val2014",
     "test-dev": "test-dev2015",
@@ -84,7 +93,7 @@ LEAVES = {
     "yes/no": "perception/object",
     "other": "perception/attribute",
 }
-"""The capability of most questions of an answer type; the data say no more."""
+"""The capability of most questions of each answer type. The data do not say more."""
 
 
 def vqav2(split: Split = "val", prompt: Preset = "llava", data: Path | None = None) -> Benchmark:
@@ -146,8 +155,8 @@ def vqav2(split: Split = "val", prompt: Preset = "llava", data: Path | None = No
 
 
 def published(split: Split = "val", **_: object) -> tuple[File, ...]:
-    """The split's questions, answers where they are public, and pictures. Their publishers give no
-    digests."""
+    """The split's questions, its answers if they are public, and its pictures. No digests of these
+    files are published."""
     if split != "val":
         return (
             File(
@@ -192,12 +201,12 @@ PROMPTS: Mapping[Preset, Callable[[str], str]] = {
 # -- check
 
 NOTHING = {"wrong": 0.0, "silent": 0.0, "hedging": 0.0}
-# In one of twelve rows, three of ten people gave the most common answer, which scores 0.9. In one,
-# two of ten said "the", which is "" after normalization, so that silence scores 0.6.
+# In one of twelve rows, three of ten people gave the most common answer, which scores 0.9. In
+# another, two of ten said "the", which normalization turns into "", so an empty reply scores 0.6.
 EXPECT: Mapping[str, Mapping[str, float]] = {
     "official": {**NOTHING, "oracle": 11.9 / 12, "silent": 0.6 / 12},
-    # "two", which ten people gave, can never be matched. Three of the five for "grass" said "the
-    # grass".
+    # "two", which ten people gave, can never be matched. Of the five people who meant "grass",
+    # three said "the grass".
     "lavis": {**NOTHING, "oracle": (9 + 0.9 + 0.6) / 12},
     "mmpretrain": {**NOTHING, "oracle": 1.0, "silent": 2 / 3 / 12},
     "lmms-eval": {**NOTHING, "oracle": 11.9 / 12, "silent": 0.6 / 12},

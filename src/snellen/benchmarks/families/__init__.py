@@ -1,5 +1,5 @@
-"""Code that several benchmarks share, and benchmarks of a user's own rows.
+"""Code that several benchmarks share, and the benchmarks for a user's own rows.
 
-May import the same rooms as benchmarks, but no single benchmark's file.
-Start with `tasks.py`: five tasks with their prompts and rules.
+Files here may import what benchmarks may import, but not the file of a single benchmark. Start with
+`tasks.py`, which has five tasks with their prompts and rules.
 """

@@ -1,4 +1,4 @@
-"""Rows of one data set in any published form: its authors' files, VLMEvalKit's TSV, or parquet."""
+"""Read a data set in any published format: its authors' JSON, VLMEvalKit's TSV, or parquet."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ Rows = Callable[[Path], Iterator[dict[str, Any]]]
 def table(
     data_file: DataFile, rows: Rows, revision: str | None = None
 ) -> tuple[Table, DataFile | None]:
-    """The rows, and the file that holds them, or None for a folder of parquet parts.
+    """The rows, and the file that holds them. The file is None for a folder of parquet parts.
 
-    The suffix decides the format: a TSV, parquet, or else the authors' JSON, which `rows` reads.
-    A folder that the user passes may hold the parts of one parquet file, under any name.
+    The file's suffix determines its format: .tsv, .parquet, or otherwise the authors' JSON, which
+    `rows` reads. A folder that the user passes may contain the parts of one parquet file, under any
+    names.
     """
     folder = data_file.data
     if folder is not None and folder.is_dir() and any(folder.glob("*.parquet")):
@@ -40,12 +41,14 @@ def of_json(path: Path) -> Any:
     """The content of a JSON file, gzipped or not.
 
     Raises:
-        DataError: the file is not complete, valid JSON, is not UTF-8, or cannot be read.
+        DataError: the file is not complete, valid JSON in UTF-8, or it cannot be read.
     """
     try:
         return orjson.loads(file_content(path))
     except orjson.JSONDecodeError as error:
-        raise DataError(f"{path} is not whole JSON: {error}. Download it again.") from error
+        raise DataError(
+            f"{path} is not complete, valid JSON: {error}. Download it again."
+        ) from error
 
 
 def _own(path: Path, rows: Rows) -> Iterator[dict[str, Any]]:
@@ -53,27 +56,30 @@ def _own(path: Path, rows: Rows) -> Iterator[dict[str, Any]]:
         yield from rows(path)
     except (AttributeError, KeyError, TypeError) as error:
         raise DataError(
-            f"{path} is JSON, but not of the form that the data set's authors publish: {error!r}. "
-            "Is it another of their files?"
+            f"{path} is JSON, but not in the format that the data set's authors publish: "
+            f"{error!r}. Check that it is the right file."
         ) from error
 
 
 def texts(value: object, *, written: bool = True) -> tuple[str, ...]:
-    """The texts in a cell: one text, a list, or, if `written`, a list as a Python literal, as
-    VLMEvalKit writes it. An empty cell has none."""
+    """The texts in a cell, which holds a single text or a list.
+
+    If `written`, a text may also be a list written as a Python literal, as in VLMEvalKit's TSVs. An
+    empty cell has no texts.
+    """
     if isinstance(value, str):
         if not (written and value.startswith("[")):
             return (value,) if value else ()
         try:
             value = ast.literal_eval(value)
-        # The text only starts with a bracket, or nests too many of them.
+        # The text starts with a bracket but is not a list, or its brackets are nested too deeply.
         except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
             return (str(value),)
     return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
 
 
 def picture(row: Row) -> Image:
-    """The one picture in a row."""
+    """The only picture in a row."""
     image = row["image"]
     if isinstance(image, tuple):
         (image,) = image
@@ -85,8 +91,8 @@ def picture(row: Row) -> Image:
 
 
 def picture_key(image: Image) -> str:
-    """A key that rows share if they show the same stored picture: the digest of its bytes, its
-    offset in a TSV, or its file's name."""
+    """A key that is the same for all rows with the same stored picture: the digest of the picture's
+    bytes, its offset in a TSV, or its file name."""
     if isinstance(image.source, bytes):
         return blake2b(image.source, digest_size=16).hexdigest()
     return str(image.source.offset) if isinstance(image.source, Slice) else image.label

@@ -1,4 +1,4 @@
-"""Shared by DocVQA and InfographicVQA: the forms of their rows, their prompts, and ANLS."""
+"""Shared by DocVQA and InfographicVQA: readers for their files, prompts, and ANLS scorings."""
 
 from __future__ import annotations
 
@@ -38,25 +38,27 @@ SUBMISSION = ("questionId", "answer")
 
 
 def questions(path: Path) -> Iterator[dict[str, Any]]:
-    """The questions of the organizers' file, an object with a list `data`."""
+    """Yield the questions in the organizers' file, a JSON object with a list `data`."""
     for row in of_json(path)["data"]:
         yield {**row}
 
 
 def id_of(row: Row) -> str:
-    """VLMEvalKit's index if there is one: its prediction files have no other id."""
+    """The id of a row. If the row has VLMEvalKit's `index`, that is the id, since VLMEvalKit's
+    files of predictions have no other id."""
     return str(row["index"] if "index" in row else row["questionId"])
 
 
 def answers_of(row: Row) -> tuple[str, ...]:
-    """The right answers; empty if they are hidden."""
+    """The right answers, or an empty tuple if they are hidden."""
     return texts(row["answer"] if "answer" in row else row.get("answers"))
 
 
 def picture_of(
     row: Row, data_file: DataFile, name: str, folders: Sequence[str]
 ) -> tuple[Image, str]:
-    """A row's picture, in one of the folders or in the row, and its key."""
+    """The picture of a row and the picture's key. The picture is in one of the folders, or in the
+    row itself."""
     if name:
         last = Path(name).name
         paths = [*(f"{folder}{last}" for folder in folders), name]
@@ -67,11 +69,11 @@ def picture_of(
 
 
 def kinds(names: Sequence[str], known: Mapping[str, str]) -> dict[str, str]:
-    """A tag for each kind of question, since one question may be of several; "" if it is not of
-    that kind.
+    """One tag for each kind of question, since a question may be of several kinds at once. The tag
+    of a kind that does not apply is "".
 
-    `known` are the kinds with published figures; all others are in the tag `unlisted`. The tag
-    `last` has the last kind.
+    `known` contains the kinds with published figures. The tag `unlisted` lists the question's other
+    kinds, and the tag `last` has the last of its known kinds.
     """
     other = ", ".join(dict.fromkeys(name for name in names if name not in known))
     tags = {label: label if name in names else "" for name, label in known.items()}
@@ -87,7 +89,7 @@ def message(sample: Sample, preset: Preset) -> tuple[Message, ...]:
 
 
 def robust_score(reading: Reading, sample: Sample) -> float:
-    """ANLS of the phrase as in the paper, which ignores spaces and case."""
+    """ANLS of the phrase, as defined in the paper: repeated spaces and case are ignored."""
     if reading.answer is None:
         return 0.0
     answer = " ".join(str(reading.answer).casefold().split())
@@ -96,7 +98,7 @@ def robust_score(reading: Reading, sample: Sample) -> float:
 
 @metric(better="higher", unit="fraction")
 def m4c_accuracy(columns: Columns) -> Estimate:
-    """The mean of `stvqa_accuracy`, although the scores of single questions are ANLS."""
+    """The mean of `stvqa_accuracy`, although the scores of single questions are ANLS scores."""
     import numpy as np
 
     rows = zip(columns.answer, columns.references, strict=True)
@@ -117,7 +119,7 @@ def verbatim_scoring(
     return Scoring(
         version=1,
         source=source,
-        parse=parse_verbatim,  # with spaces, which count toward the length
+        parse=parse_verbatim,  # keeps all spaces, since they count toward the length
         score=lambda reading, sample: rule(str(reading.answer or ""), sample.references),
         metrics=metrics,
         missing=missing,

@@ -1,4 +1,4 @@
-"""Draws of letters for replies in which the authors' code finds none."""
+"""Draw letters for replies in which the authors' code finds no letter."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -10,26 +10,26 @@ from snellen.core.scoring import Line
 
 
 def undecided(sample: Sample) -> Reading:
-    """A reading whose letter is still to be drawn."""
+    """A reading whose letter has not been drawn yet."""
     letters = tuple(ascii_uppercase[: len(sample.choices)])
     return Reading(answer=None, rule="drawn", guessed=True, candidates=letters)
 
 
 def letter_by_id(sample: Sample) -> str:
-    """A letter drawn with the sample's id as the seed: it depends on no other sample."""
+    """Draw a letter, seeded with the sample's id so that it is independent of other samples."""
     # Only random() is guaranteed to give the same numbers in every version of Python.
     return ascii_uppercase[int(Random(sample.id).random() * len(sample.choices))]
 
 
 def drawn_by_id(reading: Reading, sample: Sample) -> Reading:
-    """The reading, with a letter drawn by the sample's id if its letter is still to be drawn."""
+    """If the reading's letter has not been drawn yet, draw it with the sample's id as the seed."""
     return replace(reading, answer=letter_by_id(sample)) if reading.undecided else reading
 
 
 def by_id(difference: str) -> Callable[[ReplyTable], Resolution]:
-    """A resolver for draws that cannot be repeated, because the authors' code does not seed them.
+    """A resolver for draws that cannot be reproduced, because the authors' code sets no seed.
 
-    `difference` says so in the result.
+    It draws by sample id, and adds a note that ends with `difference` to the result.
     """
 
     def resolve(table: ReplyTable) -> Resolution:
@@ -48,15 +48,16 @@ def by_id(difference: str) -> Callable[[ReplyTable], Resolution]:
 def in_sequence(
     seed: int, key: Callable[[Line], str], difference: str
 ) -> Callable[[ReplyTable], Resolution]:
-    """A resolver for draws from one seeded sequence, with the lines grouped by `key` in its order.
+    """A resolver that sorts the lines by `key` and draws all letters from one seeded sequence.
 
-    `difference` is noted in the result if a table is neither in the authors' order nor in the data
-    set's.
+    If the table is in the order of a file rather than of the authors or the data set, the result
+    gets a note that ends with `difference`.
     """
 
     def resolve(table: ReplyTable) -> Resolution:
         draws = Random(seed)
-        # In practice, choice() draws the same from a seed in every Python. A test checks it.
+        # In practice, choice() gives the same draws for a seed in every version of Python. A test
+        # checks this.
         readings = {
             line.sample.id: replace(line.reading, answer=draws.choice(line.reading.candidates))
             for line in sorted(_undecided_lines(table.lines), key=key)

@@ -1,10 +1,11 @@
-"""Judges for any benchmark: one finds the choice that a reply means, and one grades replies.
+"""Two judges for any benchmark: one matches a reply to a choice, and the other grades a reply.
 
 matching  open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
-          vlmeval/dataset/utils/multiple_choice.py#L224-L241, #L305-L318, MMBench's own words, in
-          English, or in Chinese if the question has a Chinese character; the choices as in
-          vlmeval/smp/vlm.py#L174-L179
-grading   ours: 0 to 10, compared with the right answer
+          vlmeval/dataset/utils/multiple_choice.py#L224-L241, #L305-L318. This is MMBench's own
+          prompt: in Chinese if the question contains a Chinese character, otherwise in English. The
+          choices are listed as in vlmeval/smp/vlm.py#L174-L179.
+grading   Our own prompt. The judge compares the reply with the right answer and gives it a grade
+          from 0 to 10.
 """
 
 from __future__ import annotations
@@ -70,8 +71,10 @@ FENCE = re.compile("`{3,}")
 
 
 def matching(read: Callable[[Reply, Sample], Reading]) -> Judge:
-    """A judge that says which choice a reply means when `read` finds none. `read` also parses the
-    judge's reply."""
+    """A judge that says which choice a reply means if `read` finds no choice in it.
+
+    `read` also parses the judge's reply.
+    """
 
     def parse(words: str, sample: Sample) -> Reading:
         reading = read(Reply(text=words), sample)
@@ -95,8 +98,10 @@ def _matching_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:
 
 
 def grading() -> Judge:
-    """A judge that grades a reply from 0 to 10 against the target or the references. The answer is
-    the grade divided by 10."""
+    """A judge that compares a reply with the target or the references and grades it from 0 to 10.
+
+    The parsed answer is the grade divided by 10.
+    """
     return Judge(
         name="grading 0 to 10",
         prompt=_grading_prompt,
@@ -117,7 +122,7 @@ def _grading_prompt(sample: Sample, reply: Reply) -> tuple[Message, ...]:
 
 
 def _fenced(text: str) -> str:
-    """The text between fences that are longer than any fence inside it."""
+    """Enclose the text in fences of backticks that are longer than any fence inside the text."""
     longest = max((len(ticks) for ticks in FENCE.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}\n{text}\n{fence}"

@@ -1,5 +1,5 @@
-"""Shared by MMMU and MMMU-Pro: subjects, rows in each published form, marks in texts, and rules for
-letters."""
+"""Shared by MMMU and MMMU-Pro: subjects, readers for all file formats, image marks, and rules that
+parse letters."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ DOMAINS: Mapping[str, tuple[str, ...]] = {
         "Mechanical_Engineering",
     ),
 }
-"""mmmu/utils/data_utils.py#L9-L16, the same in mmmu-pro/evaluate.py#L102-L134."""
+"""From mmmu/utils/data_utils.py#L9-L16. The list in mmmu-pro/evaluate.py#L102-L134 is the same."""
 DOMAIN_OF = {subject: domain for domain, subjects in DOMAINS.items() for subject in subjects}
 LEAVES = {
     "Art and Design": "knowledge/cultural",
@@ -89,7 +89,8 @@ def looked_for(
     published: Sequence[File],
     spec: str,
 ) -> DataFile:
-    """All parquet files that match the patterns, or else the first of the names that exists."""
+    """Find all parquet files that match the patterns, and otherwise the first of the names that
+    exists."""
     root = home() / "data" / benchmark if data is None else data
     there = [
         path.relative_to(root).as_posix()
@@ -100,11 +101,10 @@ def looked_for(
 
 
 def parquet_files(data_file: DataFile) -> list[Path]:
-    """All parquet files that were found, with complete sets of parts; or only the file that the
-    user names.
+    """The parquet files that were found, or only the file that the user passed.
 
     Raises:
-        DataError: a part is missing.
+        DataError: a file is split into parts, and a part is missing.
     """
     if data_file.data is not None and data_file.data.is_file():
         return [data_file.data]
@@ -118,13 +118,14 @@ def parquet_files(data_file: DataFile) -> list[Path]:
         if missing := sorted(set(range(of)) - numbers):
             raise DataError(
                 f"{folder} has {len(numbers)} of {of} parts: number {missing[0]:05} of {of:05} is "
-                "missing. Get all of them."
+                "missing. Download all parts."
             )
     return paths
 
 
 class Late:
-    """A table whose form is known once its file is found, which happens on first use."""
+    """A table whose format is determined when the table is first used, since its file is found only
+    then."""
 
     def __init__(self, where: str, make: Callable[[], Table]) -> None:
         self.where = where
@@ -150,7 +151,7 @@ class Late:
 
 
 class Joined:
-    """The rows of several tables, one after the other."""
+    """The rows of several tables, one table after another."""
 
     def __init__(self, where: str, tables: Iterable[Table]) -> None:
         self.where = where
@@ -173,7 +174,8 @@ def of_parquet(data_file: DataFile, paths: Iterable[Path]) -> Table:
 
 
 def choices_of(row: Row) -> tuple[str, ...]:
-    """The choices, from the hub's list as Python text or from VLMEvalKit's columns A, B, ..."""
+    """The choices: from the column `options`, where the hub has a list as Python text, or from
+    VLMEvalKit's columns A, B, ..."""
     if "options" in row:
         return texts(row["options"])
     choices = [row.get(letter, "") for letter in ascii_uppercase]
@@ -183,7 +185,7 @@ def choices_of(row: Row) -> tuple[str, ...]:
 
 
 def pictures_of(row: Row) -> tuple[list[int], tuple[Image, ...]]:
-    """The numbers by which marks refer to the pictures, and the pictures."""
+    """The pictures, and the numbers by which marks such as `<image 1>` refer to them."""
     if "image" in row:
         image = row["image"]
         images = image if isinstance(image, tuple) else (image,)
@@ -194,7 +196,7 @@ def pictures_of(row: Row) -> tuple[list[int], tuple[Image, ...]]:
 
 
 def subject_of(name: str) -> str:
-    """The subject of an id: Art_Theory for `validation_Art_Theory_3`."""
+    """The subject in an id, such as Art_Theory in `validation_Art_Theory_3`."""
     return "_".join(name.split("_")[1:-1])
 
 
@@ -208,7 +210,7 @@ def numbered(sample: Sample) -> Mapping[int, Part]:
 
 
 def shown(sample: Sample, number: int) -> Part:
-    """The picture that a mark refers to.
+    """The picture with this number, to which a mark such as `<image 1>` refers.
 
     Raises:
         MediaError: the row has no such picture.
@@ -217,20 +219,23 @@ def shown(sample: Sample, number: int) -> Part:
     if number not in pictures:
         raise MediaError(
             f"{sample.id}: <image {number}> is in the question, but its row has no such picture. A "
-            "file of answers can be scored but not asked. Download the data set itself."
+            "file of answers can be used to score replies, but not to ask questions. Download the "
+            "data set itself."
         )
     return pictures[number]
 
 
 def interleaved(sample: Sample, text: str) -> tuple[Part, ...]:
-    """The text with each picture in place of its mark; without marks, all pictures come first."""
+    """The text with each mark replaced by its picture. If the text has no marks, all pictures come
+    before it."""
     if not MARK.search(text):
         return (*sample.media, text)
     return prompts.interleaved(text, MARK, lambda number: shown(sample, int(number or 0)))
 
 
 def marked_once(sample: Sample, text: str) -> tuple[Part, ...]:
-    """The pictures whose marks are in the text, each once, in the order of their numbers."""
+    """The pictures whose marks are in the text, without repetitions, in the order of their
+    numbers."""
     return tuple(shown(sample, number) for number in sorted(set(map(int, MARK.findall(text)))))
 
 
@@ -246,12 +251,15 @@ def by_letter(sample: Sample) -> Mapping[str, str]:
 
 
 def last_letter(text: str, sample: Sample, forms: Sequence[str]) -> Reading:
-    """The last letter in parentheses, or else in the first form that finds one; or else, in a text
-    of over five words, the choice whose text comes last; or else a letter that is still to be
-    drawn.
+    """Parse the last letter of a choice from a text, by the authors' rules.
 
-    If a form finds several letters without spaces around them, as in "A. or B.", the last one is
-    searched as " B ". If that does not occur, the first letter is taken.
+    Three rules are tried in order. (1) The last letter in parentheses, or in the first of the other
+    `forms` that occurs. (2) In a text of more than five words, the choice whose text comes last.
+    (3) A letter that is drawn at random later.
+
+    If several letters occur in a form other than parentheses, their positions are compared as " B
+    ", with a space on each side. A letter that does not occur like that, as in "A. or B.", has no
+    position. If no letter has one, the first letter is taken.
     """
     for mark in ",.!?;:'":
         text = text.strip(mark)

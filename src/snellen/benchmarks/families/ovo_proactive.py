@@ -1,18 +1,19 @@
 """OVO-Bench's forward tasks as standing questions, which the model answers while it watches.
 
-A question of REC, SSR, or CRR is asked once and stays open while the video runs; the model speaks
-on its own initiative. The windows follow only from the annotations:
+A question of REC, SSR, or CRR is asked once and stays open while the video runs. The model decides
+when to speak. The time windows for its messages follow from the annotations alone:
 
-    CRR   asked at ask_time   one window [clue, clue + 30], which is when it is polled officially
-    SSR   asked at 0          one per step, from its start to its end
-    REC   asked at 0          one per repetition j, from its end to the end of the next (for the
-                              last one, to the last point), at least 2 s: otherwise 9 would be
-                              empty, and 21 up to 1 s long
+    CRR   asked at ask_time. One window, [clue, clue + 30], in which the official benchmark polls.
+    SSR   asked at 0. One window per step, from the step's start to its end.
+    REC   asked at 0. One window per repetition, from its end to the end of the next repetition; for
+          the last repetition, to the last point. A window has at least 2 s: without this minimum, 9
+          windows would be empty, and 21 would have at most 1 s.
 
-Windows of REC may overlap; the number in a message tells which one is meant. Only the annotations
-are official, and the points for which `projected` returns replies. Every point of CRR whose answer
-is Yes is after the clue. Those of SSR with the answer No are 5 s and 2 s before a step, and those
-with Yes are within it. The reply at a point is therefore what had been said by then.
+Windows of REC may overlap; the number in a message says which window is meant. Only the annotations
+are official, together with the points for which `projected_replies` returns replies. For CRR, every
+point with the answer Yes is after the clue. For SSR, the points with the answer No are 5 s and 2 s
+before a step, and those with the answer Yes are within it. The reply at a point therefore depends
+on what the model has said by then.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ from snellen.metrics import streaming
 from snellen.metrics.streaming import By, Point, Slot, SpeechLog, Utterance, Watch
 
 Row = Mapping[str, Any]
-"""A complete question of the annotation file, with `test_info`."""
+"""A complete question from the annotation file, including `test_info`."""
 AFTER_CLUE = 30
 SHORTEST = 2
-"""Seconds of a window."""
+"""The minimum length of a window, in seconds."""
 FIRST_DECISION = 1.0
-"""A message within this many seconds after the question may be a reaction to it: one frame, at one
-per second."""
+"""A message within this many seconds of the question may be a reaction to the question itself: at
+one frame per second, the model has seen one frame by then."""
 
 # -- questions and right answers
 
-# The first sentences of the official prompts (constant.py), then words of ours.
+# The first sentences of the official prompts (constant.py), followed by our own text.
 CONTEXT = {
     "REC": "You're watching a video in which people may perform a certain type of action "
     "repetively. \nThe person performing this kind of action are referred to as 'they' in the "
@@ -66,7 +67,7 @@ OTHERWISE = " At all other times say nothing, and do not acknowledge this messag
 
 
 def query_of(row: Row) -> tuple[float, str]:
-    """The time at which a standing question is asked, in seconds, and its words."""
+    """The time at which a standing question is asked, in seconds, and its text."""
     task = row["task"]
     if task == "SSR":
         steps = enumerate(row["all_steps"], start=1)
@@ -82,7 +83,7 @@ def query_time(row: Row) -> float:
 
 
 def watch(row: Row) -> Watch:
-    """The windows of a question, and its points in the file's order."""
+    """The windows of a question, and its points in the order of the file."""
     task, points = row["task"], row["test_info"]
     last = float(max(point["realtime"] for point in points))
     slots = tuple(_slots(row, last))
@@ -127,7 +128,7 @@ def when(sample: Sample) -> float:
 
 
 def until(sample: Sample) -> float:
-    """The time until which its video is watched: the end of the widest window."""
+    """The time until which the sample's video is watched: its end, plus the widest tolerance."""
     return _watch_of(sample).end + streaming.WIDER[-1]
 
 
@@ -143,15 +144,15 @@ class Spoken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """A message from a model during a video."""
 
     onset: float
-    """The second of the video at which its first token came."""
+    """The video time at which the first token of the message arrived, in seconds."""
     done: float
-    """The second at which its last token came."""
+    """The video time at which its last token arrived, in seconds."""
     text: str
-    """Its words."""
+    """The text of the message."""
     query: str | None = None
-    """The query that it names."""
+    """The query that the message names, if any."""
     by: By = "only"
-    """The rule that assigned it to a query."""
+    """The rule that assigned the message to a query."""
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -160,21 +161,26 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     messages: tuple[Spoken, ...] = ()
     """The messages, in the order of their onsets."""
     silence: tuple[str, ...] = ()
-    """The text with which the model signals silence."""
+    """The texts with which the model signals silence."""
     until: float | None = None
-    """The second up to which the video was watched (see `SpeechLog`)."""
+    """The video time up to which the video was watched, in seconds (see `SpeechLog`)."""
     failed: bool = False
     """Whether the session failed."""
 
 
 def reply_text(transcript: Transcript) -> str:
-    """The reply in a text. A bare list of messages is also accepted."""
+    """The transcript as JSON, the form in which a reply is stored. `parse` also accepts a bare list
+    of messages."""
     return msgspec.json.encode(transcript).decode()
 
 
 def parse(reply: Reply, sample: Sample) -> Reading:
-    """The messages as JSON (`SpeechLog`): those that are not empty without the model's forms of
-    silence, each with its number. The reading is strict: a reply of another form is unparsed."""
+    """Parse the messages of a reply into a `SpeechLog`, as JSON.
+
+    The model's texts for silence are removed first, and messages that are then empty are dropped.
+    Each message is stored with the number that it names. Parsing is strict: a reply in any other
+    format is unparsed.
+    """
     try:
         transcript = msgspec.json.decode(reply.text, type=tuple[Spoken, ...] | Transcript)
     except msgspec.DecodeError:
@@ -203,8 +209,8 @@ def parse(reply: Reply, sample: Sample) -> Reading:
 
 
 def score(reading: Reading, sample: Sample) -> float | None:
-    """The share of windows that contain the first message: 0 if all are after the end of the video,
-    None if the session failed before any had ended."""
+    """The share of the windows that the model's messages hit: 0 if all windows are after the end of
+    the video, None if the session failed before any window had ended."""
     if not isinstance(reading.answer, str):
         return 0.0
     assert sample.target is not None
@@ -231,7 +237,7 @@ def _message(spoken: Spoken, query: Watch, steps: Sequence[str]) -> Utterance:
 
 
 def _without(text: str, forms: Sequence[str]) -> str:
-    # The longest comes first, since one may be part of another.
+    # The longest form comes first, since it may contain a shorter one.
     for form in sorted(filter(None, forms), key=len, reverse=True):
         text = text.replace(form, "")
     return text
@@ -246,7 +252,8 @@ _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight"
           "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
           "nineteen", "twenty"]
 # fmt: on
-# Not part of a word, a time, a percentage, or a fraction: "3s", "12:30", "50%", "2.5".
+# Digits that are not part of a word, a time, a percentage, or a fraction, as in "3s", "12:30",
+# "50%", and "2.5".
 _DIGITS = r"(\d{1,9})(?:\.0{1,6})?(?![\w%]|[.,:]\d)"
 _DIGIT = re.compile(rf"(?<!\w)(?<!\d[.,:]){_DIGITS}")
 _STEP = re.compile(rf"\bstep\s{{0,5}}(?:no\.?|number|#)?\s{{0,5}}{_DIGITS}", re.IGNORECASE)
@@ -261,11 +268,12 @@ _ACKNOWLEDGES = re.compile(
 
 
 def number_in(task: str, text: str, steps: Sequence[str] = ()) -> int | None:
-    """The number in a message: a total (REC), or the step that begins (SSR); None for CRR.
+    """The number in a message: a total (REC), or the step that begins (SSR). None for CRR.
 
-    Digits come before words ("3, that was another one"); of several, the last counts. For a step,
-    it is the last number after the word step, or else the one at the start of the message ("2. add
-    3 eggs"). A message without a number names a step if it has the words of only one of `steps`.
+    Digits take precedence over number words, as in "3, that was another one". The last number
+    counts. For a step, the first rule that applies decides: the last number after the word "step",
+    or the number at the start of the message ("2. add 3 eggs"). A message without digits names a
+    step if it contains the text of exactly one of `steps`.
 
     >>> [number_in("REC", text) for text in ("two... no, 3", "That is three.", "Again!")]
     [3, 3, None]
@@ -294,13 +302,14 @@ def number_in(task: str, text: str, steps: Sequence[str] = ()) -> int | None:
 def attribute(
     messages: Sequence[SessionMessage], samples: Sequence[Sample]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Assign the messages of a session with several questions to samples, with the rule in `by`.
-    The right answers play no part.
+    """Assign each message of a session with several questions to a sample. The rule that assigned
+    it is stored in `by`. The right answers are not used.
 
-    A message answers (1) the query that it names, or (2) the only open one, or (3) the most recent
-    of the open ones whose form it has: the number of a step, a total, or else any text for CRR. A
-    message by (3) that has the form of several queries is `guessed`. One that begins while no query
-    is open belongs to the last open one, or before any to the first, and is unsolicited there.
+    A message answers (1) the query that it names, (2) the only open query, or (3) the most recent
+    open query whose form it has: the number of a step, a total, or any text for CRR. If rule 3
+    applies and the message has the form of several queries, it is marked as `guessed`. A message
+    that begins while no query is open is assigned to the query that closed last, or to the first
+    query if none has closed yet. It counts as unsolicited there.
     """
     queries = {sample.id: _watch_of(sample) for sample in samples}
     by_sample: dict[str, list[dict[str, Any]]] = {name: [] for name in queries}
@@ -315,7 +324,7 @@ def _answers(
 ) -> tuple[str, By]:
     if query_id is not None and query_id in queries:
         return query_id, "named"
-    # stable: of equal ones, the last in the list stays last
+    # The sort is stable: queries that were asked at the same time keep their order.
     order = sorted(queries, key=lambda name: queries[name].asked)
     open_now = [name for name in order if queries[name].asked <= onset <= queries[name].end]
     if not open_now:
@@ -332,7 +341,7 @@ def _answers(
 
 
 def _has_form(text: str, query: Watch) -> bool:
-    """Whether a text has the form of a numbered query."""
+    """Whether a text has the form of an answer to a query about numbers: SSR or REC."""
     number = number_in(query.task, text)
     if query.task == "SSR":
         return number in {slot.number for slot in query.slots}
@@ -347,18 +356,19 @@ def silent(query: Watch) -> tuple[Spoken, ...]:
 
 
 def eager(query: Watch) -> tuple[Spoken, ...]:
-    """Speaks at once: it names every step, or the total 1, the best constant reply."""
+    """A blind reply at the time of the question: it names every step, or says the total 1, which is
+    the best constant reply."""
     return after(query, 0.0)
 
 
 def after(query: Watch, seconds: float) -> tuple[Spoken, ...]:
-    """Speaks a fixed time after the question, whatever the video shows."""
+    """A blind reply a fixed time after the question, whatever the video shows."""
     numbers = [1] if query.counts else [slot.number for slot in query.slots]
     return tuple(_spoken(query.asked + seconds, number) for number in numbers)
 
 
 def oracle(query: Watch, late: float = 0.0) -> tuple[Spoken, ...]:
-    """Gives the right answers, each delayed by this many seconds. For tests: it knows the
+    """The right answers, each delayed by this many seconds. For tests only, since it knows the
     windows."""
     return tuple(_spoken(slot.w0 + late, slot.number) for slot in query.slots)
 
@@ -368,10 +378,13 @@ def _spoken(time: float, number: int | None) -> Spoken:
 
 
 def blind_history(task: str, polls: Sequence[str], totals: Sequence[int] = ()) -> str:
-    """The reply to the last of the `polls` on one item, by a blind model that remembers them. For
-    CRR: No, No, and then Yes, which is the pattern of its points. For SSR: Yes for the first step
-    that was asked about, and for others No twice and then Yes. For REC: the most frequent total at
-    that position (`totals`)."""
+    """The reply that a blind model gives to the last of the `polls` on a question. The model knows
+    only the earlier polls.
+
+    For CRR it says No, No, and then Yes, the pattern of the points. For SSR it says Yes for the
+    first step that was polled, and for every other step No twice and then Yes. For REC it says the
+    most frequent total at that position (`totals`).
+    """
     n = len(polls)
     if task == "REC":
         return str(totals[min(n, len(totals)) - 1])
@@ -381,7 +394,8 @@ def blind_history(task: str, polls: Sequence[str], totals: Sequence[int] = ()) -
 
 
 def commonest_totals(queries: Iterable[Watch]) -> tuple[int, ...]:
-    """The most frequent total at each position among polls, in the order of time."""
+    """The most frequent total at each position, when the polls of each query are in order of
+    time."""
     counters: list[Counter[int]] = []
     for query in queries:
         for index, point in enumerate(sorted(query.points, key=lambda point: point.time)):
@@ -392,7 +406,8 @@ def commonest_totals(queries: Iterable[Watch]) -> tuple[int, ...]:
 
 
 def projected_replies(query: Watch, heard: SpeechLog) -> tuple[str, ...]:
-    """The replies at each point of a polled model that had said the same, in the file's order."""
+    """The replies that a polled model would give at each point if it had said the same, in the
+    order of the file."""
     projection = streaming.projection(query, heard)
     if query.counts:
         return tuple(map(str, projection))

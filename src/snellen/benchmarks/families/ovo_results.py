@@ -1,4 +1,5 @@
-"""OVO-Bench's results as its authors write them (utils/OVOBench.py#L20-L100), for score.py."""
+"""Write OVO-Bench's results in the authors' format (utils/OVOBench.py#L20-L100), for their
+score.py."""
 
 from __future__ import annotations
 
@@ -9,9 +10,9 @@ from snellen.core import Results
 from snellen.store import STEM, safe_name
 
 ORDER = ("EPM", "ASI", "HLD", "STU", "OJR", "ATR", "ACR", "OCR", "FPD", "REC", "SSR", "CRR")
-"""The order in which inference.py names the tasks, also in the file's name."""
+"""The order in which inference.py names the tasks, in the file name too."""
 VIDEOS = "data/src_videos"
-"""The folder before a video's name, as in inference.py by default."""
+"""The folder of the videos in inference.py's default settings; the stored paths begin with it."""
 
 
 def results(
@@ -21,11 +22,13 @@ def results(
     model: str,
     replies: Mapping[str, str | None],
 ) -> Results:
-    """The file of a model's `replies` by point (None: it failed) to the annotations `rows`.
+    """The file of a model's replies to the annotations `rows`. `replies` maps points to replies;
+    the reply is None if the request failed.
 
-    The file has a row for each question that was asked. A forward question is its annotation with a
-    response to each of its points. A point that failed, or that was not asked although others of
-    its question were, is null, as in the authors' files after an error of the model.
+    The file has an entry for each question that was asked. The entry of a forward question is its
+    annotation, with a response added to each point. The response is null if the request failed, or
+    if the point was not asked although other points of the question were. The authors' files also
+    have null after an error of the model.
     """
     group_of = {task: group for group, tasks in groups.items() for task in tasks}
     holds: dict[str, list[dict[str, Any]]] = {group: [] for group in groups}
@@ -60,8 +63,8 @@ def results(
     notes = []
     if unasked:
         notes.append(
-            f"points that were not asked, of questions that were at others: {unasked:,}, null in "
-            "it, and the authors' script counts them as wrong"
+            "points that were not asked, although others of the same questions were: "
+            f"{unasked:,} (null in the file; the authors' script counts them as wrong)"
         )
     task_names = "_".join(task for task in ORDER if task in tasks)
     ending = f"_{task_names}_{mode}_1"

@@ -1,4 +1,4 @@
-"""Finds the field of each column of a user's file, and the task that the rows look like."""
+"""Match the columns of a user's file to fields, and guess the task from the first rows."""
 
 import ast
 import json
@@ -35,14 +35,14 @@ FIELDS: Mapping[str, Sequence[str]] = {
     **{letter: (letter, letter.lower()) for letter in ascii_uppercase},
 }
 OF_FIRST_TURN = ("image", "video", "start", "end", "hint")
-"""The fields of a row that belong only to its first turn."""
+"""The fields of a row that apply only to its first turn."""
 LOOKED_AT, MOST_LOOKED_AT = 1_000, 4_000_000
-"""The task is guessed from this many rows, up to this many characters in total."""
+"""The maximum number of rows, and of characters in total, that the task is guessed from."""
 _VIDEO_LIKE = re.compile(r"video|(?:^|[^a-z])(?:vid|clip|movie|film)|mp4|webm|mkv", re.IGNORECASE)
 _IMAGE_LIKE = re.compile(r"im(a)?g|pic|photo|figure|file|path|url|jpe?g|png", re.IGNORECASE)
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]+")
 _PICTURE = "(a picture)"
-"""Replaces a picture in the rows that the task is guessed from."""
+"""What stands for a picture in the rows that the task is guessed from."""
 SMALL = 200
 """Cells of unknown columns are stored with the sample if they have at most this many characters."""
 
@@ -54,18 +54,18 @@ class Guess:
     task: Task
     """The task."""
     why: str
-    """The reason, in words for the user."""
+    """The reason, as text for the user."""
 
 
 def first_rows(path: Path, column_map: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The first rows, with one row for each turn of a conversation. Long cells are cut and pictures
-    are left out: a thousand rows may hold gigabytes."""
+    """The first rows of the file, with one row for each turn of a conversation. Long cells are cut
+    and pictures are left out, since a thousand rows may hold gigabytes."""
     spelled = {**FIELDS, **{field: (column,) for column, field in column_map.items()}}
     head = []
     size = 0
     for row in islice(rows_of(path), LOOKED_AT):
         turns = turn_rows(row, spelled, f"row {row.position + 1} of {path.name}")
-        blank = {name: None for name in row}  # turns and answers are columns too
+        blank = {name: None for name in row}  # so that `turns` and `answer` count as columns
         for turn in turns or [row]:
             head.append({**blank, **{name: _cut(value) for name, value in turn.items()}})
         size += sum(len(value) for value in row.values() if isinstance(value, str))
@@ -85,11 +85,11 @@ def _cut(value: Any) -> Any:
 def turn_rows(
     row: Mapping[str, Any], columns: Mapping[str, Sequence[str]], where: str
 ) -> list[dict[str, Any]] | None:
-    """One row for each turn of a conversation; None if the row has no turns.
+    """One row for each turn of a conversation. None if the row has no turns.
 
     Raises:
-        DataError: the turns are not a list of questions or objects, the number of answers differs,
-            or both the row and a turn have an answer.
+        DataError: the turns are not a list of questions or objects, the number of answers differs
+            from the number of turns, or both the row and a turn have an answer.
     """
     cell = cell_of(row, columns, "turns")
     if cell is None:
@@ -98,7 +98,7 @@ def turn_rows(
     if turns == [cell] or not turns:
         raise DataError(
             f"{where} has turns that are not a list. Write them as a JSON list of questions, or of "
-            'objects: [{"question": "What is it?", "answer": "a cat"}, ...].'
+            'objects such as [{"question": "What is it?", "answer": "a cat"}, ...].'
         )
     if cell_of(row, columns, "question") is not None:
         raise DataError(f"{where} has both a question and turns. Move the question into the turns.")
@@ -109,8 +109,8 @@ def turn_rows(
         listed = [None] * (len(turns) - 1) + [answer_cell]
     if len(listed) != len(turns):
         raise DataError(
-            f"{where} has {len(turns)} turns and {len(listed)} answers. Give an answer for "
-            "each turn, null where there is none, or a single answer for the last turn."
+            f"{where} has {len(turns)} turns and {len(listed)} answers. Give one answer for each "
+            "turn (null for a turn that has none), or a single answer for the last turn."
         )
     apart = {name for field in ("turns", "answer") for name in columns.get(field, ())}
     once = {name for field in OF_FIRST_TURN for name in columns.get(field, ())}
@@ -120,12 +120,14 @@ def turn_rows(
             turn = {columns.get("question", FIELDS["question"])[0]: turn}
         if not isinstance(turn, Mapping):
             raise DataError(
-                f"turn {number} of {where} is a {type(turn).__name__}, not a question or an object "
-                "that has one."
+                f"turn {number} of {where} is of type {type(turn).__name__}. Write the question as "
+                "text, or as an object with a question."
             )
         if right is not None:
             if cell_of(turn, columns, "answer") is not None:
-                raise DataError(f"turn {number} of {where} has an answer, and its row another.")
+                raise DataError(
+                    f"turn {number} of {where} has an answer, and so does its row. Remove one."
+                )
             turn = {**turn, answer: right}
         left_out = apart if number == 1 else apart | once
         shared = {name: value for name, value in row.items() if name not in left_out}
@@ -134,15 +136,15 @@ def turn_rows(
 
 
 def column_names(head: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns of all rows, in order of appearance."""
+    """The column names of all rows, in order of appearance."""
     return list(dict.fromkeys(name for row in head for name in row))
 
 
 def field_columns(
     path: Path, head: Sequence[Mapping[str, Any]], column_map: Mapping[str, str]
 ) -> dict[str, list[str]]:
-    """The columns of each field: the one that the user mapped to it, or else those with one of its
-    names, in the order of `FIELDS`."""
+    """The columns of each field: the column that the user mapped to the field, or else all columns
+    that have one of the field's names, in the order of `FIELDS`."""
     names = column_names(head)
     columns: dict[str, list[str]] = {}
     for column, field in column_map.items():
@@ -154,10 +156,14 @@ def field_columns(
         known = next((ours for ours, spellings in FIELDS.items() if field in spellings), None)
         if known is None:
             raise UsageError(
-                f"--map {column}={field}: there is no field {field!r}. {_near(field, list(FIELDS))}"
+                f"--map {column}={field}: there is no field {field!r}. "
+                f"{_near(field, list(FIELDS), 'fields')}"
             )
         if known in columns:
-            raise UsageError(f"--map gives both {columns[known][0]!r} and {column!r} to {known}.")
+            raise UsageError(
+                f"--map maps both {columns[known][0]!r} and {column!r} to {known}. Map only one of "
+                "them."
+            )
         columns[known] = [column]
     for field, spellings in FIELDS.items():
         here = [name for name in spellings if name in names and name not in column_map]
@@ -167,13 +173,14 @@ def field_columns(
         for column, field in column_map.items():
             if field in ("start", "end"):
                 raise UsageError(
-                    f"--map {column}={field} says which part of a video is shown, and "
-                    f"{path.name} has no column 'video'. Say which it is with --map COLUMN=video."
+                    f"--map {column}={field} selects a part of a video, but {path.name} has no "
+                    "column 'video'. Say which column has the videos with --map COLUMN=video."
                 )
-        # `start` and `end` alone are of anything.
+        # Without a video, columns called `start` and `end` can mean anything.
         columns = {field: here for field, here in columns.items() if field not in ("start", "end")}
     if "choices" in columns or not {"A", "B"} <= set(columns):
-        # A column `A` alone is an answer to `Q`, or anything; two letters are choices.
+        # The columns `A` and `B` together are choices. `A` alone may be the answer to `Q`, or
+        # anything else.
         columns = {field: here for field, here in columns.items() if field not in ascii_uppercase}
     return columns
 
@@ -186,57 +193,57 @@ def check_columns(
     needed = set() if task == "caption" else {"question"}
     taken = {column for here in columns.values() for column in here}
     lower = {name.lower(): name for name in names if name not in taken}
-    # Closer than 0.8 are misspellings; `answer_type`, at 0.71, is not one.
+    # A similarity of at least 0.8 is taken for a misspelling. `answer_type`, at 0.71, is not one.
     close = get_close_matches("answer", lower, n=1, cutoff=0.8)
     if "answer" not in columns and close:
         column = lower[close[0]]
         raise DataError(
-            f"{path.name} has no column 'answer', but {column!r}. Rename it, or say what it is "
-            f"with --map {column}=answer."
+            f"{path.name} has no column 'answer', but {column!r} looks like a misspelling of it. "
+            f"Rename the column, or map it with --map {column}=answer."
         )
     if not {"image", "video"} & set(columns):
-        # Rows may be text alone, but rows with a misspelled column must not be sent without
-        # their pictures.
+        # Rows without pictures are allowed. But if a column of pictures is misspelled, its rows
+        # must not be sent without their pictures.
         if any(_VIDEO_LIKE.search(name) for name in names):
             needed.add("video")
         elif task == "caption" or any(_IMAGE_LIKE.search(name) for name in names):
             needed.add("image")
     if task == "caption" and "image" in needed and "question" not in columns:
         raise DataError(
-            f"{path.name} has neither a column 'question' nor one of pictures, 'image' or 'video'. "
-            f"{_near('question', names)} Say which they are with --map COLUMN=question."
+            f"{path.name} has neither a column 'question' nor a column 'image' or 'video'. "
+            f"{_near('question', names)} Name the columns with --map COLUMN=question and so on."
         )
     for field in sorted(needed - set(columns)):
         raise DataError(
             f"{path.name} has no column {' or '.join(map(repr, FIELDS[field]))}, which {task} "
-            f"needs. {_near(field, names)} Say which it is with --map COLUMN={field}."
+            f"needs. {_near(field, names)} Name the column with --map COLUMN={field}."
         )
     if "answer0" in columns and task != "mcq":
         raise DataError(
-            f"{path.name}: 'answer0' is the number of the right choice, from 0, and {task} has no "
-            "choices. Use `answer`, or --task mcq."
+            f"{path.name} has a column 'answer0', the number of the right choice counted from 0, "
+            f"but {task} has no choices. Use the column `answer` instead, or --task mcq."
         )
     if {"answer", "answer0"} <= set(columns):
         raise DataError(
             f"{path.name} has both {columns['answer'][0]!r} and {columns['answer0'][0]!r}. Only "
-            "one can hold the right answers: leave one out, or map one to another field."
+            "one of them can hold the right answers. Remove one, or map one to another field."
         )
     if task == "mcq" and not {"choices", "A"} & set(columns):
         raise DataError(
             f"{path.name} has no choices, which mcq needs: columns 'A', 'B', ... or 'choices'. "
-            f"{_near('choices', names)} Say which it is with --map COLUMN=choices."
+            f"{_near('choices', names)} Name the column with --map COLUMN=choices."
         )
 
 
-def _near(name: str, names: Sequence[str]) -> str:
+def _near(name: str, names: Sequence[str], kind: str = "columns") -> str:
     lower = {known.lower(): known for known in names}
     close = [lower[known] for known in get_close_matches(name.lower(), lower, n=1, cutoff=0.5)]
     hint = f"Did you mean {close[0]!r}? " if close else ""
-    return f"{hint}There are {', '.join(names)}."
+    return f"{hint}The {kind} are {', '.join(names)}."
 
 
 def guess_task(head: Sequence[Mapping[str, Any]], columns: Mapping[str, Sequence[str]]) -> Guess:
-    """The task that the fields and the answers in these rows look like."""
+    """Guess the task from the fields, and from the answers in these rows."""
     if "choices" in columns:
         return Guess(task="mcq", why=f"the column {columns['choices'][0]!r}")
     if "A" in columns:
@@ -261,7 +268,7 @@ def has_media(row: Mapping[str, Any], columns: Mapping[str, Sequence[str]]) -> b
 
 
 def cell_of(row: Mapping[str, Any], columns: Mapping[str, Sequence[str]], field: str) -> Any:
-    """The first nonempty cell among a field's columns in this row; None if all are empty."""
+    """The first nonempty cell of the row among the field's columns. None if all are empty."""
     for column in columns.get(field, ()):
         value = row.get(column)
         if value is not None and value != "":
@@ -270,7 +277,8 @@ def cell_of(row: Mapping[str, Any], columns: Mapping[str, Sequence[str]], field:
 
 
 def as_list(value: Any) -> list[Any]:
-    """A cell with one thing or a list of them, as JSON, in JSON's text, or in Python's."""
+    """The content of a cell as a list. The cell may hold a single value, a list, or a list as JSON
+    text or as Python text."""
     if value is None or value == "":
         return []
     if isinstance(value, str) and value.startswith("["):
@@ -279,7 +287,8 @@ def as_list(value: Any) -> list[Any]:
 
 
 def _list_in(text: str) -> list[Any]:
-    """The list that a text writes as JSON, or as Python writes a list of texts; else the text."""
+    """The list that a text contains as JSON, or as a Python list of strings. If it contains
+    neither, a list of the text itself."""
     for read in (json.loads, ast.literal_eval):
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
             items = read(text)
@@ -293,10 +302,11 @@ def _is_text(item: object) -> bool:
 
 
 def answers_in(value: Any) -> list[str]:
-    """The answers in a cell as text; yes and no for JSON's true and false."""
+    """The answers in a cell, as text. JSON's true and false become yes and no."""
     answers = as_list(value)
     if isinstance(value, str) and not all(isinstance(answer, str) for answer in answers):
-        answers = [value]  # "[3, 4]" is an interval, or anything; '["three", "four"]' is a list
+        # '["three", "four"]' is a list of answers. "[3, 4]" may be an interval, or anything else.
+        answers = [value]
     spelled = {True: "yes", False: "no"}
     return [
         spelled[answer] if isinstance(answer, bool) else str(answer).strip()
@@ -306,7 +316,7 @@ def answers_in(value: Any) -> list[str]:
 
 
 def is_vlmevalkit(path: Path, head: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether rows have an index and their pictures in base64, as VLMEvalKit publishes them."""
+    """Whether the rows have an index and pictures in base64, as in VLMEvalKit's TSVs."""
     if not path.name.lower().endswith((".tsv", ".tsv.gz")) or not {"index", "image"} <= set(
         column_names(head)
     ):

@@ -1,31 +1,45 @@
 """Your own rows, asked and scored without code, from a JSONL, JSON, TSV, CSV, or Excel file.
 
-Paper    none
-Data     the file that the user names. Columns: id | index (else the row's number, from 0); image
-         | images | image_path (a path relative to the file, a list of them, base64, a data:
-         address; an http address, fetched with --allow-urls); video | video_path (a path relative
-         to the file), with start and end: frames from start and before end, in seconds from
-         the first frame; question; hint (put before it); A, B, C, ... or choices; answer |
-         answers | caption | captions; answer0 (the number of the right choice, from 0); category
-         and split (results are broken down by them). `--map
-         COLUMN=FIELD` gives a column another meaning. turns replaces question: a list of
-         questions, or of objects with a row's fields (question, image, choices, answer). The row's
-         answers are then a list with one for each turn, or a single answer for the last turn. A
-         turn whose answer is null is asked but not scored. The row's images, video and hint belong
-         to the first turn. Its choices apply to all turns
-Prompt   images, the video, hint, question, choices, and a line on the form of the answer (ASK
-         below). mcq and vqa have LLaVA-1.5's, haotian-liu/LLaVA:docs/Evaluation.md; the others are
-         ours. The text may have marks: `<image>` (the next picture) or `<image 2>` (that one). A
-         marked picture replaces its mark; the others come first. A video is sampled as uniform:64,
-         unless --frames changes it. In a conversation, the model's own replies stand between the
-         turns
-Scoring  default, ours. mcq: the letter that the reply commits to. yesno: the word it begins with,
-         or the only one of the two in it. count: the only number in it, in digits or words. vqa:
-         the whole reply, without case, punctuation, and articles, compared with the answer; with
-         three or more answers, min(1, number of equal answers / 3). robust (vqa): the same for the
-         text after "the answer is". caption: CIDEr, BLEU, and ROUGE-L. judged (vqa and caption): a
-         judge's grade from 0 to 10, compared with the answers (`snellen judge`). Each turn with an
-         answer is scored as a separate question; a conversation's turns share a cluster
+Paper    none.
+Data     The data is the file that the user names. Its columns are listed here; `--map COLUMN=FIELD`
+         gives a column another meaning.
+         `id` or `index`: the row's id. Without it, the id is the row's number, counted from 0.
+         `image`, `images`, or `image_path`: a path relative to the file, base64, a data: URL, an
+         http URL (fetched with --allow-urls), or a list of these.
+         `video` or `video_path`: a path relative to the file. With start and end, in seconds from
+         the first frame, the video is the frames from start up to, but without, end.
+         `question`: the question.
+         `hint`: text that is put before the question.
+         `A`, `B`, `C`, ... or `choices`: the choices.
+         `answer`, `answers`, `caption`, or `captions`: the right answers.
+         `answer0`: the number of the right choice, counted from 0.
+         `category` and `split`: results are broken down by them.
+         `turns`: replaces `question`. It is a list of questions, or of objects with a row's fields
+         (question, image, choices, answer). The row's answers are then a list with one answer for
+         each turn, or a single answer for the last turn. A turn whose answer is null is asked but
+         not scored. The row's images, video, and hint belong to the first turn. The row's choices
+         apply to all turns.
+Prompt   The prompt consists of the images, the video, the hint, the question, the choices, and a
+         line on the form of the answer (ASK in tasks.py).
+         For mcq and vqa, that line is LLaVA-1.5's, haotian-liu/LLaVA:docs/Evaluation.md. For the
+         other tasks it is ours.
+         The text may contain marks: `<image>` (the next picture) or `<image 2>` (the second
+         picture). A marked picture replaces its mark; all other pictures come first.
+         A video is sampled as uniform:64, unless --frames says otherwise.
+         In a conversation, the model's own replies stand between the turns.
+Scoring  `default`: ours, depending on the task.
+         mcq: the letter that the reply settles on.
+         yesno: the word at the start of the reply, or else the only one of the two words in the
+         reply.
+         count: the only number in the reply, in digits or words.
+         vqa: the whole reply, compared with the answer without case, punctuation, and articles.
+         With three or more answers, the score is min(1, number of equal answers / 3).
+         caption: CIDEr, BLEU, and ROUGE-L.
+         `robust` (vqa): as `default`, but for the text after "the answer is".
+         `judged` (vqa and caption): a judge compares the reply with the answers and gives it a
+         grade from 0 to 10 (`snellen judge`).
+         Each turn with an answer is scored as a separate question. The turns of a conversation
+         share a cluster.
 """
 
 import re
@@ -71,10 +85,10 @@ def own_data(
     columns: Mapping[str, str] | None = None,
     data: Path | None = None,
 ) -> Benchmark:
-    """The benchmark for a file of rows. Without a task, `guess` chooses it.
+    """Build the benchmark for a file of rows. If no task is passed, `guess` chooses it.
 
-    `columns` maps the file's columns to our fields; `data` is the folder that images and videos are
-    named relative to, if it is not the file's own.
+    `columns` maps the file's columns to fields. `data` is the folder to which the paths of images
+    and videos are relative; by default it is the folder of the file.
 
     Raises:
         DataError: a column is missing or unknown, or the first rows cannot be read.
@@ -83,10 +97,10 @@ def own_data(
     if task is not None and task not in get_args(Task):
         close = get_close_matches(task, get_args(Task), n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise UsageError(f"no task {task!r}; there are {', '.join(get_args(Task))}.{hint}")
+        raise UsageError(f"no task {task!r}; the tasks are {', '.join(get_args(Task))}.{hint}")
     if data is not None and not data.is_dir():
         raise DataError(
-            f"{data} is not a folder. --data takes the folder that holds the images and videos."
+            f"{data} is not a folder. Pass the folder with the images and videos as --data."
         )
     head = first_rows(path, columns or {})
     fields = field_columns(path, head, columns or {})
@@ -98,31 +112,34 @@ def own_data(
     chosen = cast(Task, task)
     check_columns(path, head, fields, chosen)
     if not {"image", "video"} & set(fields):
-        notes.append("the rows have no column of images or videos: asked as text alone")
+        notes.append("the rows have no column of images or videos: they are asked as text alone")
     elif "turns" not in fields and (bare := sum(not has_media(row, fields) for row in head)):
         notes.append(
-            f"{bare:,} of the first {len(head):,} rows have no image or video: asked as text alone"
+            f"{bare:,} of the first {len(head):,} rows have no image or video: "
+            "they are asked as text alone"
         )
     right = "answer0" if "answer0" in fields else "answer"
     if right not in fields:
-        notes.append("the rows have no column of answers: asked and stored, not scored")
+        notes.append("the rows have no column of answers: replies are stored but not scored")
     elif without := sum(cell_of(row, fields, right) is None for row in head):
         which = "turns" if "turns" in fields else "rows"
-        notes.append(f"{without:,} of the first {len(head):,} {which} have no answer: in no mean")
+        notes.append(
+            f"{without:,} of the first {len(head):,} {which} have no answer: they are not scored"
+        )
     folder = data or (path if path.is_dir() else path.parent)
     known = {column for here in fields.values() for column in here}
     if unused := [name for name in column_names(head) if name not in known]:
         more = f" and {len(unused) - 8} more" if len(unused) > 8 else ""
-        notes.append(f"columns that mean nothing here: {', '.join(unused[:8])}{more}")
+        notes.append(f"columns that are not used: {', '.join(unused[:8])}{more}")
     reader = RowReader(name=path.name, folder=folder, task=chosen, columns=fields)
-    # Pictures in the rows of a TSV are identified by their offset, and not read with the rows.
+    # In such a TSV, pictures are identified by their offset and not read with the rows.
     kit = is_vlmevalkit(path, head) and fields.get("image", [])[:1] == ["image"]
     table = vlmevalkit_tsv(path) if kit else rows_of(path)
     return _benchmark(_safe_name(path), chosen, fields, table, reader.sample, tuple(notes))
 
 
 def guess(path: Path, columns: Mapping[str, str] | None = None) -> Guess:
-    """What the file's columns and the answers in its first 1,000 rows look like.
+    """Guess the task from the file's columns and from the answers in its first 1,000 rows.
 
     Raises:
         DataError: the file lacks a column of the map, or the rows cannot be read.
@@ -132,7 +149,8 @@ def guess(path: Path, columns: Mapping[str, str] | None = None) -> Guess:
 
 
 def stored(name: str, options: Mapping[str, Any]) -> Benchmark:
-    """The benchmark of a run of own rows, to score its replies without the rows."""
+    """Rebuild the benchmark of a stored run of a user's rows. It can score the replies without the
+    rows."""
     reader = RowReader(
         name=name, folder=Path(), task=options["task"], columns=dict(options["columns"])
     )
@@ -180,7 +198,7 @@ def _benchmark(
 
 
 def _shown_by(sample: Sample) -> str:
-    """A key that samples about the same video, or else the same image, share."""
+    """A key that is the same for all samples about the same video, or else about the same image."""
     return str(sample.data.get("video") or sample.data.get("image") or sample.id)
 
 
@@ -188,8 +206,8 @@ OF_VIDEO = "Describe the video in one sentence."
 
 
 def prompt(task: Task, sample: Sample) -> tuple[Message, ...]:
-    """Images without a mark in the text, then the video, then the lines of text with the marked
-    images in their positions."""
+    """The prompt: images without a mark in the text, then the video, then the text with its marked
+    images in place."""
     lines = [sample.question]
     if task == "mcq":
         lines.append(lettered(sample.choices))
@@ -211,7 +229,7 @@ def _conversation(task: Task, sample: Sample, history: History) -> tuple[Message
 
 
 def by_turn(sample: Sample) -> tuple[Sample, ...]:
-    """A sample for each turn of a row; the row's own sample if it is not a conversation."""
+    """One sample for each turn of a row. If the row is not a conversation, its own sample."""
     turns: Any = sample.data.get("turns")
     if turns is None:
         return (sample,)
@@ -233,7 +251,7 @@ def by_turn(sample: Sample) -> tuple[Sample, ...]:
 
 
 def _safe_name(path: Path) -> str:
-    """The file's name without its endings; never that of a benchmark of ours."""
+    """The file's name without its extensions, changed if a built-in benchmark has the same name."""
     stem = re.sub(r"\.(jsonl|json|tsv|csv|parquet)(\.gz)?$", "", path.name, flags=re.IGNORECASE)
     name = re.sub(r"[^\w.-]+", "-", stem).strip(".-") or "rows"
     taken = (Path(__file__).parents[1] / f"{name.lower().replace('-', '_')}.py").exists()

@@ -1,4 +1,4 @@
-"""Samples of a user's rows: their questions, choices, answers, pictures, and videos, checked."""
+"""Make samples from a user's rows, and check their questions, choices, answers, and media."""
 
 import math
 import re
@@ -21,6 +21,10 @@ from snellen.media import forms
 from snellen.media.content import Image, Part, Slice, Video
 
 BREAK_DOWN = ("category", "split")
+CHOICE_FORMS = (
+    "Put the choices in columns `A`, `B`, ..., or put a list such as "
+    '["a cat", "a dog"] in the column `choices`.'
+)
 _MARK = re.compile(r"<image(?: (\d{1,3}))?>")
 
 
@@ -35,7 +39,7 @@ class RowReader:
     task: Task
     """The kind of question."""
     columns: Mapping[str, Sequence[str]]
-    """The columns of each field."""
+    """The columns that hold each field."""
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -43,7 +47,7 @@ class RowReader:
 
     @cached_property
     def _letters(self) -> str:
-        """The letters of choices, up to the last that is a column."""
+        """All letters up to the last one that is the name of a column of choices."""
         last = max(letter for letter in self.columns if len(letter) == 1)
         return ascii_uppercase[: ascii_uppercase.index(last) + 1]
 
@@ -90,14 +94,16 @@ class RowReader:
         cell = partial(cell_of, row, self.columns)
         question = cell("question")
         if question is None and self.task != "caption":
-            raise DataError(f"{where} has no question. Give it one, or remove the row.")
+            raise DataError(f"{where} has no question. Add one, or remove the row.")
         for field in ("question", "hint"):
             _check_text(cell(field), f"{where} has a {field} that")
         name = cell("id")
         if name is None and "id" in self.columns:
-            raise DataError(f"{where} has no {self.columns['id'][0]!r}. Give it one of its own.")
+            raise DataError(f"{where} has no {self.columns['id'][0]!r}. Add a unique one.")
         if isinstance(name, float) and abs(name) >= 2**53:
-            raise DataError(f"{where} has the id {name!r}, a rounded number. Write ids as text.")
+            raise DataError(
+                f"{where} has the id {name!r}, a number too large to be exact. Write ids as text."
+            )
         cells = as_list(cell("image"))
         choices = self._choices(cell, where) if self.task == "mcq" else CHOICES[self.task]
         references: tuple[str, ...] = ()
@@ -107,7 +113,7 @@ class RowReader:
             target, references = self._right(answers_in(cell("answer")), choices, where)
         film = self._video(cell, where)
         data = {key: row[key] for key in row if key not in self._known and _small(row[key])}
-        data.pop("turns", None)  # ours
+        data.pop("turns", None)  # the name is reserved for conversations
         if cells:
             data["image"] = ", ".join(map(image_key, cells))
         if film is not None:
@@ -147,21 +153,25 @@ class RowReader:
         if not cells:
             if (time := start if end is None else end) is not None:
                 raise DataError(
-                    f"{where} has no video to show a part of, {time:g} s. Name its file, or take "
-                    "the times out."
+                    f"{where} has the time {time:g} s but no video. Add the video's file name, or "
+                    "remove the time."
                 )
             return None
         label = f"{where}, video"
         if len(cells) > 1:
-            raise DataError(f"{label} is a list of {len(cells)}. A row may have only one video.")
+            raise DataError(
+                f"{label} is a list of {len(cells)}. A row may have only one video. Split the row."
+            )
         (name,) = cells
         if not isinstance(name, str | Mapping):
-            raise DataError(f"{label} is a {type(name).__name__}, not a file's name.")
+            raise DataError(
+                f"{label} is of type {type(name).__name__}. Write the name of a video file."
+            )
         if end is not None and end <= (start or 0.0):
             began = "at the video's start" if start is None else f"at {start:g} s"
             raise DataError(
-                f"{where} has a part that begins {began} and ends at {end:g} s: there is nothing "
-                "in it. `end` is to be after `start`, in seconds from the first frame."
+                f"{where} has a part that begins {began} and ends at {end:g} s, so it is empty. "
+                "Make `end` later than `start`. Both are in seconds from the first frame."
             )
         film = forms.medium(name, label, kind="video", folder=self.folder)
         if not isinstance(film, Video):
@@ -192,28 +202,30 @@ class RowReader:
                 cells.pop()
             if None in cells:
                 last, gap = ascii_uppercase[len(cells) - 1], ascii_uppercase[cells.index(None)]
-                raise DataError(f"{where} has a choice {last} but none {gap}.")
+                raise DataError(
+                    f"{where} has a choice {last} but no choice {gap}. Add it, or move {last} up."
+                )
         choices = [
             _choice(value, f"{where} has a choice {letter} that")
             for letter, value in zip_longest(ascii_uppercase[: len(cells)], cells)
         ]
         if not choices:
             raise DataError(
-                f"{where} has no choices, and the file is asked as multiple choice (mcq). A file "
-                "holds one kind of question: put rows without choices into a file of their own. "
-                'Choices are columns A, B, ... or a list, ["a cat", "a dog"], in choices.'
+                f"{where} has no choices, but the file is asked as multiple choice (mcq). A file "
+                "has only one kind of question. Put rows without choices into another file, or add "
+                f"choices. {CHOICE_FORMS}"
             )
         if not 2 <= len(choices) <= len(ascii_uppercase):
             raise DataError(
                 f"{where} has {len(choices)} choices; there must be 2 to {len(ascii_uppercase)}. "
-                'Write them in columns A, B, ... or as a list, ["a cat", "a dog"], in choices.'
+                f"{CHOICE_FORMS}"
             )
         return tuple(choices)
 
     def _right(
         self, answers: Sequence[str], choices: Sequence[str], where: str
     ) -> tuple[str | None, tuple[str, ...]]:
-        """One target, or the references: always for captions, and for vqa with several answers.
+        """The target, or the references: references for captions, and for vqa with several answers.
         None and () if the answers are hidden."""
         if not answers:
             return None, ()
@@ -222,29 +234,29 @@ class RowReader:
         if len(set(answers)) > 1:
             raise DataError(
                 f"{where} has {len(answers)} different answers; {self.task} takes one. "
-                "For any of several, use --task vqa."
+                "If any of several answers is right, use --task vqa."
             )
         if self.task == "mcq":
             return _letter(answers[0], choices, where), ()
         read = TARGET[self.task](answers[0])
         if read is None:
             raise DataError(
-                f"{where} has the answer {answers[0]!r}, which is none for {self.task}. "
+                f"{where} has the answer {answers[0]!r}, which is not valid for {self.task}. "
                 "Correct it, or choose another --task."
             )
         return read, ()
 
 
 def _check_text(value: Any, who: str) -> None:
-    """Refuse a value that is not text in a text column: a picture would be sent as its name.
+    """Check that a value in a text column is text. A picture there would be sent as its name.
 
     Raises:
         DataError: the value is not text.
     """
     if not isinstance(value, str) and isinstance(value, Mapping | list | tuple | bytes | Image):
         raise DataError(
-            f"{who} is a {type(value).__name__}, not text. Put pictures in the column `images`, "
-            "and mark their position in the text with <image 1>."
+            f"{who} is not text but of type {type(value).__name__}. Put pictures in the column "
+            "`images`, and mark their positions in the text with <image 1>, <image 2>, ..."
         )
 
 
@@ -268,7 +280,7 @@ def _choice(value: Any, who: str) -> str:
 
 
 def image_key(cell: Any) -> str:
-    """The key that rows about the same image share."""
+    """A key that is the same for all rows with the same image."""
     if isinstance(cell, Mapping):
         cell = forms.medium(cell, "an image", kind="image")
     if isinstance(cell, Image):
@@ -286,10 +298,10 @@ def _small(value: Any) -> bool:
 
 
 def _numbered(value: Any, choices: Sequence[str], where: str) -> str | None:
-    """The letter of the choice with this number, from 0; None if there is no number.
+    """The letter of the choice with this number, counted from 0. None if the cell is empty.
 
     Raises:
-        DataError: it is not the number of a choice.
+        DataError: the value is not the number of a choice.
     """
     if value is None:
         return None
@@ -297,16 +309,17 @@ def _numbered(value: Any, choices: Sequence[str], where: str) -> str | None:
     if not re.fullmatch(r"\d{1,3}", text) or int(text) >= len(choices):
         raise DataError(
             f"{where} has the answer {text[:40]!r}, which is not the number of a choice, from 0 to "
-            f"{len(choices) - 1}. If answers are letters or texts, do not map them to answer0."
+            f"{len(choices) - 1}. Correct it. If the answers are letters or texts, do not map them "
+            "to answer0."
         )
     return ascii_uppercase[int(text)]
 
 
 def _letter(answer: str, choices: Sequence[str], where: str) -> str:
-    """The letter of the right choice, which may be given as its letter or its text.
+    """The letter of the right choice. The answer may be the choice's letter or its text.
 
     Raises:
-        DataError: it is neither, or could be two.
+        DataError: the answer is neither, or it matches two choices.
     """
     letters = ascii_uppercase[: len(choices)]
     meant = {letter for letter, choice in zip(letters, choices, strict=True) if choice == answer}
@@ -320,14 +333,14 @@ def _letter(answer: str, choices: Sequence[str], where: str) -> str:
     if meant:
         raise DataError(
             f"{where} has the answer {answer!r}, which could mean {' or '.join(sorted(meant))} "
-            f"({listed}). Make the choices differ, or write the answer as a letter."
+            f"({listed}). Make the choices distinct, or write the answer as a letter."
         )
     if len(answer) == 1 and answer.isascii() and answer.isalpha():
         raise DataError(
-            f"{where} has the answer {answer!r}, and there are only {len(choices)} choices "
-            f"({listed}). Give the letter of one of them, or add the choice that is missing."
+            f"{where} has the answer {answer!r}, but only {len(choices)} choices ({listed}). "
+            "Write the letter of one of them, or add the missing choice."
         )
-    numbers = " If answers are numbers from 0, say so with --map answer=answer0."
+    numbers = " If the answers are numbers that count from 0, use --map answer=answer0."
     raise DataError(
         f"{where} has the answer {answer!r}, which is neither the letter nor the text of a choice "
         f"({listed}). Write it as a letter.{numbers if answer.isdecimal() else ''}"
@@ -335,7 +348,8 @@ def _letter(answer: str, choices: Sequence[str], where: str) -> str:
 
 
 def interleaved_media(media: Sequence[Image | Video], text: str, where: str) -> tuple[Part, ...]:
-    """Media and text, with each image that has a mark in the text in its place.
+    """The media and the text. Each image that is marked in the text replaces its mark; all other
+    media come first.
 
     Raises:
         DataError: a mark refers to an image that the row does not have.
@@ -351,8 +365,8 @@ def interleaved_media(media: Sequence[Image | Video], text: str, where: str) -> 
         if not 1 <= position <= len(pictures):
             called = "<image>" if number is None else f"<image {number}>"
             raise DataError(
-                f"{where} says {called} in its text, and has no image {position}: it has "
-                f"{len(pictures)}. Give it the image, or take the mark out."
+                f"{where} has {called} in its text, but no image {position}: it has "
+                f"{len(pictures)}. Add the image, or remove the mark."
             )
         placed.add(position)
         return pictures[position - 1]

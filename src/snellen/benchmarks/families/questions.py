@@ -1,4 +1,4 @@
-"""Shared by A-OKVQA, GQA, and OCR-VQA: a picture's questions one by one, and short answers."""
+"""Shared by A-OKVQA, GQA, and OCR-VQA: split rows into questions, and parse short answers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from snellen.media.content import Image
 from snellen.text.vqa import normalize, without_line_breaks
 
 SHORT = "{question}\nAnswer the question using a single word or phrase."
-"""LLaVA-1.5's prompt, which VLMEvalKit and lmms-eval copy."""
+"""LLaVA-1.5's prompt, which VLMEvalKit and lmms-eval also use."""
 WRONG = "nothing of the kind"
 
 
 class Unfolded:
-    """The questions of a table whose rows each have several."""
+    """A table with one row per question, made from a table with several questions per row."""
 
     def __init__(self, table: Table, unfold: Callable[[Row], Iterator[Mapping[str, Any]]]) -> None:
         self.where = table.where
@@ -40,7 +40,8 @@ class Unfolded:
 
 
 def picture(row: Row, data_file: DataFile, names: Sequence[str]) -> tuple[Image, str]:
-    """A row's picture, in the row or in the first of the files that exists, and its key."""
+    """The picture of a row and the picture's key. The picture is in the row itself, or in the first
+    of the named files that exists."""
     if isinstance(row.get("image"), Image | tuple):
         image = authors_files.picture(row)
         return image, authors_files.picture_key(image)
@@ -50,12 +51,13 @@ def picture(row: Row, data_file: DataFile, names: Sequence[str]) -> tuple[Image,
 
 
 def phrase(reply: Reply, _: Sample) -> Reading:
-    """The phrase that a reply settles on, in `plain` words."""
+    """The final phrase of a reply, normalized by `plain`."""
     final = final_phrase(reply.text)
     answer = None if final.answer is None else plain(final.answer)
     return Reading(answer=answer, rule=final.rule, candidates=final.candidates)
 
 
 def plain(text: str) -> str:
-    """A text normalized as in VQA's evaluation. A text that this would empty ("A") is kept."""
+    """Normalize a text as VQA's evaluation does, but keep a text that would become empty, such as
+    "A"."""
     return normalize(without_line_breaks(text)) or text.strip().lower()

@@ -1,4 +1,4 @@
-"""Files of results as benchmarks' authors publish them."""
+"""Read files of results in the formats in which benchmarks' authors publish them."""
 
 import json
 from pathlib import Path
@@ -8,14 +8,14 @@ from snellen.data import file_content
 from snellen.errors import DataError
 
 MOST_BYTES = 500_000_000
-"""The size limit of an unpacked file, which is read into memory."""
+"""The maximum size of an unpacked file, in bytes. The whole file is read into memory."""
 
 
 def of_json(path: Path) -> Any:
-    """The content of a JSON file, gzipped or not; None for a folder, another kind of file, or a
-    file that cannot be read.
+    """The content of a JSON file, gzipped or not.
 
-    Python's writer leaves NaN in JSON, which is read as None.
+    None for a folder, for a file of another kind, and for a file that cannot be read or parsed. NaN
+    and Infinity, which Python's json module writes but JSON does not allow, are read as None.
     """
     if not path.is_file() or path.name.removesuffix(".gz")[-5:].lower() != ".json":
         return None
@@ -23,8 +23,8 @@ def of_json(path: Path) -> Any:
 
 
 def json_object(path: Path) -> dict[str, Any] | None:
-    """The one object that is all of a file, whether its name ends in .json or .jsonl; None for any
-    other file or a folder."""
+    """The content of a .json or .jsonl file that is a single JSON object; None for a folder and for
+    any other file."""
     name = path.name.lower().removesuffix(".gz")
     if not path.is_file() or not name.endswith((".json", ".jsonl")):
         return None
@@ -36,5 +36,5 @@ def _loaded(path: Path) -> Any:
     try:
         return json.loads(file_content(path, MOST_BYTES), parse_constant=lambda _: None)
     except (DataError, ValueError, RecursionError):
-        # The general reader of prediction files reports what is wrong with this one.
+        # The general reader of prediction files then reads this file and reports the error.
         return None

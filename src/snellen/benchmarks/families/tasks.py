@@ -1,7 +1,7 @@
-"""Five tasks with rules of ours, for a user's own rows and for VLMEvalKit's sheets.
+"""Five tasks with our own rules, for a user's rows and for VLMEvalKit's sheets.
 
 Each task has a line on the form of the answer, a parser, a score, and the scores that dummy models
-must get.
+must get in the self-check.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _UNITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight"
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 # fmt: on
 _NUMBER = re.compile(
-    # int() reads at most 4,300 digits; a longer number is not read.
+    # int() accepts at most 4,300 digits, so longer numbers do not match.
     r"(?<![\w.,])(?P<digits>-?\d{1,3}(?:,\d{3}){1,1000}|-?\d{1,15})"
     r"(?P<rest>\.\d{1,15})?(?![\w%]|[.,]\d)"
     rf"|\b(?:(?P<tens>{'|'.join(_TENS)})(?:[ -](?P<after>{'|'.join(_UNITS[1:10])}))?"
@@ -59,8 +59,8 @@ def parse_letter(reply: Reply, sample: Sample) -> Reading:
 
 
 def parse_letter_as_vlmevalkit(reply: Reply, sample: Sample) -> Reading:
-    """The letter by VLMEvalKit's rules (`answers.others.VLMEVALKIT`), from the stripped text that
-    it stores for an endpoint, vlmeval/api/gpt.py#L319."""
+    """Parse the letter by VLMEvalKit's rules (`answers.others.VLMEVALKIT`). Like the replies that
+    VLMEvalKit stores for an endpoint, the text is stripped first: vlmeval/api/gpt.py#L319."""
     return as_reading(vlmevalkit_letter(reply.text.strip(), sample.choices))
 
 
@@ -69,17 +69,17 @@ def as_reading(result: Letter | YesNo | Phrase | Value) -> Reading:
 
 
 def parse_verbatim(reply: Reply, _: Sample) -> Reading:
-    """The full reply, with leading and trailing spaces."""
+    """The full reply, with its leading and trailing spaces."""
     return Reading(answer=reply.text or None, rule="whole reply" if reply.text else "nothing said")
 
 
 def parse_phrase(reply: Reply, _: Sample) -> Reading:
-    """The phrase that a reply settles on."""
+    """Parse the phrase that a reply settles on."""
     return as_reading(final_phrase(reply.text))
 
 
 def parse_value(reply: Reply, _: Sample) -> Reading:
-    """The value that a reply settles on."""
+    """Parse the value that a reply settles on."""
     return as_reading(final_value(reply.text))
 
 
@@ -126,7 +126,8 @@ def _count(answer: str) -> str | None:
 
 
 def _numbers(text: str) -> list[str] | None:
-    """The different numbers in a text, in one form ("3" for "three"); None if words say more."""
+    """The distinct numbers in a text, as digits ("3" for "three"). None if the text has words for
+    larger numbers or fractions, such as "hundred" or "half"."""
     if _SCALE.search(text):
         return None
     numbers: dict[str, None] = {}
@@ -143,9 +144,10 @@ def _numbers(text: str) -> list[str] | None:
 
 
 def plain_words(text: str) -> str:
-    """Lowercase, without punctuation and articles, and with number words up to ten as digits.
+    """Convert a text to lowercase, remove punctuation and articles, and replace number words up to
+    ten by digits.
 
-    A text that this would empty is not changed: "A" may be an answer.
+    A text that would become empty is kept: "A" may be an answer.
     """
     text = re.sub(r"['\u2019`]|(?<=\d),(?=\d{3})", "", text.lower())
     words = (_SAME.get(word, word) for word in _WORD.findall(text))
@@ -160,15 +162,16 @@ def is_target(reading: Reading, sample: Sample) -> float:
 
 
 def _agreement(reading: Reading, sample: Sample) -> float:
-    """With one or two answers, 1 if any matches. With more, min(1, matches / 3)."""
+    """1 if any answer matches, when there are one or two answers. With more answers, min(1, matches
+    / 3)."""
     right = sample.references or ((sample.target,) if sample.target is not None else ())
     equal = sum(plain_words(answer) == reading.answer for answer in right)
     return min(1.0, equal / 3) if len(right) >= 3 else float(equal > 0)
 
 
 def _of_captions(scoring: Callable[..., Scoring]) -> Scoring:
-    """The scores of coco-caption: a set of captions compared with people's."""
-    # Imported here: the tokenizer takes longer to import than everything else that tasks need.
+    """The metrics of coco-caption, which compare all captions with people's captions at once."""
+    # Imported here, since importing the tokenizer takes longer than all other imports here.
     from snellen.metrics.captions import caption_metrics
     from snellen.text.ptb import tokens
 
@@ -244,6 +247,6 @@ EXPECT: Mapping[Task, Mapping[str, Mapping[str, float]]] = {
 
 
 def verdict(sample: Sample, reply: Reply) -> str:
-    """The reply of a perfect judge: 10 for an exact answer, 0 for any other."""
+    """The reply of a perfect judge: grade 10 if the reply equals a right answer, 0 otherwise."""
     right = reply.text in (sample.target, *sample.references)
     return f"Score: {10 if right else 0}/10\nReason: it is {'' if right else 'not '}as given"

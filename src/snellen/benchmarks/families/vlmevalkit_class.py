@@ -1,8 +1,10 @@
-"""A data set class in VLMEvalKit's shape as a benchmark: vlmevalkit-class:FILE:CLASS[:DATASET].
+"""A user's data set class with VLMEvalKit's interface as a benchmark:
+vlmevalkit-class:FILE:CLASS[:DATASET].
 
-Its rows, its `build_prompt(line)`, its `evaluate(eval_file, **judge_kwargs)`, by
-open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_base.py. Only
-the whole set has a score, which `evaluate` returns for a file of all replies.
+The class provides the rows, `build_prompt(line)`, and `evaluate(eval_file, **judge_kwargs)`, as in
+open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/image_base.py.
+Samples have no scores of their own: `evaluate` reads a file with all replies and returns the scores
+of the data set.
 """
 
 from __future__ import annotations
@@ -30,21 +32,22 @@ from snellen.store import safe_name
 KIND = "vlmevalkit-class"
 TAGS = ("category", "l2-category", "split")
 JUDGE = {"model": "exact_matching", "nproc": 4, "verbose": False}
-"""The arguments of `evaluate`, which ask for no judge. The names are those of get_judge_kwargs in
-run.py."""
+"""Arguments of `evaluate` that turn off its judge. The names are those in get_judge_kwargs in
+VLMEvalKit's run.py."""
 UNIT = "as evaluate gives it"
 NO_INTERVAL = "evaluate gives no interval"
 PRIMARY = ("overall", "acc", "score")
-"""Parts of metric names, in this order: the first match is the first metric if the class names
-none."""
+"""Parts of metric names, most preferred first. If the class does not name its primary metric, the
+first metric whose name contains one of them is shown first."""
 
 
 def vlmevalkit_class(spec: str, dataset: str | None = None) -> Benchmark:
-    """The benchmark of `FILE:CLASS`, made for one of its data sets; without a name its only one.
+    """Build the benchmark of `FILE:CLASS` for one of the class's data sets. If `dataset` is None,
+    the class must have only one.
 
     Raises:
-        UsageError: there is no such class, it cannot be made, or its sets are not of pictures and
-            one turn.
+        UsageError: the class does not exist, cannot be instantiated, or has videos or several
+            turns.
     """
     title = f"{KIND}:{spec}"
     own = load_class(spec, KIND)
@@ -54,7 +57,9 @@ def vlmevalkit_class(spec: str, dataset: str | None = None) -> Benchmark:
         if not callable(getattr(instance, method, None)):
             raise UsageError(f"{title} has no method {method}: {instance!r:.80} is not a data set.")
     if getattr(instance, "MODALITY", "IMAGE") == "VIDEO" or getattr(instance, "TYPE", "") == "MT":
-        raise UsageError(f"{title}: sets of videos or of several turns are not asked through this.")
+        raise UsageError(
+            f"{title}: data sets with videos or several turns are not supported as {KIND}."
+        )
     dataset = str(getattr(instance, "dataset_name", dataset))
     rows = _Rows(instance, title, own.source)
     scores = _Evaluated(instance, dataset, title, own.source)
@@ -87,7 +92,7 @@ def vlmevalkit_class(spec: str, dataset: str | None = None) -> Benchmark:
 
 
 def _meant(loaded: Any, title: str, dataset: str | None) -> str:
-    """The set that is named, or the class's only one."""
+    """The name of the requested data set, or of the class's only one."""
     names = getattr(loaded, "supported_datasets", None)
     known = [str(name) for name in names()] if callable(names) else []
     if dataset is not None and (dataset in known or not known):
@@ -96,12 +101,12 @@ def _meant(loaded: Any, title: str, dataset: str | None) -> str:
         return known[0] if len(known) == 1 else str(getattr(loaded, "dataset_name", ""))
     listing = f"it has {', '.join(known[:20])}" if known else "its supported_datasets() names none"
     if dataset is not None:
-        raise UsageError(f"{title} has no set {dataset!r}; {listing}.")
-    raise UsageError(f"{title}: say which set is meant, {title}:DATASET; {listing}.")
+        raise UsageError(f"{title} has no data set {dataset!r}; {listing}.")
+    raise UsageError(f"{title}: name the data set, as in {title}:DATASET; {listing}.")
 
 
 def _name(dataset: str) -> str:
-    """Never that of a benchmark of ours."""
+    """The data set's name, changed if a built-in benchmark has the same name."""
     name = safe_name(dataset)
     taken = (Path(__file__).parents[1] / f"{name.lower().replace('-', '_')}.py").exists()
     return f"{name}-class" if taken else name
@@ -118,19 +123,20 @@ class _Rows:
         self._title = title
         self._source = source
         if getattr(instance, "data", None) is None:
-            raise UsageError(f"{title} has no `data`: it must have its rows once it is created.")
+            raise UsageError(f"{title} has no `data`. Set it to the rows in the constructor.")
 
     def fields(self) -> Iterator[Mapping[str, Any]]:
-        """Each row's nonempty cells in JSON types, with the digest of each picture."""
+        """Yield each row's nonempty cells as JSON types. A picture is replaced by its digest."""
         for row in records(self._instance.data):
             cells = ((name, _cell(name, cell)) for name, cell in row.items())
             yield {name: cell for name, cell in cells if cell is not None}
 
     def sample(self, row_index: int, row: Row) -> Sample:
-        """The prompt that `build_prompt` returns.
+        """Make a sample with the prompt that `build_prompt` returns.
 
         Raises:
-            UsageError: it raised an error. ValueError: it returned no prompt.
+            UsageError: `build_prompt` raised an error.
+            ValueError: `build_prompt` returned no prompt.
         """
         data = self._instance.data
         what = f"{self._title}: build_prompt of row {row_index + 1} failed"
@@ -153,7 +159,7 @@ class _Rows:
             question=str(row.get("question", "")),
             choices=tuple(str(row[letter]) for letter in letters),
             media=tuple(medium for medium in media if not isinstance(medium, str)),
-            # The class knows the right answers: a set without them in its rows is not hidden.
+            # The class knows the right answers. An empty target is therefore not a hidden one.
             target=str(row.get("answer", "")),
             tags={
                 "index": str(row.get("index", row_index)),
@@ -169,7 +175,7 @@ def records(data: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def _cell(name: str, value: Any) -> Any:
-    """A cell in JSON types; None if it is empty, which pandas marks with NaN."""
+    """A cell as a JSON type. None if the cell is empty, which pandas marks with NaN."""
     if hasattr(value, "item"):  # one of numpy's numbers
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
@@ -180,7 +186,7 @@ def _cell(name: str, value: Any) -> Any:
 
 
 def messages_of(sample: Sample) -> tuple[Message, ...]:
-    """The prompt of a sample. Which parts are text was decided when it was read."""
+    """The messages of a sample. `_Rows.sample` has stored which parts are text."""
     turns: Any = sample.data["messages"]
     return tuple(
         Message(
@@ -195,7 +201,7 @@ def messages_of(sample: Sample) -> tuple[Message, ...]:
 
 
 class _Evaluated:
-    """The result of `evaluate` for the last set of replies that a metric got."""
+    """The result of `evaluate` for the last set of replies that a metric received."""
 
     def __init__(self, instance: Any, dataset: str, title: str, source: str | None) -> None:
         self._instance = instance
@@ -207,8 +213,8 @@ class _Evaluated:
         self._reason = ""
 
     def primary(self, columns: Columns) -> Estimate:
-        """The metric that the class names as its first; else the first one with a part of PRIMARY
-        in its name, or the first."""
+        """The metric that the class names as primary. Without one, the first metric whose name
+        contains a part in PRIMARY, or else the first metric."""
         self._see(columns)
         if not self._values:
             return Estimate(value=None, unit=UNIT, n=columns.n, reason=self._reason)
@@ -228,7 +234,7 @@ class _Evaluated:
         return self._estimate(value, columns)
 
     def by_name(self, columns: Columns) -> Mapping[str, Estimate]:
-        """Every number in the result of `evaluate`, by its flattened name."""
+        """All numbers in the result of `evaluate`, keyed by their flattened names."""
         self._see(columns)
         return {name: self._estimate(value, columns) for name, value in self._values.items()}
 
@@ -242,7 +248,7 @@ class _Evaluated:
         index = columns.tags["index"]
         ids = [index.names[code] for code in index.codes]
         if len(set(ids)) < len(ids):
-            self._reason = "evaluate reads one reply to a question, and there are several"
+            self._reason = "evaluate reads one reply to each question, but there are several"
             return
         replies = dict(zip(ids, columns.answer, strict=True))
         try:
@@ -261,8 +267,11 @@ class _Evaluated:
 
 
 def _written(path: Path, data: Any, replies: Mapping[str, str | None]) -> Path:
-    """The file of predictions as VLMEvalKit writes it: a spreadsheet with the rows' cells, without
-    pictures, and `prediction`; a .tsv if a reply is too long for a spreadsheet's cell."""
+    """Write a file of predictions in VLMEvalKit's format, and return its path.
+
+    The file is a spreadsheet with the rows' cells, except pictures, and a column `prediction`. If a
+    reply is too long for a spreadsheet cell, the file is a .tsv instead.
+    """
     every = records(data)
     columns = list(dict.fromkeys(name for row in every for name in row if name != "image"))
     rows = [
@@ -279,10 +288,10 @@ def _written(path: Path, data: Any, replies: Mapping[str, str | None]) -> Path:
 
 
 def flattened(result: Any) -> Mapping[str, float]:
-    """The numbers of a dictionary, a frame, or a list, by the names in VLMEvalKit's report: `a|b`
-    for nested ones, and `column=text|column of numbers` for each row of a frame.
+    """The numbers in a dictionary, a data frame, or a list, named as in VLMEvalKit's report: `a|b`
+    for nested values, and `column=text|column of numbers` for each row of a frame.
 
-    vlmeval/smp/status_report.py, flatten_summary_metrics.
+    See flatten_summary_metrics in vlmeval/smp/status_report.py.
     """
     out: dict[str, float] = {}
     _flatten(result, "", out)
@@ -312,7 +321,8 @@ def _flatten(result: Any, prefix: str, out: dict[str, float]) -> None:
 
 
 def _put(out: dict[str, float], name: str, value: Any) -> None:
-    """If a name is taken, a number is appended, so that none is lost."""
+    """Store a number under a name. If the name is taken, a counter is appended, so that no number
+    is lost."""
     number = _number(value)
     if number is not None:
         again = sum(key == name or key.startswith(f"{name}#") for key in out)

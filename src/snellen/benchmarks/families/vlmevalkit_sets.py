@@ -1,8 +1,9 @@
-"""VLMEvalKit's data sets by name: those that are supported, and the reasons for the others.
+"""VLMEvalKit's data sets by name: those that are supported, and the reasons why others are not.
 
+The sets are those in
 open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset. The supported sets
-are in `_vlmevalkit_sets.tsv`, with the kind, MD5, and address in image_mcq.py, image_yorn.py, and
-image_vqa.py. When a set gets its own benchmark, it moves to OWN.
+are in `vlmevalkit_sets.tsv`, with the kind, MD5, and URL from image_mcq.py, image_yorn.py, and
+image_vqa.py. When a set gets its own benchmark, its name moves to OWN.
 """
 
 from collections.abc import Mapping
@@ -17,21 +18,21 @@ Kind = Literal["MCQ", "Y/N", "VQA"]
 
 
 class PublishedSheet(NamedTuple):
-    """A sheet as VLMEvalKit publishes it."""
+    """A data set that VLMEvalKit publishes as a TSV file, called a sheet here."""
 
     name: str
-    """Its name, without the suffix."""
+    """The name of the file, without the suffix."""
     kind: Kind
-    """The kind of question in it."""
+    """The kind of its questions."""
     md5: str | None
-    """The published MD5; None if none is published."""
+    """The published MD5 digest; None if none is published."""
     url: str
-    """The address of the file."""
+    """The URL of the file."""
 
 
 @cache
 def sets() -> Mapping[str, PublishedSheet]:
-    """Every set that is asked here, by its name."""
+    """The supported sets, keyed by name."""
     text = Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines()[1:])
     return {
@@ -41,28 +42,29 @@ def sets() -> Mapping[str, PublishedSheet]:
 
 
 def published_set(name: str) -> PublishedSheet:
-    """The set of this name.
+    """The supported set with this name.
 
     Raises:
-        CatalogError: there is no such set, or the benchmark `vlmevalkit` does not ask it, since it
-            has a benchmark of its own, for example. The message says why, or lists similar names.
+        CatalogError: no set has this name, or the benchmark `vlmevalkit` does not support it, for
+            example because the set has a benchmark of its own. The message gives the reason, or
+            lists similar names.
     """
     if sheet := sets().get(name):
         return sheet
     if reason := elsewhere(name):
-        raise CatalogError(f"vlmevalkit does not ask {name}, a set of VLMEvalKit's: {reason}")
+        raise CatalogError(f"vlmevalkit does not support VLMEvalKit's set {name}: {reason}")
     by_lower = {known.lower(): known for known in sets()}
     close = [by_lower[key] for key in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)]
     hint = f"Did you mean {' or '.join(close)}? " if close else ""
     raise CatalogError(
-        f"vlmevalkit knows no set {name!r}. {hint}`snellen show vlmevalkit` names all of them. "
-        "A TSV of your own is asked by its path: `-b mine.tsv`."
+        f"vlmevalkit has no set {name!r}. {hint}`snellen show vlmevalkit` lists all sets. To use a "
+        "TSV of your own, pass its path: `-b mine.tsv`."
     )
 
 
 def elsewhere(name: str) -> str | None:
-    """Why the benchmark `vlmevalkit` does not ask this set; None if it asks it, or if the set is
-    unknown."""
+    """The reason why the benchmark `vlmevalkit` does not support a set. None if it does, or if the
+    set is unknown."""
     reasons = [
         (len(known), reason)
         for reason, names in ELSEWHERE.items()
@@ -109,7 +111,8 @@ GMAI-MMBench_TEST MME-RealWorld* MMMB MicroBench OmniEarth-Bench OmniMedVQA QSpa
 XLRS-Bench-lite
 """
 INTERNAL = "AI2D_MINI MMBench MMBench_CN MMBench_CN_V11 MMBench_V11 MMBench_V11_MINI MMStar_MINI"
-# Boxes, orders, several letters, answers in braces, prompts of more parts than a template has.
+# The answers are boxes, orders, several letters, or texts in braces, or the prompts have more parts
+# than a template.
 FORM = """
 A4Bench APhO_2025 BMMR* CCOCR* CMMMU_VAL CRPE_* ChartQAPro* DA-2K Design2Code EMMA* ERIQ ERQA
 EmbSpatialBench EuPhO_* F_MA_* FoxBench GSM8K-V GroundingME HiPhO_ALL IPhO_* LEGO LiveMMBench_*
@@ -125,18 +128,19 @@ vlms_are_biased_main
 """
 ELSEWHERE: Mapping[str, str] = {
     "it has a benchmark of its own: `-b {name}`.": OWN,
-    "its questions are asked in several rotations and scored together.": CIRCULAR,
-    "its replies are read or scored by a judge.": JUDGE,
+    "its questions are asked in several rotations, which are scored together.": CIRCULAR,
+    "its replies are parsed or scored by a judge.": JUDGE,
     "it is about videos.": VIDEO,
     "its samples are conversations of several turns.": TURNS,
     "its samples are conversations of several turns, which a judge grades by six criteria and "
-    "overall. They can be asked as rows of your own with `turns`; the grades are not made here.": (
+    "overall. You can ask them as rows of your own with `turns`, but Snellen has no such grades.": (
         GRADED_TURNS
     ),
     "it has no pictures.": TEXT,
     "it asks for descriptions.": CAPTIONS,
     "it is not published as one TSV.": PARTS,
     "it is for its authors' own use.": INTERNAL,
-    "its prompts or answers have a form of their own.": FORM,
+    "its prompts or answers have a special format.": FORM,
 }
-"""The reasons, and the names to which each applies; `X*` is every name that begins with X."""
+"""Maps each reason to the names of sets to which it applies. `X*` matches every name that begins
+with X."""

@@ -1,12 +1,15 @@
-"""Shared by VQAv2, OK-VQA, and TextVQA: readers of VQA's files, short-answer prompts, scorings.
+"""Shared by VQAv2, OK-VQA, and TextVQA: readers for VQA's files, short-answer prompts, and
+scorings.
 
-A split of VQA has two files, one of questions and one with ten people's answers to each:
+A split of VQA has two files. One has the questions, and the other has ten people's answers to each
+question:
 
     {"questions": [{"image_id": 9, "question": "...", "question_id": 9001}, ...], ...}
     {"annotations": [{"question_id": 9001, "question_type": "is the", "answer_type": "yes/no",
                       "answers": [{"answer": "yes", "answer_id": 1, ...}, ...], ...}, ...], ...}
 
-BLIP and LAVIS publish the same in another form, one list with an object for each question:
+BLIP and LAVIS publish the same content in another format, a single list with an object for each
+question:
 
     [{"question_id": 9001, "question": "...", "answer": ["yes", ...],
       "image": "val2014/COCO_val2014_000000000009.jpg", "dataset": "vqa"}, ...]
@@ -75,13 +78,16 @@ class _Annotations(msgspec.Struct):
 
 
 Answered = tuple[tuple[str, ...], str, str]
-"""Ten people's answers, the type of the question, the type of the answers."""
+"""Ten people's answers, the type of the question, and the type of the answers."""
 Decoded = TypeVar("Decoded")
 
 
 def table(data_file: DataFile, annotations: str | None) -> Table:
-    """The questions of a file of VQA, with the answers of the file `annotations`, which is beside
-    it or in `Annotations` beside its folder; or the questions of BLIP's one list, or of parquet."""
+    """The questions of a VQA file, of BLIP's list, or of a parquet file.
+
+    For a VQA file, `annotations` is the name of the file with the answers. It is in the same
+    folder, or in a folder `Annotations` next to that folder.
+    """
     if Path(str(data_file)).suffix == ".parquet":
         return parquet(data_file)
     return Drawn(str(data_file), lambda: questions(data_file, annotations))
@@ -122,8 +128,8 @@ def questions(data_file: DataFile, annotations: str | None) -> Iterator[dict[str
 
 
 def _answered(path: Path) -> Mapping[int, Answered]:
-    """The answers by question. Equal answers are one object, since two million would need 100
-    MB."""
+    """The answers, keyed by question id. Equal answers share one object, since two million separate
+    ones would need 100 MB."""
     decoder = msgspec.json.Decoder(_Annotation)
     known: dict[str, str] = {}
     same = known.setdefault
@@ -149,8 +155,9 @@ def _annotations_path(data_file: DataFile, name: str) -> Path:
         if path.is_file():
             return path
     raise DataError(
-        f"{data_file.benchmark}: {data_file.path} has the questions only. {name}, which has the "
-        f"answers, is neither next to it nor in {folder.parent / 'Annotations'}. Put it there."
+        f"{data_file.benchmark}: {data_file.path} has only the questions. {name}, which has the "
+        f"answers, is neither next to it nor in {folder.parent / 'Annotations'}. Put it in one of "
+        "these folders."
     )
 
 
@@ -160,18 +167,21 @@ def _decoded(raw: bytes, kind: type[Decoded], path: Path) -> Decoded:
     except msgspec.ValidationError as error:
         raise _of_no_form(path, error) from error
     except msgspec.DecodeError as error:
-        raise DataError(f"{path} is not whole JSON: {error}. Download it again.") from error
+        raise DataError(
+            f"{path} is not complete, valid JSON: {error}. Download it again."
+        ) from error
 
 
 def _of_no_form(path: Path, error: Exception) -> DataError:
     return DataError(
-        f"{path} is neither a file of VQA's questions or annotations nor BLIP's list: {error}."
+        f"{path} is not a file of VQA's questions or annotations, nor BLIP's list: {error}. Check "
+        "that it is the right file."
     )
 
 
 class SplitPictures:
-    """A split's pictures, in the first of the `folders` that exists, named `COCO_..._ID.jpg` with
-    the id in twelve digits."""
+    """The pictures of a split, in the first of the `folders` that exists. Their names are
+    `COCO_..._ID.jpg`, with an id of twelve digits."""
 
     def __init__(self, data_file: DataFile, folders: Sequence[str], stem: str) -> None:
         self._data_file = data_file
@@ -180,12 +190,13 @@ class SplitPictures:
         self._last: tuple[object, Image, str] | None = None
 
     def of(self, row: Row) -> tuple[Image, str]:
-        """A row's picture, and its key."""
+        """The picture of a row, and its key."""
         image = row.get("image")
-        if isinstance(image, Image):  # parquet files have it in the row
+        if isinstance(image, Image):  # parquet files have the picture in the row
             return image, str(row.get("image_id") or authors_files.picture_key(image))
         which = image or row["image_id"]
-        # Questions about one picture are consecutive, and making a path takes as long as a score.
+        # Questions about one picture are consecutive, so the last picture is cached: making a path
+        # takes as long as scoring a reply.
         if self._last is None or self._last[0] != which:
             name = Path(image).name if image else f"{self._stem}_{which:012d}.jpg"
             self._last = which, self._data_file.image(f"{self._folder}/{name}"), name
@@ -198,7 +209,8 @@ class SplitPictures:
 
 
 def folders(split: str) -> tuple[str, ...]:
-    """The folders of a split's pictures, as in COCO's archive, the authors' README, and LAVIS."""
+    """The folders that may contain a split's pictures: as in COCO's archive, in the authors'
+    README, and in LAVIS."""
     return split, f"Images/mscoco/{split}", f"images/{split}"
 
 
@@ -207,7 +219,7 @@ def picture_of(sample: Sample) -> str:
 
 
 def answers_of(row: Row) -> tuple[str, ...]:
-    """People's answers. Parquet has texts, or objects with an `answer`."""
+    """The people's answers. In parquet files they are texts, or objects with a field `answer`."""
     answers = row["answers"] or ()
     if isinstance(answers, tuple):
         return answers
@@ -220,7 +232,8 @@ _BLIP_DROPS = re.compile(r"[.!\"()*#:;~]")
 
 
 def blip_question(question: str) -> str:
-    """A question as BLIP-2 got it: in lowercase, with less punctuation, and at most 50 words.
+    """Prepare a question as for BLIP-2: in lowercase, with less punctuation, and with at most 50
+    words.
 
     salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:
     lavis/processors/blip_processors.py#L88-L101.
@@ -235,7 +248,8 @@ Rule = Callable[[str, Sequence[str]], float]
 
 
 def full_reply(reply: Reply, _: Sample) -> Reading:
-    """The full reply on one line, stripped. The rule scores an empty reply as ""."""
+    """The full reply on one line, stripped. An empty reply is unparsed, and the rule scores it as
+    ""."""
     return _full(reply.text)
 
 
@@ -244,7 +258,7 @@ def phrase(reply: Reply, _: Sample) -> Reading:
 
 
 def kept(read: Callable[[str], Reading]) -> Callable[[str], Reading]:
-    """Cache the readings of short replies, since most replies occur several times."""
+    """Cache the readings of short replies, since the same short replies occur many times."""
     known = lru_cache(maxsize=1 << 16)(read)
     return lambda text: known(text) if len(text) <= LONGEST_KEPT else read(text)
 
@@ -261,7 +275,7 @@ def _phrase(text: str) -> Reading:
 
 
 def scoring(source: str, rule: Rule, missing: Missing = "excluded") -> Scoring:
-    """A scoring of the whole reply by a rule for an answer and its references."""
+    """A scoring that applies a rule to the whole reply and the references."""
     return Scoring(
         version=1,
         source=source,
@@ -274,7 +288,8 @@ def scoring(source: str, rule: Rule, missing: Missing = "excluded") -> Scoring:
 
 
 def robust(rule: Rule) -> Scoring:
-    """A scoring of the phrase that a reply settles on. An unparsed reply scores 0."""
+    """A scoring that applies a rule to the phrase that a reply settles on. An unparsed reply scores
+    0."""
 
     def score(reading: Reading, sample: Sample) -> float:
         return 0.0 if reading.answer is None else rule(str(reading.answer), sample.references)

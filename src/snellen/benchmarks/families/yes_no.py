@@ -1,4 +1,4 @@
-"""Rules that yes/no benchmarks share: ours, and those of other toolkits."""
+"""Parsing rules that the yes/no benchmarks share: our own, and those of other toolkits."""
 
 import re
 
@@ -10,24 +10,27 @@ KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 KIT_RULE = f"{KIT}:vlmeval/dataset/utils/yorn.py#L254-L261"
 LMMS = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 SHORT = "Answer the question using a single word or phrase."
-"""The line that LLaVA appends to its questions."""
+"""The line that LLaVA adds after each question."""
 YES_NO = ("yes", "no")
 
 _SIGNS = ';/[]"{}()=+\\_-><@`,?!'
 _THOUSANDS = re.compile(r"(\d)(,)(\d)")
 _FULL_STOP = re.compile(r"(?<!\d)\.(?!\d)")
 _MOST_FULL_STOPS = 32
-"""VLMEvalKit passes `re.UNICODE`, which is 32, as the count of `sub`."""
+"""The number of full stops that VLMEvalKit removes at most: it passes `re.UNICODE`, which is 32, as
+the argument `count` of `sub`."""
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
-    """The word that a reply settles on."""
+    """Parse the final yes or no of a reply, by our rules."""
     return as_reading(yes_or_no(reply.text, sample.question))
 
 
 def vlmevalkit_answer(reply: Reply, sample: Sample) -> Reading:
-    """Yes or no, if only one of them is a word of the reply. With both or neither, the reply is
-    unparsed; VLMEvalKit then asks a judge, if it has one."""
+    """Parse yes or no if exactly one of the two words occurs in the reply.
+
+    With both words or neither, the reply is unparsed. VLMEvalKit then asks a judge, if it has one.
+    """
     words = without_signs(reply.text.strip().lower()).split()
     matches = tuple(word for word in YES_NO if word in words)
     if len(matches) == 1:
@@ -38,9 +41,12 @@ def vlmevalkit_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def without_signs(text: str) -> str:
-    """Remove every punctuation mark that is next to a space somewhere in the text, and replace all
-    others by spaces. With a comma between digits, all are removed. Asterisks and colons stay, and
-    so do full stops next to digits."""
+    """Remove or replace punctuation marks, as VLMEvalKit does.
+
+    A mark that is next to a space anywhere in the text is removed wherever it occurs; any other
+    mark is replaced by a space. If the text has a comma between digits, all marks are removed
+    instead. Full stops are removed unless they are next to a digit. Asterisks and colons are kept.
+    """
     # vlmeval/smp/misc.py#L18-L33
     thousands = _THOUSANDS.search(text) is not None
     left = text
