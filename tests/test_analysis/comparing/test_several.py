@@ -113,7 +113,7 @@ def test_a_model_that_says_the_same_each_time_ranks_with_itself_asked_once(tmp_p
 
     same = document.comparisons[1].metrics["accuracy"]  # the first and the third
     assert (same.difference.value, same.p) == (0, 1)
-    assert same.difference.reason == "both have the same in every cluster"
+    assert same.difference.reason == "both sides are the same in every cluster"
     assert [(standing.rank, standing.ranks) for standing in board.standings] == [
         (1, (1, 1)),
         *[(2, (2, 2))] * 2,
