@@ -497,7 +497,7 @@ def test_another_scoring_may_be_named(two: tuple[Path, Path]) -> None:
     comparison = only(compared(*two, own=own, scoring="half"))
     assert comparison.scoring == "half"
     assert comparison.metrics["accuracy"].difference.value == pytest.approx(0.1)
-    with pytest.raises(UsageError, match="no scoring 'other'; it has official, half"):
+    with pytest.raises(UsageError, match=r"no scoring 'other'\. Scorings: official, half"):
         compared(*two, own=own, scoring="other")
 
 
