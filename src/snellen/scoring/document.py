@@ -191,7 +191,7 @@ class Seconds(msgspec.Struct, frozen=True, kw_only=True):
 class CostReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What replies cost in tokens, money, and time.
 
-    Replies that were taken from another run and failed attempts are not counted.
+    Failed attempts, and replies that were taken from another run, are not counted.
     """
 
     replies: int

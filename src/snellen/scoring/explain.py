@@ -42,7 +42,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     scoring: str
     """The scoring."""
     source: str
-    """The source of its rules."""
+    """The source of the scoring's rules."""
     state: str
     """The state of the reading, such as `answered`."""
     answer: Answer | None

@@ -36,7 +36,7 @@ class Scored(NamedTuple):
     repeat: int
     """The number of the repeat, from 0."""
     state: ReplyOrAbsent
-    """The state of the reply; `absent` if a prediction file has none."""
+    """The state of the reply; `absent` if a file of predictions has no reply."""
     reply: Reply | None
     """The reply; None if there is none."""
     kind: Kind = "generate"

@@ -54,7 +54,7 @@ def held_out(
     interval is limited to [0, 1].
 
     Raises:
-        ValueError: no settings, or their sums are of different kinds.
+        ValueError: there are no settings, or their sums have different columns.
     """
     import numpy as np
 
@@ -103,7 +103,7 @@ class _Choice:
         """Prepare the choice among settings. Their clusters are matched by label.
 
         Raises:
-            ValueError: no settings, or their sums are of different kinds.
+            ValueError: there are no settings, or their sums have different columns.
         """
         import numpy as np
 

@@ -100,9 +100,10 @@ def _by_moves(
     means: bool,
     rounding: float,
 ) -> Difference:
-    """The interval and p of a difference, from how far each cluster moves it (see `_moves`).
+    """The interval and p of a difference, computed from how far each cluster moves it (see
+    `_moves`).
 
-    `means` says that it is the difference of two means. Moves that differ by at most `rounding`
+    `means` says whether it is the difference of two means. Moves that differ by at most `rounding`
     count as equal.
     """
     import numpy as np

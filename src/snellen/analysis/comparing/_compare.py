@@ -74,7 +74,7 @@ class _Draft:
     boards: list[Leaderboard] = field(default_factory=list)
     """The leaderboards."""
     best: list[BestOf] = field(default_factory=list)
-    """The results of choosing among settings."""
+    """For each model with several settings, the result of choosing the best one."""
     flips: list[RankFlip] = field(default_factory=list)
     """The pairs of models whose order changes between settings."""
     notes: list[str] = field(default_factory=list)
@@ -198,8 +198,8 @@ def _over_all(pairs: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _other_verdicts(board: Leaderboard, pairs: Sequence[Comparison], tests: int) -> Iterator[str]:
-    """A note if the letters of a leaderboard and the tests of its pairs disagree. They may use
-    different samples, or be adjusted over different pairs."""
+    """A note if the letters of a leaderboard and the tests of its pairs disagree. This is possible,
+    since they may use different samples, or be adjusted over different pairs."""
     letters = {standing.name: {*standing.group} for standing in board.standings if standing.group}
     opposed = []
     for pair in pairs:

@@ -41,7 +41,7 @@ class LoadedSide:
     ids: Sequence[str]
     """The ids of the samples."""
     digests: Sequence[str | None]
-    """The digest of each sample's row of data; None if it was not requested."""
+    """The digest of each sample's row of data; None if it is not needed."""
     sample: NDArray[np.int32]
     """The number of each row's sample (n,)."""
     rows: Sequence[ScoredRows]

@@ -28,7 +28,7 @@ ROWS = (".jsonl", *READERS)
 TEXTS = (".txt", ".md")
 MAX_ROW_BYTES = 100_000_000
 LONGEST_TEXT = 1_000_000
-"""Only this many characters of a text are read."""
+"""The maximum number of characters of a text that are read."""
 PARAGRAPH = 200
 """The maximum number of lines of plain text in one row. Rows also end at blank lines."""
 DEEPEST = 12

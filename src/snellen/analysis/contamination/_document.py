@@ -81,7 +81,7 @@ class FoundIn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     benchmark: str
     """The benchmark."""
     samples: int
-    """The number of its samples that were looked up."""
+    """The number of the benchmark's samples that were looked up."""
     text_same: Share
     """Samples whose whole question, with all its choices, is in one row of the corpus."""
     text_near: Share
@@ -153,7 +153,7 @@ class Contamination(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     corpus: Corpus | None = None
     """The samples in the corpus; None without a corpus."""
     effects: list[Effect] = []
-    """The effect on the scores of `run`."""
+    """How the scores of `run` differ between contaminated and clean samples."""
     notes: list[str] = []
     """What limits the result."""
     run: str | None = None

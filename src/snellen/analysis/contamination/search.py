@@ -95,7 +95,7 @@ class Search:
         next to the rows by default.
 
         Raises:
-            UsageError: a path does not exist. DataError: nothing in them could be read.
+            UsageError: a path does not exist. DataError: nothing in the corpus could be read.
         """
         held: list[CorpusRow] = []
         size = shown = 0
