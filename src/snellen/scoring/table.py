@@ -362,7 +362,7 @@ class FindingColumns:
         yield from (self._parts[name] for name in sorted(self._parts))
 
     def align(self, other: FindingColumns, n: int, n_other: int) -> None:
-        """Give `self`, which has `n` rows, and `other`, which has `n_other` rows, the same parts."""
+        """Give `self` (with `n` rows) and `other` (with `n_other` rows) the same parts."""
         for name in {*self._parts, *other._parts}:
             for columns, rows in ((self, n), (other, n_other)):
                 columns._parts.setdefault(name, _nans(rows))
