@@ -193,7 +193,7 @@ def test_a_failed_turn_ends_the_conversation_and_those_behind_it_fail_with_it(
     assert (broken.headline.value, broken.headline.n) == (1.0, 1)
     assert broken.headline.bounds is not None
     assert broken.headline.bounds[0] == pytest.approx(1 / 3)
-    assert any("turn 2 of it has no reply" in note for note in broken.report.notes)
+    assert any("turn 2 has no reply" in note for note in broken.report.notes)
     assert len(server.requests) == 2
     assert mended.report.replies == {"ok": 3}
     assert mended.headline.value == 1.0
@@ -335,7 +335,7 @@ def test_conversations_keep_to_the_contract_of_benchmarks(tmp_path: Path) -> Non
 
 def test_a_file_of_predictions_does_not_say_which_turn_is_answered(tmp_path: Path) -> None:
     benchmark = own_data(rows(tmp_path, CAT))
-    with pytest.raises(UsageError, match="does not name a reply's turn"):
+    with pytest.raises(UsageError, match="does not say which turn a reply belongs to"):
         score_predictions(benchmark, {"cat": "a cat"}, where="replies.json")
 
 

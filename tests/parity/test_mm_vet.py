@@ -81,7 +81,7 @@ def test_every_grade_is_read_as_it_stands_with_the_reply_beside_it(
     assert report.scorings["official"].readings == {"answered": 218}
     assert not any("only its grades count" in note for note in report.notes)
     if len(expected(file).get("runs", ())) > 1:
-        (spread,) = (note for note in report.notes if "by each judge and time alone" in note)
+        (spread,) = (note for note in report.notes if "for each judge and repeat" in note)
         assert ", ".join(f"{run / 100:.4f}" for run in expected(file)["runs"]) in spread
 
 

@@ -522,7 +522,7 @@ def test_problems_are_grouped_by_the_metadata_in_the_authors_file(tmp_path: Path
     skills_counted = {name.removeprefix("accuracy/") for name in metrics if "reasoning" in name}
     assert skills_counted == set(skills)
     assert metrics["accuracy/college"].n == 1
-    assert any(note.startswith("1 samples have other categories in") for note in report.notes)
+    assert any(note.startswith("1 samples have different categories in") for note in report.notes)
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"1": "B"}', "{", '{"1": {"answer": "B"}}'])

@@ -59,7 +59,7 @@ def test_a_run_scores_higher_on_what_was_found(snellen: Snellen, mine: Path, cor
     # Of two independent shares: sqrt(.75 * .25 / 20 * 2) = 0.137, so about 0.5 ± 0.27.
     assert 0.15 < low < 0.3
     assert 0.7 < high < 0.85
-    assert by["text"]["difference"]["reason"] == "no sample is found"
+    assert by["text"]["difference"]["reason"] == "no sample is contaminated"
 
 
 def test_it_prints_tables_and_writes_what_it_found(
@@ -112,7 +112,7 @@ def test_a_name_of_a_file_does_nothing_to_the_terminal(
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--run", "nowhere"], "with a corpus"),
+        (["--run", "nowhere"], "and a corpus"),
         (["--run", "nowhere", "--corpus", "."], "nowhere"),
         (["--corpus", "nowhere"], "nowhere: there is no such file"),
         (["--images", "nowhere"], "no such folder"),
@@ -146,7 +146,7 @@ def test_scores_of_an_older_version_are_said_to_be_out_of_date(
         "".join(json.dumps({**score, "version": 0}) + "\n" for score in scores)
     )
     notes = snellen("contamination", mine, "--corpus", corpus, "--run", run, "--json").json["notes"]
-    assert any("are out of date" in note and "of version 0 of" in note for note in notes)
+    assert any("are out of date" in note and "by version 0 of" in note for note in notes)
     snellen("score", run)
     notes = snellen("contamination", mine, "--corpus", corpus, "--run", run, "--json").json["notes"]
     assert not any("out of date" in note for note in notes)

@@ -237,7 +237,7 @@ def test_labels_of_replies_without_a_verdict_are_counted_and_measure_nothing(
     with judge(silent) as (_, options):
         measurement = measured(snellen("judge", run, *options, "--against", sheet, "--json"))
     assert (measurement["labelled"], measurement["corrected"]["value"]) == (0, None)
-    assert "30 rows are of replies that have no verdict" in measurement["notes"]
+    assert "30 rows have replies without a verdict" in measurement["notes"]
 
 
 def test_several_rows_of_a_reply_are_several_people(snellen: Snellen, run: Path) -> None:
@@ -275,7 +275,7 @@ def test_blank_labels_and_unknown_ids_are_counted(snellen: Snellen, run: Path) -
     with judge(mild) as (_, options):
         measurement = measured(snellen("judge", run, *options, "--against", sheet, "--json"))
     assert measurement["labelled"] == 30 - blank
-    assert any("1 labels are of no reply of this run, such as 'q99'" in note
+    assert any("1 labels match no reply of this run, such as 'q99'" in note
                for note in measurement["notes"])  # fmt: skip
 
 
@@ -286,7 +286,7 @@ def test_labels_that_nobody_drew_are_called_so(snellen: Snellen, run: Path, tmp_
         measurement = measured(snellen("judge", run, *options, "--against", sheet, "--json"))
     assert measurement["labelled"] == 20
     assert any(
-        "nothing says that the labelled replies were drawn" in note for note in measurement["notes"]
+        "only if the labeled replies were drawn at random" in note for note in measurement["notes"]
     )
 
 

@@ -65,7 +65,7 @@ def test_a_probe_ends_with_what_the_run_as_asked_has_above_it(snellen: Snellen) 
     done = snellen("run", "-m", "baseline/reader", "-b", POSITIONS, "--blind", "none")
     text = " ".join(done.out.split())
     assert "baseline/reader is 100.00 pp above baseline/reader (blind=none) in accuracy" in text
-    assert "what baseline/reader has above it is what seeing gives" in text
+    assert "the score that baseline/reader has above it comes from seeing" in text
     assert "they differ in probe.blind: none against not set" in text
 
 
@@ -75,7 +75,7 @@ def test_another_probe_is_no_run_as_the_benchmark_asks(snellen: Snellen) -> None
         assert "to compare with a run without the probe" in done.err
     done = snellen("compare", "runs")
     assert "baseline/reader (blind=blank)" in " ".join(done.out.split())
-    assert "what seeing gives" not in done.out
+    assert "comes from seeing" not in done.out
 
 
 def test_who_does_not_look_gains_nothing_by_seeing(snellen: Snellen) -> None:
@@ -93,7 +93,7 @@ def test_choosing_is_told_from_knowing(snellen: Snellen) -> None:
     done = snellen("run", "-m", "baseline/reader", "-b", spec, "--open-ended")
     text = " ".join(done.out.split())
     assert "baseline/reader is 50.00 pp above baseline/reader (open_ended=True)" in text
-    assert "comes of choosing, not of knowing" in text
+    assert "comes from picking among choices rather than from knowledge" in text
 
 
 def test_compare_names_the_probe_and_takes_runs_of_all_kinds(snellen: Snellen) -> None:
@@ -104,7 +104,7 @@ def test_compare_names_the_probe_and_takes_runs_of_all_kinds(snellen: Snellen) -
     text = " ".join(done.out.split())
     assert "baseline/reader (blind=none)" in text
     # Its samples are asked four times each, under ids of their own.
-    assert "is in no comparison: nothing else here has its questions" in text
+    assert "is in no comparison: no other side has the same questions" in text
 
 
 def test_tables_of_runs_say_which_was_asked_otherwise(snellen: Snellen) -> None:
@@ -133,12 +133,15 @@ def test_what_seeing_gives_is_said_of_one_model_alone(snellen: Snellen) -> None:
     snellen("run", "-m", "baseline/reader", "-b", POSITIONS, "--open-ended")
     blind, sighted = "runs/eyechart/baseline__first", "runs/eyechart/baseline__reader"
     done = snellen("compare", blind, sighted)
-    assert done.code == 0 and "what seeing gives" not in done.out
+    assert done.code == 0 and "comes from seeing" not in done.out
     # The open-ended run is compared, and stands on no leaderboard with the others.
     board, _, pairs = done.out.partition("all pairs")
     assert "open_ended=True" not in board.partition("eyechart: official and")[0]
     assert "open_ended=True" in pairs
-    assert "(open_ended=True) is in pairs alone, and not ranked: asked without options" in pairs
+    assert (
+        "(open_ended=True) is compared in pairs but not ranked: it was asked without choices"
+        in pairs
+    )
 
 
 def test_a_benchmark_under_a_probe_has_the_probe_in_its_name(snellen: Snellen) -> None:

@@ -83,7 +83,7 @@ WRONG = [
     ("score mine.jsonl --replies answer -b eyechart", "none of its 3 ids .* is an id of eyechart"),
     (
         "score mine.jsonl --replies answer -b eyechart --scoring best",
-        "eyechart has no scoring 'best'; it has official",
+        "eyechart has no scoring 'best'. Scorings: official",
     ),
     (
         "score . --explain 1 --scoring all",

@@ -29,7 +29,7 @@ from snellen.scoring import (
 )
 
 FEW = "3 clusters: an interval needs at least 10"
-WERE_WRONG = "if all that is missing or refused were wrong"
+WERE_WRONG = "if all missing and refused replies were wrong"
 
 
 def metric(value: float | None, n: int = 200, unit: str = "fraction", **more: Any) -> MetricReport:
@@ -140,7 +140,7 @@ MARKDOWN = r"""## mine × openai/m
 
 | scoring | metric | value | 95 % interval | n | remark |
 | --- | --- | --- | --- | --- | --- |
-| official | accuracy | 61.50 % | \[54.60, 68.00\] | 200 | 60.00 % if all that is missing or refused were wrong, 62.50 % if right |
+| official | accuracy | 61.50 % | \[54.60, 68.00\] | 200 | 60.00 % if all missing and refused replies were wrong, 62.50 % if right |
 | official | points | 1,432.50 MME points | \[1,400.00, 1,465.25\] | 200 |  |
 | robust | accuracy | 62.00 % | \[55.00, 69.00\] | 200 |  |
 
@@ -184,8 +184,8 @@ mine,openai/m,robust,1,accuracy/art,0.75,fraction,4,,,,,,,,incomplete,mine × op
 TERMINAL = """
 mine × openai/m
  scoring    metric                   value          95 % interval     n   remark
-─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
- official   accuracy               61.50 %         [54.60, 68.00]   200   60.00 % if all that is missing or refused were wrong, 62.50 % if right
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+ official   accuracy               61.50 %         [54.60, 68.00]   200   60.00 % if all missing and refused replies were wrong, 62.50 % if right
  official   points     1,432.50 MME points   [1,400.00, 1,465.25]   200
  robust     accuracy               62.00 %         [55.00, 69.00]   200
 note: incomplete: 5 of 205 have no reply
@@ -531,9 +531,9 @@ def test_one_reply_is_told_of_as_one() -> None:
 
 
 def test_a_tag_that_nothing_is_broken_down_by_is_said_to_be_none() -> None:
-    with pytest.raises(KeyError, match="no tag 'topic'; there are subject"):
+    with pytest.raises(KeyError, match=r"not broken down by tag 'topic'\. Tags: subject\."):
         Result(report_of()).by("topic")
-    with pytest.raises(KeyError, match="no tag 'topic'; the report is not broken down"):
+    with pytest.raises(KeyError, match=r"by tag 'topic'\. The report has no tags\."):
         Result(report_of(breakdown={})).by("topic")
 
 
@@ -811,8 +811,9 @@ def test_models_that_no_other_beats_in_score_and_cost_are_listed() -> None:
     ]
     text = report.as_text(results)
 
-    assert "mine: not beaten in both accuracy and cost per question: good, cheap\n" in text
-    assert "mine: not beaten in both accuracy and median request time: good\n" in text
+    front = "mine: models that no other beats in accuracy and"
+    assert f"{front} cost per question: good, cheap\n" in text
+    assert f"{front} median request time: good\n" in text
 
 
 def test_the_table_of_several_runs_fits_80_columns(

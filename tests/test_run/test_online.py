@@ -388,7 +388,7 @@ def test_frames_that_come_while_it_is_busy_are_lost_by_number(clip: Path, tmp_pa
     ]
     assert lost == [k for k in range(0, 120, 5) if k not in (0, 20, 40, 60, 80, 100, 115)]
     assert any(
-        "17 of 24 frames came while the model was busy" in note for note in result.report.notes
+        "17 of 24 frames arrived while the model was busy" in note for note in result.report.notes
     )
 
 

@@ -207,7 +207,7 @@ def test_several_judges_give_their_mean_and_their_spread_is_in_the_error(tmp_pat
     assert both.headline.stderr == pytest.approx(math.sqrt((alone / 2) ** 2 + 1 / 64))
     assert both.headline.ci95 is not None
     assert both.headline.ci95[0] < 0.75
-    assert any("50.0 % of them all alike" in note for note in both.report.notes)
+    assert any("agree for 50.0 % of them" in note for note in both.report.notes)
 
 
 def test_two_judges_are_not_mixed_within_a_question(tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ def test_a_second_judge_that_fails_leaves_the_score_of_the_first_as_it_was(
     assert judged.report.notes == again.report.notes
     notes = "\n".join(again.report.notes)
     assert "judged by a\n" in notes
-    assert f"b has a verdict on {round(share * N)} of {N} replies and is not in the score" in notes
+    assert f"b has verdicts on only {round(share * N)} of {N} replies and is left out of" in notes
 
 
 def test_a_judge_that_was_down_counts_once_it_has_answered_the_rest(tmp_path: Path) -> None:
@@ -307,7 +307,7 @@ def test_a_repeat_that_failed_leaves_the_first_time_as_it_was(tmp_path: Path) ->
     down = opened(lambda _: Rejected("down"), "a")
     result, _ = api.judge_run(run, plan(down, repeats=2), benchmark=bench)
     assert (result.headline.value, result.headline.n) == (1.0, N)
-    assert any("a (repeat 2) has a verdict on 0 of 40" in note for note in result.report.notes)
+    assert any("a (repeat 2) has verdicts on only 0 of 40" in note for note in result.report.notes)
 
 
 def test_the_same_judge_asked_in_another_way_that_fails_does_not_replace_the_first(
@@ -388,7 +388,7 @@ def test_a_judges_words_that_nobody_can_read_are_said(tmp_path: Path) -> None:
     run = replied(tmp_path, bench)
     result, _ = api.judge_run(run, plan(opened(lambda _: "surely", "judge")), benchmark=bench)
     assert list(result.report.scorings) == ["official", "judged"]
-    assert any("not of the form asked for" in note for note in result.report.notes)
+    assert any("does not have the requested form" in note for note in result.report.notes)
 
 
 def test_a_budget_is_for_all_scorings_together(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_what_rules_decided_counts_as_it_stands() -> None:
 def test_labels_of_what_rules_decided_say_nothing_of_the_judge() -> None:
     agreement = measured({0: 0.0, 1: 0.0, **PEOPLE})
     assert agreement == replace(measured(PEOPLE), notes=agreement.notes)
-    assert agreement.notes == ["2 rows are of replies that rules decided, and no judge"]
+    assert agreement.notes == ["2 rows have replies that were scored by rules, not by a judge"]
 
 
 def test_a_bias_is_no_share_whatever_values_it_has() -> None:

@@ -16,7 +16,7 @@ from tests.test_registry.test_own_objects import no, own
 from tests.viewers import viewing
 
 command_line = snellen_fixture
-OLD = "`official` was scored as version 0, and this version of Snellen has version"
+OLD = "`official` was scored as version 0, but this version of Snellen has version"
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_a_run_of_older_questions_says_so_even_when_it_is_scored_again(
     for name in ("manifest.json", "report.json"):
         identity = json.loads((run / name).read_text())["identity"]
         edited(run / name, identity={**identity, "asks": 0})
-    expected = "the run asked version 0 of the questions, and this version of Snellen asks version"
+    expected = "the run asked version 0 of the questions, but this version of Snellen asks version"
     assert expected in command_line("report", run).out.replace("\n", " ")
     done = command_line("score", run)
     assert expected in " ".join(done.out.split())
@@ -144,7 +144,7 @@ def test_a_headline_that_is_another_now_is_named(run: Path) -> None:
     edited(run / "report.json", headline="retired", scorings=scorings)
     (reason,) = snellen.load_run(run).report.out_of_date
     assert "this version of Snellen has no scoring `retired`" in reason
-    assert "the headline scoring was `retired`, and is `official` now" in reason
+    assert "the headline scoring was `retired`, and is now `official`" in reason
 
 
 def test_replies_that_came_after_the_report_are_noticed(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_a_k_that_no_question_has_is_no_number() -> None:
         "pass@3"
     ]
     assert (estimate.value, estimate.n) == (None, 0)
-    assert estimate.reason == "no question has 3 replies that are scored"
+    assert estimate.reason == "no question has 3 scored replies"
 
 
 def test_partial_scores_have_a_majority_and_no_pass_at_k() -> None:
@@ -212,7 +212,7 @@ def by_seed(request: Request) -> str:
 def test_repeats_of_a_greedy_model_are_said_to_be_alike(tmp_path: Path) -> None:
     finished = run(tmp_path, Says(lambda request: "yes"), tiny(4), repeats=3, temperature=0)
     assert finished.result is not None
-    note = "repeats of a greedy model are alike: 4 of 4 samples got the same words each time"
+    note = "4 of 4 questions got the same reply in every repeat, as is expected at temperature 0"
     assert note in finished.result.report.notes
 
 
@@ -220,7 +220,7 @@ def test_repeats_at_another_temperature_have_no_such_note(tmp_path: Path) -> Non
     finished = run(tmp_path, Says(by_seed), tiny(4), repeats=3, temperature=0.7)
     assert finished.result is not None
     assert finished.result.report.alike == 0
-    assert not any("greedy" in note for note in finished.result.report.notes)
+    assert not any("temperature 0" in note for note in finished.result.report.notes)
 
 
 def test_more_repeats_later_ask_only_what_is_new(tmp_path: Path) -> None:

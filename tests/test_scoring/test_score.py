@@ -94,7 +94,7 @@ def test_a_published_folder_scores_as_its_file() -> None:
 def test_replies_to_another_release_or_benchmark_are_refused(file: str, spec: str) -> None:
     pack, _, rest = file.partition("/")
 
-    with pytest.raises(DataError, match=f"questions beside the replies are others than {spec}'s"):
+    with pytest.raises(DataError, match=f"questions in the file differ from those of {spec}"):
         snellen.score(golden(pack) / rest, spec, data=golden(spec))
 
 
@@ -110,7 +110,7 @@ def test_published_files_ask_what_the_data_ask(file: str, spec: str) -> None:
 
     notes = snellen.score(golden(pack) / rest, spec, data=golden(pack)).report.notes
 
-    assert not [note for note in notes if "beside the replies" in note]
+    assert not [note for note in notes if "in the file differ from" in note]
 
 
 def test_ids_are_read_from_the_column_that_has_the_benchmarks(tmp_path: Path) -> None:

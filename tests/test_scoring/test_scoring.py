@@ -104,8 +104,8 @@ def test_absent_rows_are_in_no_mean_where_the_authors_leave_them_out() -> None:
 
     assert actual.scorings["official"].metrics["accuracy"].value == 0.5
     assert (
-        "official: 2 rows without a reply are in no mean, by this scoring's default; with them as "
-        "wrong accuracy 0.2500"
+        "official: 2 rows without a reply are in no mean, by this scoring's default; accuracy is "
+        "0.2500 if they count as wrong"
     ) in actual.notes
 
 
@@ -116,8 +116,8 @@ def test_absent_rows_score_zero_where_the_authors_count_them_and_the_report_says
 
     assert actual.scorings["official"].metrics["accuracy"].value == 0.25
     assert (
-        "official: 2 rows without a reply scored 0, by this scoring's default; without them "
-        "accuracy 0.5000"
+        "official: 2 rows without a reply scored 0, by this scoring's default; without them, "
+        "accuracy is 0.5000"
     ) in actual.notes
 
 
@@ -126,7 +126,9 @@ def test_what_the_authors_code_does_with_missing_rows_is_said_where_it_is_known(
     result = report(benchmark(scorings={"official": theirs}), {"a": "yes", "b": "yes"})
 
     [note] = result.notes
-    assert note.endswith("accuracy 0.2500. The authors' script stops at such a file")
+    assert note.endswith(
+        "is 0.2500 if they count as wrong. The authors' script stops at such a file"
+    )
 
 
 def test_missing_overrides_the_authors_rule() -> None:
@@ -166,10 +168,10 @@ def test_what_becomes_of_rows_without_a_reply_is_said_for_each_scoring_by_its_na
     actual = report(created, {"a": "yes", "b": "yes"})
 
     assert actual.notes == [
-        "official: 2 rows without a reply scored 0, by this scoring's default; without them "
-        "accuracy 0.5000",
-        "copied: 2 rows without a reply are in no mean, by this scoring's default; with them as "
-        "wrong accuracy 0.2500",
+        "official: 2 rows without a reply scored 0, by this scoring's default; without them, "
+        "accuracy is 0.5000",
+        "copied: 2 rows without a reply are in no mean, by this scoring's default; accuracy is "
+        "0.2500 if they count as wrong",
     ]
 
 
@@ -211,8 +213,8 @@ def test_a_file_of_other_questions_is_refused_with_one_of_them() -> None:
 
     with pytest.raises(
         DataError,
-        match=r"3 of 10 questions .* others than four's: '1' asks 'Is cat 1 red\?' there, and "
-        r"'Is car 1 red\?' in the data set.*It was read with split=val",
+        match=r"3 of the 10 questions .* from those of four: '1' is 'Is cat 1 red\?' in the file, "
+        r"but 'Is car 1 red\?' in the data set.*It was read with split=val",
     ):
         notes_on(asking(CARS), others)
 
@@ -221,8 +223,8 @@ def test_a_few_other_questions_are_said_with_an_example() -> None:
     notes = notes_on(asking(CARS), {**CARS, "5": "Is cat 5 red?", "6": "Is cat 6 red?"})
 
     assert notes == [
-        "2 of 10 questions beside the replies are others than the data set's, such as: '5' asks "
-        "'Is cat 5 red?' there, and 'Is car 5 red?' in the data set"
+        "2 of the 10 questions in the file differ from those of the data set, for example: '5' is "
+        "'Is cat 5 red?' in the file, but 'Is car 5 red?' in the data set"
     ]
 
 
@@ -309,9 +311,7 @@ def test_a_tuple_is_one_answer() -> None:
 def test_replies_to_unknown_questions_are_left_out_and_counted() -> None:
     actual = report(benchmark(), {"a": "yes", "zzz": "yes"})
 
-    assert any(
-        note.startswith("1 replies of replies.jsonl are to questions") for note in actual.notes
-    )
+    assert any(note.startswith("1 replies of replies.jsonl are left out") for note in actual.notes)
 
 
 def test_a_file_of_another_benchmark_is_refused() -> None:
@@ -321,7 +321,9 @@ def test_a_file_of_another_benchmark_is_refused() -> None:
 
 def test_a_file_of_another_benchmark_is_refused_where_a_few_ids_are_the_same() -> None:
     others = {"a": "yes", "y": "yes", "z": "yes"}
-    with pytest.raises(DataError, match=r"2 of its 3 replies .* 3 of the 4 there have no"):
+    with pytest.raises(
+        DataError, match=r"2 of its 3 replies .* 3 of the 4 questions there have no"
+    ):
         report(benchmark(), others)
     # A part of the questions, and replies to more than there are, are both well.
     assert report(benchmark(), {"a": "yes"}).n == 4
@@ -329,7 +331,7 @@ def test_a_file_of_another_benchmark_is_refused_where_a_few_ids_are_the_same() -
 
 
 def test_an_unknown_scoring_is_named_with_those_there_are() -> None:
-    with pytest.raises(UsageError, match="no scoring 'robust'; it has official"):
+    with pytest.raises(UsageError, match=r"no scoring 'robust'\. Scorings: official"):
         report(benchmark(), {"a": "yes"}, scorings=["robust"])
 
 

@@ -81,8 +81,8 @@ def test_a_model_that_always_says_a_is_right_where_the_answer_is_a() -> None:
 
 def test_the_report_says_that_the_score_depends_on_the_place() -> None:
     result = Result(report(lettered(400)))
-    [note] = [note for note in result.report.notes if "place" in note]
-    assert "100.0 % where it is A, 0.0 % where it is B" in note
+    [note] = [note for note in result.report.notes if "position" in note]
+    assert "100.0 % if it is A, 0.0 % if it is B" in note
     assert "by position of the right answer: the mean score differs (p < 0.0001)" in as_text(
         [result]
     )
@@ -103,8 +103,8 @@ def test_a_place_of_one_question_asked_often_is_not_said_to_be_the_worst() -> No
     result = tally.report(model="m", identity={})
     values = {name: bin.value for name, bin in result.slices["answer_place"].bins.items()}
     assert values == {"A": 0.5, "B": 0.8, "C": 0.0}
-    [note] = [note for note in result.notes if "place" in note]
-    assert "80.0 % where it is B, 50.0 % where it is A" in note
+    [note] = [note for note in result.notes if "position" in note]
+    assert "80.0 % if it is B, 50.0 % if it is A" in note
 
 
 def test_a_score_that_does_not_depend_on_the_place_is_not_said_to() -> None:
@@ -208,7 +208,7 @@ def test_scores_are_shares_of_the_best_and_may_be_parts() -> None:
         pytest.approx(share) for share in (0.4, 0.2, 0.2, 0.2)
     ]
     [note] = result.notes
-    assert "40.0 % where it is A, 20.0 % where it is B" in note
+    assert "40.0 % if it is A, 20.0 % if it is B" in note
 
 
 def test_a_run_knows_the_sizes_of_its_pictures(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from numpy.typing import NDArray
 
 from snellen.stats import Estimate, Sums, difference, held_out, mean, ratio
 
-FEW = "part of it rests on too few clusters"
+FEW = "part of it depends on too few clusters"
 
 
 def scored(scores: NDArray[np.float64]) -> Sums:
@@ -79,7 +79,7 @@ def test_where_there_is_no_interval_the_reason_is_said() -> None:
     alike = without([scored(np.ones(20)), scored(np.ones(20))], 20)
     assert (alike.value, alike.reason) == (1.0, "all resamples have the same value")
     lone = without([scored(np.ones(1)), scored(np.zeros(1))], 1)
-    assert (lone.value, lone.reason) == (None, f"undefined in 100 % of ways to deal: {FEW}")
+    assert (lone.value, lone.reason) == (None, f"undefined in 100 % of random splits: {FEW}")
     nothing = without([scored(np.empty(0))], 0)
     assert (nothing.value, nothing.reason) == (None, "no scores")
 

@@ -361,7 +361,7 @@ def test_leakage_is_not_known_where_chance_is_not(tmp_path: Path) -> None:
     assert result.report.probe is not None
     leakage = result.report.probe.metrics["leakage of accuracy"]
     assert leakage.value is None
-    assert "not every question has options" in (leakage.reason or "")
+    assert "not every question has choices" in (leakage.reason or "")
 
 
 def test_the_identity_says_how_it_was_asked_and_only_then(tmp_path: Path) -> None:

@@ -226,8 +226,8 @@ def test_where_each_place_has_the_same_questions_nothing_else_is_to_be_asked(
     result = snellen.evaluate(
         str(mine(tmp_path, "ABCD" * 10)), "baseline/first", permute_options=4, out=tmp_path
     )
-    [note] = [note for note in result.report.notes if "depends on the place" in note]
-    assert "100.0 % where it is A, 0.0 % where it is B" in note
+    [note] = [note for note in result.report.notes if "depends on the position" in note]
+    assert "100.0 % if it is A, 0.0 % if it is B" in note
     assert "--permute-options" not in note
 
 

@@ -1,5 +1,5 @@
-"""Results and what follows from several: comparisons, contamination, capabilities.
+"""Results, and analyses of several results: comparisons, contamination, capabilities.
 
-May import the registry, scoring, stores, and statistics; nothing that asks a model.
-Start with `result.py`, then `comparing/__init__.py`.
+This package may import the registry, scoring, stores, and statistics, but nothing that sends
+requests to a model. Start with `result.py`, then `comparing/__init__.py`.
 """

@@ -1,7 +1,9 @@
-"""What benchmarks ask of a model, as leaves of one tree, and results over several benchmarks by it.
+"""A tree of the capabilities that benchmarks require, and results by capability over several
+benchmarks.
 
-A benchmark's file says which leaf each of its categories is (`Presentation.capabilities`) and where
-its authors define them; what fits none is `unmapped`.
+A benchmark's file assigns a leaf of this tree to each of its categories
+(`Presentation.capabilities`), and cites where its authors define the categories. A category that
+fits no leaf is `unmapped`.
 """
 
 from __future__ import annotations
@@ -27,29 +29,30 @@ Z = normal_quantile(0.975)
 
 @dataclass(frozen=True, kw_only=True)
 class Capability:
-    """A capability over several benchmarks."""
+    """The result for one capability over several benchmarks."""
 
     leaf: str
     """The capability, such as `OCR/text`."""
     n: int
-    """The number of samples that require it."""
+    """The number of samples that require the capability."""
     mean: MetricReport
-    """Their mean score."""
+    """The mean score of these samples."""
     benchmarks: tuple[str, ...]
-    """Their benchmarks."""
+    """The benchmarks that these samples are from."""
 
 
 def over(reports: Mapping[str, Report]) -> list[Capability]:
-    """One model's results by leaf, in the order of the tree, `unmapped` last; `reports` are by the
-    benchmark's name.
+    """The results of one model for each leaf, in the order of the tree, with `unmapped` last.
+    `reports` maps names of benchmarks to reports.
 
-    Each sample weighs the same. With n_b the samples of benchmark b that have a score, N their sum,
-    m_b and s_b their mean and its standard error:
+    Each sample has the same weight. Benchmark b has n_b samples with a score, with mean m_b and
+    standard error s_b. N is the sum of all n_b:
 
         m = Σ n_b·m_b / N        stderr² = Σ (n_b / N)²·s_b²
 
-    since benchmarks share no samples. The interval of one benchmark alone is its own. Where all of
-    a benchmark's scores are alike it has an interval and no s_b: half its width / 1.96 is taken.
+    The variances add up because benchmarks share no samples. If only one benchmark has the leaf,
+    its own interval is used. If all scores of a benchmark are equal, it has an interval but no
+    standard error. Half the width of the interval, divided by 1.96, is then used as s_b.
     """
     parts: dict[str, list[tuple[str, CapabilityReport]]] = {}
     for name, report in reports.items():
@@ -68,13 +71,13 @@ def over(reports: Mapping[str, Report]) -> list[Capability]:
 
 
 def _benchmarks_of(parts: Sequence[tuple[str, CapabilityReport]]) -> tuple[str, ...]:
-    """The benchmarks that have a part in the mean; all where none has a score."""
+    """The benchmarks that contribute to the mean; all benchmarks if none has a score."""
     scored = tuple(name for name, score in parts if score.mean.value is not None)
     return scored or tuple(name for name, _ in parts)
 
 
 def _mean(parts: Mapping[str, MetricReport]) -> MetricReport:
-    """Of several benchmarks' means, by the benchmark's name."""
+    """The mean over several benchmarks. `parts` maps the names of benchmarks to their means."""
     known = {name: part for name, part in parts.items() if part.value is not None}
     if len(known) == 1:
         return next(iter(known.values()))

@@ -1,4 +1,4 @@
-"""Which of several models are worth their price: the Pareto front of score and cost."""
+"""Finds the models that are worth their price: the Pareto front of score and cost."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from snellen.scoring.sections.cost import cost_per_question
 
 
 def front(points: Mapping[str, tuple[float, float]]) -> list[str]:
-    """The names of the points that no other point beats. A point (score, cost) beats another if it
-    is at least as good in both, and better in one; a higher score and a lower cost are better.
+    """The names of the points that no other point beats. A point (score, cost) beats another one if
+    it is at least as good in both values, and better in one. A higher score and a lower cost are
+    better.
 
     >>> front({"a": (0.9, 3.0), "b": (0.8, 1.0), "c": (0.7, 2.0)})
     ['a', 'b']
@@ -28,9 +29,10 @@ def front(points: Mapping[str, tuple[float, float]]) -> list[str]:
 
 
 def front_lines(by_benchmark: Mapping[str, Mapping[str, Result]]) -> Iterator[str]:
-    """For each benchmark with several models, the models on the front of headline metric and cost
-    per question, and of headline metric and median request time. A model without one of the two
-    values is left out of that front; a metric without a known direction has no front."""
+    """For each benchmark with several models, the models on two fronts: headline metric against
+    cost per question, and headline metric against median request time. A model that lacks one of
+    the two values is left out of that front. If the direction of the metric is unknown, there is no
+    front."""
     for benchmark, results in by_benchmark.items():
         for label, costs in (
             ("cost per question", _costs(results)),
@@ -44,11 +46,12 @@ def front_lines(by_benchmark: Mapping[str, Mapping[str, Result]]) -> Iterator[st
             if len(points) > 1:
                 metric = next(iter(next(iter(results.values())).scoring().metrics))
                 names = ", ".join(front(points))
-                yield f"{benchmark}: not beaten in both {metric} and {label}: {names}"
+                yield f"{benchmark}: models that no other beats in {metric} and {label}: {names}"
 
 
 def _scores(results: Mapping[str, Result]) -> dict[str, float]:
-    """The headline values, with the sign that makes higher values better."""
+    """The headline values. Their sign is flipped if lower is better, so that higher values are
+    always better."""
     signs = {"higher": 1.0, "lower": -1.0}
     return {
         name: signs[result.headline.better] * result.headline.value
@@ -60,7 +63,7 @@ def _scores(results: Mapping[str, Result]) -> dict[str, float]:
 
 
 def _costs(results: Mapping[str, Result]) -> dict[str, float]:
-    """The costs per question; none if they are in several currencies."""
+    """The costs per question; empty if they are in several currencies."""
     costs: dict[str, float] = {}
     currencies = set()
     for name, result in results.items():

@@ -29,7 +29,7 @@ from snellen.store import FORMAT, REPORT, Run, is_object_run
 from snellen.text.amounts import percent
 
 MAX_ANSWER = 60
-"""The maximum length of an answer in a line of a report, in characters."""
+"""The maximum length, in characters, of an answer that is shown in a line of a report."""
 
 
 class Counts(NamedTuple):
@@ -39,21 +39,22 @@ class Counts(NamedTuple):
     """
 
     n: int
-    """The n of the metric: replies (samples times repeats), or questions with several passes."""
+    """The n of the metric: the number of replies (samples times repeats), or of questions if the
+    metric combines several replies to each."""
     failed: int
-    """Requests without a reply."""
+    """The number of questions without a reply, because every request failed."""
     not_judged: int
-    """Replies without a judge's verdict yet."""
+    """The number of replies that a judge has not scored yet."""
     hidden: int
-    """Replies to questions whose targets are not public."""
+    """The number of replies to questions whose targets are not public."""
     unparsed: int
-    """Replies without an answer."""
+    """The number of replies in which no answer was found."""
 
 
 class Result:
-    """A report and the run it came from. It prints itself.
+    """A report, with the run that it comes from. Printing a result shows a summary.
 
-    `stopped` says why the run ended before its last question; None if it did not.
+    `stopped` says why the run ended before its last question; None if it asked all questions.
     """
 
     def __init__(self, report: Report, run: Path | None = None, stopped: str | None = None) -> None:
@@ -86,19 +87,19 @@ class Result:
         return self.report.replies.get("failed", 0)
 
     def scoring(self, name: str | None = None) -> ScoringReport:
-        """The metrics and readings of a scoring; without a name, of the headline's."""
+        """The metrics and readings of a scoring; without a name, those of the headline scoring."""
         return self.report.scorings[name or self.report.headline]
 
     def by(self, tag: str, scoring: str | None = None) -> dict[str, MetricReport]:
-        """The first metric for each category of a tag, by category.
+        """The first metric for each category of a tag.
 
         Raises:
             KeyError: the report is not broken down by that tag. The message lists its tags.
         """
         if tag not in self.report.breakdown:
             tags = ", ".join(self.report.breakdown)
-            there = f"there are {tags}" if tags else "the report is not broken down"
-            raise KeyError(f"no tag {tag!r}; {there}")
+            there = f"Tags: {tags}." if tags else "The report has no tags."
+            raise KeyError(f"The report is not broken down by tag {tag!r}. {there}")
         metrics = self.scoring(scoring).metrics
         first = next(iter(metrics))
         return {
@@ -108,22 +109,25 @@ class Result:
         }
 
     def samples(self, scoring: str | None = None, *, form: str = "records") -> Any:
-        """What each reply said, and what a scoring made of it: a list of dictionaries.
+        """Each reply, with the answer and score that a scoring gave it.
 
-        `scoring` is a name or `all`; default: the headline. `form` is `records`, `pandas`, or
-        `polars`. `snellen.analysis.samples.sample_records` lists the keys.
+        `scoring` is a name or `all`; the default is the headline scoring. `form` is `records` (a
+        list of dictionaries), `pandas`, or `polars` (a DataFrame).
+        `snellen.analysis.samples.sample_records` lists the keys.
 
         Raises:
-            UsageError: the result has no run folder, there is no such scoring or form, or the
-                package of the form is not installed.
+            UsageError: the result has no run folder, the scoring or form does not exist, or the
+                package for the form is not installed.
             StoreError: the run cannot be read.
         """
         if self.run is None:
-            raise UsageError("This result is of a file of predictions, so it has no run folder.")
+            raise UsageError(
+                "This result comes from a file of predictions, so it has no run folder."
+            )
         chosen = scoring or self.report.headline
         if chosen not in (*self.report.scorings, "all"):
             known = ", ".join(self.report.scorings)
-            raise UsageError(f"no scoring {chosen!r}. Scorings: {known}; all.")
+            raise UsageError(f"The report has no scoring {chosen!r}. Scorings: {known}; or all.")
         return in_form(sample_records(Run(self.run), chosen), form)
 
     def json(self) -> str:
@@ -160,7 +164,8 @@ class Result:
 
 
 def summary(result: Result) -> str:
-    """A result in a few plain lines: headline, interval, n, failed requests, unparsed replies."""
+    """A result as a few lines of plain text: metrics with intervals and n, readings, replies, and
+    notes."""
     report = result.report
     lines = [f"{report.benchmark} · {report.model or 'replies from a file'}"]
     for name, scoring in report.scorings.items():
@@ -196,16 +201,16 @@ class MetricText(NamedTuple):
     value: str
     """The value with its unit, or `-`."""
     interval: str
-    """The 95 % interval, or nothing."""
+    """The 95 % interval; empty if there is none."""
     n: str
     """The number of replies or questions."""
     remark: str
-    """Why there is no value or interval, and the bounds of an incomplete result."""
+    """The bounds of an incomplete result, and the reason for a missing value or interval."""
 
 
 def shown(metric: MetricReport) -> MetricText:
-    """A metric as text. Fractions are percentages with two decimals. Other units have two decimals,
-    or four below 1."""
+    """Format a metric as text. Fractions are shown as percentages with two decimals. Other values
+    have two decimals, or four if they are below 1."""
     remark = metric.reason or ""
     if metric.value is None:
         return MetricText("-", "", f"{metric.n:,}", remark)
@@ -214,28 +219,28 @@ def shown(metric: MetricReport) -> MetricText:
     decimals = 2 if fraction or abs(metric.value) >= 1 or metric.value == 0 else 4
 
     def number(value: float) -> str:
-        return f"{value * scale:z,.{decimals}f}"  # z: never -0.00
+        return f"{value * scale:z,.{decimals}f}"  # z turns -0.00 into 0.00
 
     interval = ""
     if metric.ci95 is not None:
         interval = f"[{number(metric.ci95[0])}, {number(metric.ci95[1])}]"
     if metric.bounds is not None:
         low, high = map(number, metric.bounds)
-        wrong = "if all that is missing or refused were wrong"
+        wrong = "if all missing and refused replies were wrong"
         bounds_text = f"{low}{unit} {wrong}, {high}{unit} if right"
         remark = f"{bounds_text}; {remark}" if remark else bounds_text
     return MetricText(f"{number(metric.value)}{unit}", interval, f"{metric.n:,}", remark)
 
 
 def blind(report: Report) -> str:
-    """`blind baselines: 25.00 % by chance, 26.67 % always saying 'B'`; "" if there are none. Chance
-    that was estimated from draws is `about 24.31 % by chance (3 draws)`."""
+    """`blind baselines: 25.00 % by chance, 26.67 % always saying 'B'`; "" if there are none. A
+    chance level that was estimated from draws is shown as `about 24.31 % by chance (3 draws)`."""
     known = [f"{amount} {how}" for how, amount in baselines(report)]
     return f"blind baselines: {', '.join(known)}" if known else ""
 
 
 def baselines(report: Report) -> list[tuple[str, str]]:
-    """(description, score) of each blind baseline: `by chance`, `25.00 %`."""
+    """The (description, score) of each blind baseline, such as (`by chance`, `25.00 %`)."""
     baseline = report.baselines
     if baseline is None:
         return []
@@ -260,24 +265,25 @@ def _amount(value: float, unit: str) -> str:
 
 
 def load_report(path: Path, benchmark: Benchmark | None = None) -> Result:
-    """The stored report of a run folder, or of a `report.json`, with a note if it is out of date.
-    Pass `benchmark` for runs whose manifest does not identify it.
+    """Load the stored report of a run. `path` is the run folder or its `report.json`. If the report
+    is out of date, a note says so. Pass `benchmark` for runs whose manifest does not identify it.
 
     Raises:
-        StoreError: it is not a run folder. UsageError: the run has not been scored.
+        StoreError: `path` is not a run folder, or the report cannot be read. UsageError: the run
+            has not been scored.
     """
     folder = path.parent if path.name == REPORT else path
     run = Run(folder)
     manifest = run.manifest()
     raw = run.folder.get(REPORT)
     if raw is None:
-        raise UsageError(f"{folder} has not been scored: `{run.command('score')}` scores it.")
+        raise UsageError(f"{folder} has not been scored. Score it: `{run.command('score')}`.")
     try:
         report = msgspec.json.decode(raw, type=Report)
         stored = msgspec.json.decode(raw, type=StoredWith)
     except msgspec.DecodeError as error:
         raise StoreError(
-            f"{folder / REPORT} is not a report: {error}. `snellen score` writes a new one."
+            f"{folder / REPORT} is not a report: {error}. Write a new one with `snellen score`."
         ) from error
     if report.format > FORMAT:
         raise StoreError(
@@ -292,8 +298,8 @@ def load_report(path: Path, benchmark: Benchmark | None = None) -> Result:
 
 
 def _rules(manifest: Mapping[str, Any]) -> Rules | None:
-    """The current rules of the run's benchmark. None if it cannot be rebuilt, or if rebuilding it
-    would run a program."""
+    """The current rules of the run's benchmark; None if the benchmark cannot be rebuilt, or if
+    rebuilding it would run a program."""
     if registry.runs_a_program(manifest):
         return None
     identity = manifest.get("identity", {})
@@ -306,7 +312,8 @@ def _rules(manifest: Mapping[str, Any]) -> Rules | None:
 
 @lru_cache(maxsize=512)
 def _rules_by_key(key: bytes) -> Rules | None:
-    """Cached `_rules`: many runs share a benchmark, and building one takes milliseconds."""
+    """The rules for a key of `_rules`. They are cached, since many runs share a benchmark, and
+    building one takes milliseconds."""
     name, is_object, options, probe, source = msgspec.json.decode(key)
     manifest = {
         "benchmark": name,

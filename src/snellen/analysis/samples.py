@@ -1,4 +1,4 @@
-"""The samples of a scored run as records, for tables: one for each reply and scoring."""
+"""Records of a scored run for use in tables: one record for each reply and scoring."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ FORMS = ("records", "pandas", "polars")
 
 
 def sample_records(run: Run, scoring: str) -> Iterator[dict[str, Any]]:
-    """A record for each reply, in the order of `scores.jsonl`, under one scoring or `all`.
+    """Yield a record for each reply under one scoring, or under each scoring if `scoring` is `all`.
+    Records are in the order of `scores.jsonl`.
 
-    A record has these keys; a tag `x` of the sample is the key `tag.x`:
+    A record has these keys:
 
-    - `sample`, `repeat`, `turn`: what was asked. `turn` counts from 0.
+    - `sample`, `repeat`, `turn`: the position of the question. `turn` counts from 0.
     - `question`, `choices`, `target`, `references`: the sample's question and its right answers.
-    - `reply_state`, `reply`: `ok`, `empty`, `truncated`, `refused`, `failed`, or `absent`, and the
-      text; None for `failed` and `absent`.
-    - `scoring`, `score`, `state`, `answer`, `rule`: what the scoring made of it; `score` is None
-      if the reply does not count.
+    - `reply_state`: `ok`, `empty`, `truncated`, `refused`, `failed`, or `absent`.
+    - `reply`: the text of the reply; None for `failed` and `absent`.
+    - `scoring`, `score`, `state`, `answer`, `rule`: the scoring and its result; `score` is None if
+      the reply does not count.
+    - `tag.x`: the category of the sample under the tag `x`.
     - `part.x`: the score of the part `x`, if the scoring has parts.
     """
     with closing(run):
@@ -42,8 +44,8 @@ def sample_records(run: Run, scoring: str) -> Iterator[dict[str, Any]]:
 def _question_of(
     row: ScoreRow, questions: dict[tuple[str, int], dict[int, Question]]
 ) -> Question | None:
-    """The question of a row; of a turn that is scored by itself (`ID#2`), that turn's, and of a
-    conversation its last one."""
+    """The question of a row. For a turn that is scored by itself (`ID#2`), it is the question of
+    that turn; for a conversation, the last question."""
     turns = questions.get((row.sample, row.repeat))
     if turns is not None:
         return turns[max(turns)]
@@ -80,12 +82,12 @@ def in_form(records: Iterator[dict[str, Any]], form: str) -> Any:
     """The records as a list of dictionaries, or as a DataFrame of pandas or polars.
 
     Raises:
-        UsageError: no such form, or its package is not installed.
+        UsageError: the form does not exist, or its package is not installed.
     """
     if form == "records":
         return list(records)
     if form not in FORMS:
-        raise UsageError(f"no form {form!r}. Forms: {', '.join(FORMS)}.")
+        raise UsageError(f"Unknown form {form!r}. Forms: {', '.join(FORMS)}.")
     try:
         if form == "pandas":
             import pandas
@@ -95,4 +97,4 @@ def in_form(records: Iterator[dict[str, Any]], form: str) -> Any:
 
         return polars.DataFrame(list(records), infer_schema_length=None)
     except ImportError as error:
-        raise UsageError(f"form={form!r} needs {form}: pip install {form}.") from error
+        raise UsageError(f"form={form!r} needs the package {form}: pip install {form}.") from error

@@ -46,7 +46,8 @@ def sheet_in_lmu_data(name: str) -> Path | None:
     """The file `$LMUData/NAME.tsv`, which VLMEvalKit's users name by NAME; None if there is none,
     or if a benchmark has this name."""
     file = lmu_data() / f"{name}.tsv"
-    if not name or Path(name).name != name or not file.is_file():
+    # Not `Path.is_file`, which raises an error if the name is too long for a file.
+    if not name or Path(name).name != name or not os.path.isfile(file):
         return None
     try:
         resolve(name)

@@ -1,9 +1,9 @@
-"""Scores stored replies. It asks no model except judges.
+"""Scores stored replies. This package sends no requests to models.
 
 It reads a run folder or a file of predictions and returns a report: the metrics of every scoring
-with their intervals, and the outcome of every reply. May import core, stores, metrics, and
-statistics. Start with `tally.py`: a reply goes through `scorer.py` into the table of `table.py`,
-and a file in `sections/` makes each part of the report.
+with their intervals, and the outcome of every reply. It may import core, stores, metrics, and
+statistics. Start with `tally.py`. `scorer.py` scores each reply, `table.py` holds the table of all
+replies, and each file in `sections/` writes one part of the report.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Columns of a table that grows row by row and can be reordered."""
+"""The columns of a table that grows row by row and can be reordered."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 
 class Column(Protocol):
-    """One column; `append` differs by kind, and is not part of it."""
+    """One column. `append` is not part of this protocol, since its arguments differ between kinds
+    of columns."""
 
     def reorder(self, rows: NDArray[np.intp]) -> None:
         """Keep these rows, in this order."""
@@ -29,7 +30,7 @@ class Numbers:
 
     @property
     def values(self) -> NDArray[Any]:
-        """A view of the column. The table cannot grow while it is in use."""
+        """A view of the column. The column cannot grow while the view is in use."""
         import numpy as np
 
         return np.frombuffer(self.data, dtype=self.data.typecode)
@@ -44,7 +45,7 @@ class Numbers:
 
 
 class Objects:
-    """A column of any values."""
+    """A column of arbitrary values."""
 
     def __init__(self) -> None:
         self.data: list[Any] = []
@@ -62,7 +63,8 @@ class Objects:
 
 
 class Codes:
-    """A column of repeating names, numbered in the order of their first rows."""
+    """A column of repeating names. Each name is stored as a number, in the order of first
+    occurrence."""
 
     def __init__(self) -> None:
         self.codes: dict[str, int] = {}
@@ -95,7 +97,7 @@ class Codes:
 
 
 class Sparse:
-    """A column of any values that few rows have."""
+    """A column of arbitrary values for which most rows have no value."""
 
     def __init__(self) -> None:
         self.rows = array("q")
@@ -118,7 +120,7 @@ class Sparse:
 
 
 def objects(values: list[Any]) -> NDArray[Any]:
-    """An array of objects; NumPy must not unpack tuples."""
+    """An array of objects. NumPy must not turn tuples into rows of an array."""
     import numpy as np
 
     column = np.empty(len(values), dtype=object)

@@ -1,4 +1,4 @@
-"""A report: what became of every reply, and the result of each scoring."""
+"""The report: the outcome of every reply, and the result of each scoring."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from snellen.stats import Direction, Estimate
 
 
 class MetricReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A metric as it is published."""
+    """A metric as it appears in reports."""
 
     value: float | None
-    """The metric's value; None if there is none."""
+    """The metric's value; None if there is none, and `reason` says why."""
     unit: str
     """The unit of the value; `fraction` is shown in percent."""
     n: int
     """The number of scores behind the value."""
     stderr: float | None
-    """The standard error of the value; None if it is not known."""
+    """The standard error of the value; None if it is unknown."""
     ci95: tuple[float, float] | None
     """The 95 % confidence interval, (low, high)."""
     reason: str | None = None
-    """Why there is no value."""
+    """Why there is no value or no interval."""
     bounds: tuple[float, float] | None = None
-    """(low, high): the value if all missing and refused replies were wrong, and if they were
-    right."""
+    """(low, high): the value if all missing and refused replies were wrong, and the value if all
+    were right."""
     better: Direction | None = None
-    """Whether a higher or a lower value is better; None if that is not known."""
+    """Whether a higher or a lower value is better; None if this is unknown."""
 
 
 def metric_report(estimate: Estimate, bounds: tuple[float, float] | None = None) -> MetricReport:
-    """An estimate as it is published."""
+    """Convert an estimate to the form that reports use."""
     return MetricReport(
         value=estimate.value,
         unit=estimate.unit,
@@ -50,9 +50,10 @@ def metric_report(estimate: Estimate, bounds: tuple[float, float] | None = None)
 def with_directions(
     metrics: Mapping[str, MetricReport], direction: Callable[[str], Direction | None]
 ) -> dict[str, MetricReport]:
-    """The metrics with the direction that `direction` gives for those that do not state their own.
+    """Add the direction that `direction` returns to metrics without a direction of their own.
 
-    A category's metric, such as `f1/adversarial`, has the direction of the metric of the whole set.
+    A category's metric, such as `f1/adversarial`, has the same direction as the metric of the whole
+    set.
     """
     return {
         name: replace(
@@ -68,12 +69,12 @@ class ScoringReport(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     """The version of the scoring's rules."""
     source: str
-    """Where the rules come from."""
+    """The source of the rules."""
     metrics: dict[str, MetricReport]
     """The metrics by name."""
     readings: dict[str, int]
-    """The number of replies by the state of their reading (answered, unparsed, and so on). The
-    numbers sum to the report's `n`."""
+    """The number of replies in each state of their reading (answered, unparsed, and so on). The
+    numbers add up to the report's `n`."""
 
 
 class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +85,7 @@ class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
     n: int
     """The number of samples."""
     by_rule: dict[str, int]
-    """The number of samples by the pair of rules that read the reply."""
+    """The number of samples for each pair of rules that parsed the reply."""
     examples: list[str]
     """The ids of some of the samples."""
 
@@ -102,7 +103,7 @@ class SliceReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """The scores by one property of the samples, such as the length of the question."""
 
     bins: dict[str, MetricReport]
-    """For each bin the mean score under the headline scoring, as a fraction of the best score."""
+    """For each bin, the mean score under the headline scoring, as a fraction of the best score."""
     p: float | None = None
     """The p-value of the test for a difference between bins (`scoring/sections/slices.py`); None if
     the test was not possible."""
@@ -111,30 +112,32 @@ class SliceReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     @property
     def differs(self) -> bool:
-        """Whether the score differs between bins, at the 5 % level over all slices."""
+        """Whether the score differs significantly between bins, at the 5 % level over all
+        slices."""
         return self.adjusted is not None and self.adjusted < 0.05
 
 
 class Baselines(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The headline's first metric for blind models on the same questions.
 
-    A scoring that waits for a judge has no baselines.
+    There are no baselines if the headline scoring needs a judge for some of these replies.
     """
 
     chance: float | None
     """The expected value for choices drawn at random; None if some question has no choices."""
     constant: float | None
-    """The value for always giving the most frequent answer among questions with as many choices."""
+    """The value for always giving the most frequent right answer. It is determined separately for
+    each number of choices."""
     answer: str | None
-    """That answer; None if it is not the same for all questions."""
+    """The most frequent right answer; None if it depends on the number of choices."""
     draws: int | None = None
-    """The number of random draws whose mean `chance` is; None if a formula gives `chance`."""
+    """`chance` is the mean of this many random draws; None if `chance` is exact."""
 
 
 class RepeatsReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What several replies per question show under one scoring.
+    """The statistics of several replies per question under one scoring.
 
-    The scoring's own metric stays the mean over all replies.
+    They do not change the scoring's own metrics, which use all replies.
     """
 
     most: int
@@ -142,33 +145,34 @@ class RepeatsReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     questions: int
     """The number of questions with at least one scored reply."""
     metrics: dict[str, MetricReport]
-    """pass@k, if every reply is right or wrong, and the score of the majority answer."""
+    """pass@k, if every score is right or wrong, and the score of the majority answer."""
     between: float | None = None
     """The variance of scores between questions."""
     within: float | None = None
     """The variance of scores within a question."""
     stderr_questions: float | None = None
-    """The standard error of the mean over a new draw of questions (`stats.components`)."""
+    """The standard error of the mean that comes from drawing other questions (see
+    `stats.components`)."""
     stderr_again: float | None = None
-    """The standard error of the mean if the same questions are asked again."""
+    """The standard error of the mean that comes from asking the same questions again."""
 
 
 class StreamReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The timing of all sessions of an online run that reached their end."""
+    """The timing of an online run, over all sessions that reached the end of their video."""
 
     sessions: int
     """The number of sessions."""
     media_seconds: float
-    """The seconds of video that were streamed."""
+    """The length of the streamed video, in seconds."""
     model_seconds: float
-    """The seconds that the model took for the frames that it saw."""
+    """The time that the model took to process the frames that it got, in seconds."""
     real_time_factor: float | None
-    """`model_seconds` divided by the seconds of video that those frames stand for. A model with a
+    """`model_seconds` divided by the seconds of video that these frames represent. A model with a
     factor above 1 cannot keep up."""
     frames: int
     """The number of frames in the stream."""
     dropped: int
-    """The number of frames that came while the model was busy, and that it did not see."""
+    """The number of frames that arrived while the model was busy, and that it did not get."""
     most_lag: float
     """The largest delay behind the stream, in seconds."""
 
@@ -187,7 +191,7 @@ class Seconds(msgspec.Struct, frozen=True, kw_only=True):
 class CostReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What replies cost in tokens, money, and time.
 
-    Replies that were taken from another run and failed attempts are not counted.
+    Failed attempts, and replies that were taken from another run, are not counted.
     """
 
     replies: int
@@ -195,16 +199,18 @@ class CostReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     questions: int
     """The number of questions: samples x repeats. A question may have several turns."""
     tokens: dict[str, int]
-    """The sums that the server counted: `input` (with `cached`) and `output` (with `reasoning`)."""
+    """The total numbers of tokens that the server reported: `input` (which includes `cached`) and
+    `output` (which includes `reasoning`)."""
     unsaid: int = 0
-    """The number of replies for which the server reported no tokens. They are neither in `tokens`
-    nor in `cost`."""
+    """The number of replies for which the server reported no tokens. They are not included in
+    `tokens` and `cost`."""
     cost: float | None = None
-    """The cost in `currency`; None if prices are not known."""
+    """The cost in `currency`; None if it is unknown."""
     currency: str | None = None
     """The currency of the profile's prices."""
     seconds: float
-    """The seconds from the start of each call of `snellen run` to its last record."""
+    """The time from the start of each call of `snellen run` to its last record, added up over all
+    calls, in seconds."""
     first: Seconds | None = None
     """The time from a request to the first byte of its reply."""
     total: Seconds | None = None
@@ -212,8 +218,8 @@ class CostReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class JudgeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a scoring's judge compares with people who labeled some of the replies that it decides,
-    and the mean score corrected with their labels."""
+    """How a scoring's judge compares with people who labeled some of the judged replies, and the
+    mean score corrected with their labels."""
 
     labelled: int
     """The number of replies with a verdict and a label."""
@@ -224,55 +230,57 @@ class JudgeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     agreement: MetricReport
     """The fraction of replies to which the judge and the people give the same score."""
     bias: MetricReport
-    """The judge's mean score minus that of the people."""
+    """The judge's mean score minus the people's mean score."""
     judged: MetricReport
-    """The mean score by the judge alone."""
+    """The mean score without a correction: scores come from rules and from the judge."""
     corrected: MetricReport
     """The mean score corrected by prediction-powered inference."""
     weight: float
     """The weight of the judge's verdicts in `corrected`, from 0 to 1."""
     labels_alone: MetricReport
-    """The mean score by the labels alone."""
+    """The mean score if only labels are used for judged replies."""
     rogan_gladen: float | None = None
-    """The mean score by the correction of Rogan and Gladen, as a check; for scores of 0 and 1."""
+    """The mean score with the correction of Rogan and Gladen, as a check; for scores of 0 and 1."""
     confusion: dict[str, int] = {}
     """The confusion matrix of judge and people; for scores of 0 and 1."""
     sensitivity: MetricReport | None = None
-    """Of the replies that the people judge right, the fraction that the judge judges right, too."""
+    """Of the replies that people labeled as right, the fraction that the judge also considers
+    right."""
     specificity: MetricReport | None = None
-    """Of the replies that the people judge wrong, the fraction that the judge judges wrong, too."""
+    """Of the replies that people labeled as wrong, the fraction that the judge also considers
+    wrong."""
     kappa: float | None = None
     """Cohen's kappa between the judge and the majority of the people."""
     pearson: float | None = None
-    """Pearson's correlation; for scores other than 0 and 1."""
+    """Pearson's correlation between judge and people; for scores other than 0 and 1."""
     spearman: float | None = None
-    """Spearman's correlation; for scores other than 0 and 1."""
+    """Spearman's correlation between judge and people; for scores other than 0 and 1."""
     seed: str | None = None
-    """The seed with which the sheet of replies to label was drawn."""
+    """The seed with which the replies to label were drawn; None if it is unknown or not unique."""
     notes: list[str] = []
-    """What a reader of these figures must know."""
+    """Notes that a reader of these numbers needs."""
 
 
 class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
-    """How verdicts change when a reply contains one kind of attempt to steer the judge."""
+    """How verdicts change if replies contain one kind of attempt to steer the judge."""
 
     added: str
-    """The text that was added to the last reply."""
+    """The text that was added to replies. If it depends on the reply, the last text."""
     to_right: MetricReport
-    """The fraction of replies judged wrong that are judged right with the attempt."""
+    """Of the replies judged wrong, the fraction that is judged right with the attempt."""
     to_wrong: MetricReport
-    """The fraction of replies judged right that are judged wrong with the attempt."""
+    """Of the replies judged right, the fraction that is judged wrong with the attempt."""
     change: MetricReport
     """The mean change of all scores."""
     lost: int
-    """The number of verdicts that cannot be parsed; they are in none of the three metrics."""
+    """The number of verdicts that cannot be parsed. They are not included in the three metrics."""
 
 
 class SteeringReport(msgspec.Struct, frozen=True, kw_only=True):
-    """How one judge's verdicts under one scoring change for replies that try to steer it."""
+    """How a judge's verdicts under one scoring change if replies try to steer the judge."""
 
     format: int
-    """The version of this document's form."""
+    """The version of this document's format."""
     benchmark: str
     """The benchmark's name."""
     scoring: str
@@ -280,26 +288,27 @@ class SteeringReport(msgspec.Struct, frozen=True, kw_only=True):
     judge: str
     """The judge's name."""
     right: int
-    """The number of replies that the judge takes to be right without an attempt."""
+    """The number of replies that the judge considers right without an attempt."""
     wrong: int
-    """The number of replies that the judge takes to be wrong without an attempt."""
+    """The number of replies that the judge considers wrong without an attempt."""
     seed: int
     """The seed with which the replies were drawn."""
     attempts: dict[str, AttemptReport]
-    """The changes by kind of attempt."""
+    """The changes for each kind of attempt."""
     run: str
     """The folder of the run whose replies were used."""
 
 
 class PlaceReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One position among the choices, over the questions that have it."""
+    """The results for one position among the choices, over all questions that have this
+    position."""
 
     place: str
     """The position's letter."""
     picked: MetricReport
     """How often the choice at this position was picked."""
     expected: float
-    """How often it would be picked if positions did not matter."""
+    """How often this choice would be picked if positions did not matter."""
     accuracy: MetricReport
     """The accuracy on questions whose right choice is at this position."""
 
@@ -310,46 +319,47 @@ class ProbeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     probe: dict[str, Any]
     """How the questions were changed, as in the run's identity."""
     metrics: dict[str, MetricReport]
-    """Blind: `leakage`, the headline's first metric minus chance. Permuted choices: `consistency`,
-    the fraction of questions for which the same choice was picked in every pass, and `circular`,
-    for which the right choice was picked in every pass. Open-ended: the fraction of replies that
-    name another choice, and of those that name none."""
+    """The metrics of the probe. Blind: `leakage`, the headline's first metric minus chance.
+    Permuted choices: `consistency`, the fraction of questions with the same choice picked in every
+    pass, and `circular`, the fraction with the right choice picked in every pass. Open-ended: the
+    fraction of replies that name a wrong choice, and the fraction that name no choice."""
     counts: dict[str, int] = {}
-    """Blind: of the `scored` questions, how many are `right`. Permuted choices: of the `questions`,
-    how many are `complete`, with a score in every pass."""
+    """Blind: the numbers of `right` and of `scored` replies. Permuted choices: the numbers of
+    `questions`, and of `complete` questions, which have a score in every pass."""
     places: list[PlaceReport] = []
-    """Permuted choices: the picks by position."""
+    """Permuted choices: the results for each position."""
     p: float | None = None
-    """Permuted choices: the probability of picks at least as uneven if positions do not matter."""
+    """Permuted choices: the probability that picks are at least this uneven across positions if
+    positions do not matter."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The result of scoring one set of replies, as `--json` prints it."""
+    """The result of scoring one set of replies. `--json` prints this document."""
 
     format: int
-    """The version of this document's form."""
+    """The version of this document's format."""
     benchmark: str
     """The benchmark's name."""
     model: str
-    """The model's name; empty if it is not known."""
+    """The model's name; empty if it is unknown."""
     n: int
-    """The number of (sample, repeat) pairs. The numbers in `replies` sum to it."""
+    """The number of (sample, repeat) pairs. The numbers in `replies` add up to it."""
     headline: str
-    """The name of the scoring whose first metric stands for the whole result."""
+    """The name of the scoring whose first metric represents the whole result."""
     replies: dict[str, int]
-    """The number of replies by state: ok, failed, refused, and so on."""
+    """The number of replies in each state: ok, failed, refused, and so on."""
     scorings: dict[str, ScoringReport]
     """The result of each scoring by name."""
     breakdown: dict[str, list[str]]
-    """For each tag its categories: the part after the slash in the names of metrics."""
+    """The categories of each tag, as they appear after the slash in the names of metrics."""
     disagreements: list[Disagreement]
-    """Where the headline scoring and other scorings differ."""
+    """The samples that the headline scoring and other scorings score differently."""
     notes: list[str]
-    """What a reader of the scores must know."""
+    """Notes that a reader of the scores needs."""
     identity: dict[str, Any]
-    """The identity of the run, or what is known of it."""
+    """The identity of the run, or the part of it that is known."""
     incomplete: bool = False
-    """Whether replies are missing, so that the scores do not stand for the whole set."""
+    """Whether replies are missing, so that the scores may not represent the whole set."""
     asked_of: int | None = None
     """The number of (sample, repeat) pairs in the whole data set, if the run asked fewer."""
     spent: CostReport | None = None
@@ -359,26 +369,26 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     baselines: Baselines | None = None
     """The headline's first metric for blind models."""
     ladders: dict[str, str] = {}
-    """For each tag whose categories are levels, the metric that gives the level at which reading
-    ends."""
+    """For each tag whose categories are levels of difficulty, the metric that gives the model's
+    threshold."""
     capabilities: dict[str, CapabilityReport] = {}
-    """The scores by the capability that a sample requires. Each sample has one, so that their `n`
-    sum to this report's."""
+    """The scores for each capability. Every sample requires exactly one capability, so the values
+    of `n` add up to the report's `n`."""
     slices: dict[str, SliceReport] = {}
-    """The scores by `answer_place`, `picture_size`, `question_words`, and `pictures`, where samples
-    differ in them."""
+    """The scores by `answer_place`, `picture_size`, `question_words`, and `pictures`. Only
+    properties in which the samples differ are included."""
     streaming: StreamReport | None = None
     """The timing of an online run."""
     repeats: dict[str, RepeatsReport] = {}
-    """The repeats by scoring, if questions were asked several times."""
+    """The statistics of repeats for each scoring, if questions were asked several times."""
     alike: int | None = None
-    """The number of repeated questions whose replies all have the same words."""
+    """The number of repeated questions whose replies are all identical."""
     conversations: int | None = None
     """The number of conversations, if each turn is scored and `n` counts turns."""
     judges: dict[str, JudgeReport] = {}
-    """The judges compared with people, by scoring."""
+    """For each scoring, the comparison of its judge with people's labels."""
     probe: ProbeReport | None = None
     """The result of a probe (`snellen.transforms.probes`)."""
     out_of_date: list[str] = []
-    """Why scoring the run again would give another report. It is set when a stored report is
-    read."""
+    """The reasons why scoring the run again would give a different report. This field is set when a
+    stored report is read."""

@@ -1,4 +1,4 @@
-"""A report while its sections write it."""
+"""A report that is being written by its sections."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ class ReplySource:
     """Facts about a set of replies that are not in its table."""
 
     model: str = ""
-    """The model's name, empty if it is not known."""
+    """The model's name; empty if it is unknown."""
     identity: Mapping[str, Any] = field(default_factory=dict)
-    """The identity of the run, or what is known of it."""
+    """The identity of the run, or the part of it that is known."""
     of: int = 0
-    """The number of (sample, repeat) pairs in the whole data set, 0 if it is not known."""
+    """The number of (sample, repeat) pairs in the whole data set; 0 if it is unknown."""
     incomplete: bool = False
-    """Whether some replies did not reach the table."""
+    """Whether some replies are not in the table."""
     run: Run | None = None
-    """The run, None for a file of predictions."""
+    """The run; None for a file of predictions."""
     questions: Callable[[], Iterator[Scored]] | None = None
-    """Reads the samples of the rows again, in the benchmark's order; for several replies in a file
-    of predictions, once. None if that is not possible."""
+    """Reads the samples of the rows again, in the benchmark's order. For a file of predictions,
+    each sample is read once, even if it has several replies. None if they cannot be read again."""
     labels: Sequence[LabelRecord] = ()
     """People's labels of some replies."""
     judging: Mapping[str, CostReport] = field(default_factory=dict)
@@ -40,19 +40,19 @@ class ReplySource:
 
 
 Part = tuple[Mapping[str, Any], Sequence[str]]
-"""Fields of the `Report` by name, and notes."""
+"""Fields of the `Report` with their values, and notes."""
 NOTHING: Part = ({}, ())
 
 
 class Draft:
-    """A table, its source, and the parts of the report that there are so far."""
+    """A table, the source of its replies, and the parts of the report that are written so far."""
 
     def __init__(self, table: ScoreTable, source: ReplySource) -> None:
         table.sort()
         self.table = table
         self.source = source
         self.parts: dict[str, Any] = {}
-        """The fields of the sections before this one."""
+        """The fields of the report that earlier sections wrote."""
         self._shared = table.shared_columns()
         self._rows: dict[str, ScoredRows] = {}
         self._by_slot: dict[str, Sequence[ScoredRows]] = {}
@@ -67,8 +67,8 @@ class Draft:
 
     @cached_property
     def reported(self) -> list[str]:
-        """The scorings to report. Scorings after the headline are left out if they wait for a judge
-        that was not asked."""
+        """The scorings to report. A scoring other than the headline is left out if some of its
+        replies need a judge and no judge has run."""
         verdicts, headline = self.scorer.verdicts, self.scorer.headline
         return [
             name
@@ -77,36 +77,37 @@ class Draft:
         ]
 
     def by_judge(self, name: str) -> Sequence[ScoredRows]:
-        """A scoring's rows by each judge; a single item if there are not several judges."""
+        """A scoring's rows, separately for each judge. Without several judges, the list has one
+        item."""
         return self.by_slot(name) or [self.rows(name)]
 
     def by_slot(self, name: str) -> Sequence[ScoredRows]:
-        """A scoring's rows by each judge; empty if there are not several judges."""
+        """A scoring's rows, separately for each judge; empty without several judges."""
         if name not in self._by_slot:
             self._by_slot[name] = rows_by_slot(self.table, name, self._shared)
         return self._by_slot[name]
 
     @cached_property
     def headline_rows(self) -> Sequence[ScoredRows]:
-        """The headline's rows by each judge."""
+        """The headline scoring's rows, separately for each judge."""
         headline = self.scorer.headline
         assert headline is not None
         return self.by_judge(headline)
 
     @property
     def best(self) -> float:
-        """The score of a perfect answer under the headline."""
+        """The score of a perfect answer under the headline scoring."""
         headline = self.scorer.headline
         assert headline is not None
         return self.benchmark.scorings[headline].best
 
     def samples(self) -> Iterator[tuple[int, Scored]]:
-        """The sample of each row, read again, with the row's number."""
+        """Read the samples of all rows again, each with the number of its row."""
         assert self.source.questions is not None
         return self.table.numbered(self.source.questions())
 
     def rows(self, name: str) -> ScoredRows:
-        """A scoring's rows with all judges' verdicts together."""
+        """A scoring's rows, with the verdicts of all judges combined."""
         if name not in self._rows:
             self._rows[name] = scored_rows(self.table, name, self._shared)
         return self._rows[name]

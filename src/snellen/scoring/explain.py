@@ -29,7 +29,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reply: str = ""
     """The text of the reply."""
     reasoning: str | None = None
-    """The reasoning before the reply; None without any."""
+    """The reasoning before the reply; None if there is none."""
     error: str | None = None
     """The error, if the attempt failed."""
     at: str | None = None
@@ -42,19 +42,19 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     scoring: str
     """The scoring."""
     source: str
-    """The source of its rules."""
+    """The source of the scoring's rules."""
     state: str
     """The state of the reading, such as `answered`."""
     answer: Answer | None
     """The parsed answer; None if there is none."""
     rule: str
-    """The rule that found it, or gave up."""
+    """The rule that found the answer, or that gave up."""
     score: float | None
     """The score; None if the reply does not count."""
     candidates: list[Answer] = []
-    """The answers that the reply could have meant."""
+    """The possible answers, if the reply is ambiguous."""
     verdicts: list[str] = []
-    """The replies of judges."""
+    """The texts of the judges' verdicts."""
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -71,13 +71,13 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     choices: list[str]
     """The choices."""
     target: str | None
-    """The right answer; None if it is not public, or there are several."""
+    """The right answer; None if it is not public, or if there are references instead."""
     references: list[str]
     """Several people's answers."""
     tags: dict[str, str]
-    """The categories of the sample by tag."""
+    """The category of the sample under each tag."""
     messages: list[tuple[str, str]]
-    """(role, text) of the messages that were sent, with pictures as `<PATH>`."""
+    """The (role, text) of each message that was sent, with pictures shown as `<PATH>`."""
     attempts: list[Attempt]
     """The attempts."""
     readings: list[Explained]
@@ -87,8 +87,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 def explain_run(
     run: Run, benchmark: Benchmark, sample: str, verdicts: Verdicts
 ) -> list[Explanation]:
-    """The explanations of a run's sample: one for each repeat, and for each turn if turns are
-    scored, or of a single turn by its own id. Empty if the sample was not asked."""
+    """Explain a sample of a run. There is one explanation for each repeat and, if turns are scored,
+    for each turn. The id of a single turn selects that turn. Empty if the sample was not asked."""
     apart = benchmark.procedure.conversation.by_turn is not None
 
     def story(key: Key) -> tuple[int, int]:
@@ -107,7 +107,7 @@ def explain_run(
     for question in run.questions():
         if question.key.sample not in sample_ids:
             continue
-        # A question without a reply, as after a kill, is explained as far as it got.
+        # Without a reply (for example, because the run was killed), explain only the question.
         sample_shown = sample_of(question)
         if apart:
             sample_shown = benchmark.turn_samples(sample_shown)[question.key.turn]
@@ -138,8 +138,8 @@ def explain_run(
 
 
 def explain_reply(predicted: Predicted, sample: str, verdicts: Verdicts) -> list[Explanation]:
-    """The explanation of a prediction for a sample; empty if the data set has no such sample. The
-    messages are those that Snellen would send."""
+    """Explain the prediction for a sample; empty if the data set has no such sample. The messages
+    are those that Snellen would send."""
     benchmark = predicted.benchmark
     scored = next((row for row in predicted.scored() if row.sample.id == sample), None)
     if scored is None:

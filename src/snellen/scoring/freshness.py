@@ -1,4 +1,4 @@
-"""Tells whether scoring a run again would change its stored report."""
+"""Checks whether a stored report is out of date: whether scoring the run again would change it."""
 
 from __future__ import annotations
 
@@ -19,36 +19,38 @@ INPUTS = {
     "verdicts": "judges' verdicts were added after the report was written",
     "labels": "people's labels changed after the report was written",
 }
-"""The inputs of a report, and what to say when the size of one has changed."""
+"""The inputs of a report, each with the reason to report if its size has changed."""
 SOURCE_CHANGED = "It has changed since the run was made"
 SOURCE_DIFFERS = "which may be another version"
-"""The endings of notes on a report that was scored by another source than the run's."""
+"""The last words of notes on reports that were scored with a different source than the run's."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """What a benchmark contributes to a report, besides replies, verdicts, and labels."""
+    """The properties of a benchmark that a report depends on, in addition to replies, verdicts, and
+    labels."""
 
     asks: int
     """The version of the benchmark's questions."""
     headline: str | None
-    """The first scoring that reads what the run asks for; None if there is none."""
+    """The first scoring that can parse the kind of reply that the run requests; None if there is
+    none."""
     versions: Mapping[str, int]
     """The version of each scoring."""
     better: Mapping[str, Mapping[str, Direction | None]]
     """For each scoring and metric, whether a higher or a lower value is better."""
     source: str | None
-    """The digest of the source of somebody's own benchmark; None for one of the catalog."""
+    """The digest of the source of a user's own benchmark; None for a benchmark of the catalog."""
 
 
 class StoredWith(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a report was made from. Stored in the report's file, but not part of `Report`."""
+    """The inputs of a stored report. They are in the report's file, but not part of `Report`."""
 
     inputs: dict[str, int] = {}
-    """The size of each input. Reports of earlier versions have none."""
+    """The size of each input; empty in reports of earlier versions."""
     source: str | None = None
-    """The digest of the source of a user's own benchmark; None for one of the catalog, and in
-    reports of earlier versions."""
+    """The digest of the source of a user's own benchmark; None for a benchmark of the catalog, and
+    in reports of earlier versions."""
 
 
 def rules_of(benchmark: Benchmark) -> Rules:
@@ -70,14 +72,14 @@ def rules_of(benchmark: Benchmark) -> Rules:
 
 
 def source_digest(benchmark: Benchmark) -> str | None:
-    """The digest of the source of somebody's own benchmark; None for one of the catalog."""
+    """The digest of the source of a user's own benchmark; None for a benchmark of the catalog."""
     source = benchmark.provenance.source
     return None if source is None else source.digest
 
 
 def with_known_directions(report: Report, rules: Rules | None) -> Report:
-    """The report with the directions that the benchmark's scorings state now, for metrics that
-    lack one: reports of earlier versions have none."""
+    """Add the directions that the benchmark's scorings state now to metrics that have none. Reports
+    of earlier versions contain no directions."""
     if rules is None:
         return report
     scorings = {
@@ -90,7 +92,7 @@ def with_known_directions(report: Report, rules: Rules | None) -> Report:
 
 
 def stale_reasons(run: Run, report: Report, stored: StoredWith, rules: Rules | None) -> list[str]:
-    """The reasons why a stored report is out of date, one sentence for each. Empty if it is not.
+    """Notes on why a stored report is out of date; empty if it is up to date.
 
     `rules` is None if the benchmark cannot be rebuilt.
     """
@@ -107,20 +109,21 @@ def stale_reasons(run: Run, report: Report, stored: StoredWith, rules: Rules | N
 
 
 def asks_notes(identity: Mapping[str, Any], rules: Rules | None) -> list[str]:
-    """A note if the run asked another version of the questions than this version of Snellen."""
+    """A note if the run asked a different version of the questions than this version of Snellen
+    asks."""
     asks = identity.get("asks")
     if rules is None or asks is None or asks == rules.asks:
         return []
     return [
-        f"out of date: the run asked version {asks} of the questions, and this version of Snellen "
-        f"asks version {rules.asks}. The score is of version {asks}; `snellen run` asks version "
-        f"{rules.asks}"
+        f"out of date: the run asked version {asks} of the questions, but this version of Snellen "
+        f"asks version {rules.asks}. The score applies to version {asks}; `snellen run` asks "
+        f"version {rules.asks}"
     ]
 
 
 def _format(report: Report) -> Iterator[str]:
     if report.format != FORMAT:
-        yield f"the report has format {report.format}, and this version of Snellen writes {FORMAT}"
+        yield f"the report has format {report.format}, but this version of Snellen writes {FORMAT}"
 
 
 def _inputs(run: Run, inputs: Mapping[str, int]) -> Iterator[str]:
@@ -136,8 +139,8 @@ def _versions(report: Report, rules: Rules) -> Iterator[str]:
             yield f"this version of Snellen has no scoring `{name}`"
         elif version != scoring.version:
             yield (
-                f"`{name}` was scored as version {scoring.version}, and this version of Snellen "
+                f"`{name}` was scored as version {scoring.version}, but this version of Snellen "
                 f"has version {version}"
             )
     if report.headline != (rules.headline or ""):
-        yield f"the headline scoring was `{report.headline}`, and is `{rules.headline}` now"
+        yield f"the headline scoring was `{report.headline}`, and is now `{rules.headline}`"

@@ -26,15 +26,15 @@ class Predicted:
     benchmark: Benchmark
     """The benchmark."""
     replies: Mapping[str, str | None]
-    """The replies by sample id; None for a row without a reply."""
+    """Maps sample ids to replies; None for a row without a reply."""
     where: str
     """The source of the predictions, for messages."""
     questions: Mapping[str, str] = field(default_factory=dict)
-    """The questions in the file by sample id, for a check."""
+    """Maps sample ids to the questions in the file, which are checked against the data set."""
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
-    """Further replies to a sample, which count as repeats."""
+    """Maps sample ids to further replies, which count as repeats."""
     only_these: bool = False
-    """Whether only these samples are scored."""
+    """Whether only samples in `replies` are scored."""
     published: Published | None = None
     """The authors' file that the replies come from; None for other files."""
     _notes: list[str] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Predicted:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The known part of the identity."""
+        """The part of the identity that is known."""
         return {
             "benchmark": self.benchmark.name,
             "options": dict(self.benchmark.provenance.options),
@@ -50,40 +50,41 @@ class Predicted:
         }
 
     def unanswered(self) -> Iterator[Scored]:
-        """The samples that are scored, once each, without their replies."""
+        """The samples that are scored, each once and without its replies."""
         for row_index, (_, sample) in enumerate(self._rows()):
             yield Scored(sample, 0, "absent", None, row_index=row_index)
 
     def notes(self) -> Sequence[str]:
-        """The notes, complete once `scored` has ended."""
+        """The notes. They are complete when `scored` has ended."""
         return self._notes
 
     def scored(self, *, digests: bool = False) -> Iterator[Scored]:
-        """Every question with its reply. With `digests` also the digest of its row, which may need
-        additional reading.
+        """Yield every question with its reply. With `digests`, the digest of its row is included,
+        which may require reading more data.
 
         Raises:
-            DataError: at the end, if no id of the replies is one of the benchmark's, or most are
-                not and most questions have no reply, or too many questions differ.
-            UsageError: each turn is scored.
+            DataError: two rows of the data set have the same id. At the end: no id of the replies
+                is an id of the benchmark; or most replies belong to no question, and most questions
+                have no reply; or too many questions differ.
+            UsageError: the benchmark scores each turn of a conversation.
         """
         benchmark, replies = self.benchmark, self.replies
         if benchmark.procedure.conversation.by_turn is not None:
             raise UsageError(
-                f"{benchmark.name} has conversations of several turns, which are scored "
-                "only from a run's folder: a file of predictions does not name a reply's turn."
+                f"{benchmark.name} scores each turn of a conversation, which requires a run "
+                "folder: a file of predictions does not say which turn a reply belongs to."
             )
         compared = _QuestionComparison(self.questions)
         lines = {name: index for index, name in enumerate(replies)}
         counts = _Counts()
-        # Most short replies repeat: each is created once.
+        # Short replies often repeat, so that equal ones share an object.
         reply_of = lru_cache(maxsize=1 << 12)(lambda text: Reply(text=text))
         seen: set[str] = set()
         for row_index, (row, sample) in enumerate(self._rows()):
             if sample.id in seen:
                 raise DataError(
                     f"{benchmark.name}: two rows of {benchmark.data.where} have the id "
-                    f"{sample.id!r}, so it is unknown which one a reply answers."
+                    f"{sample.id!r}, so it is unclear which of them a reply belongs to."
                 )
             seen.add(sample.id)
             compared.compare(sample)
@@ -111,35 +112,39 @@ class Predicted:
         self._notes = [*self._checked(compared, counts)]
 
     def _checked(self, compared: _QuestionComparison, counts: _Counts) -> Iterator[str]:
-        """Notes on all replies, after they are compared with the data set."""
+        """Notes on the comparison of all replies with the data set.
+
+        Raises:
+            DataError: the replies do not belong to this data set.
+        """
         where, data = self.where, self.benchmark.data.where
         if not counts.known:
             first = ", ".join(map(repr, list(self.replies)[:3]))
             raise DataError(
                 f"{where}: none of its {len(self.replies):,} ids ({first}, ...) is an id of "
-                f"{data}. Is it this benchmark, and this split?"
+                f"{data}. Check the benchmark and the split."
             )
         yield from compared.notes(self.benchmark, where)
         if self._regrouped:
             yield (
-                f"{len(self._regrouped):,} samples have other categories in {where} than in "
-                "the data set; the file's are used, as in the authors' script"
+                f"{len(self._regrouped):,} samples have different categories in {where} than in "
+                "the data set; the categories of the file are used, as in the authors' script"
             )
-        if counts.hidden:  # scorings handle the others
+        if counts.hidden:  # scorings report other questions without a reply
             yield f"{counts.hidden:,} questions whose answers are hidden have no reply in {where}"
         extra = sum(text is not None for text in self.replies.values()) - counts.replied
         lacking = counts.samples - counts.known
         if extra > counts.replied and lacking > counts.known:
-            # Numbers of one data set are ids of another, too.
+            # Some ids may match by chance, since many data sets use numbers as ids.
             raise DataError(
                 f"{where}: {extra:,} of its {extra + counts.replied:,} replies are to questions "
-                f"that {data} does not have, and {lacking:,} of the {counts.samples:,} there have "
-                "no reply. Is it this benchmark, and this split?"
+                f"that are not in {data}, and {lacking:,} of the {counts.samples:,} questions "
+                "there have no reply. Check the benchmark and the split."
             )
         if extra:
             yield (
-                f"{extra:,} replies of {where} are to questions that the data set does not "
-                "have: left out"
+                f"{extra:,} replies of {where} are left out: their questions are not in the data "
+                "set"
             )
 
     def _rows(self) -> Iterator[tuple[Row, Sample]]:
@@ -157,42 +162,43 @@ class Predicted:
         return replace(sample, tags={**sample.tags, **tags})
 
     def _stated_readings(self, sample: str) -> Mapping[str, Reading] | None:
-        """By scoring, the answers that the authors' file states for a sample."""
+        """For each scoring, the answer that the authors' file states for a sample."""
         if self.published is None or not self.published.readings:
             return None
         by_scoring = self.published.readings.items()
         return {name: known[sample] for name, known in by_scoring if sample in known}
 
 
-# -- the questions in a file of replies
+# -- the questions in a file of predictions
 
 NO_LETTERS = re.compile(r"[\W_]+")
 OTHERS = 0.2
-"""A file with a larger fraction of different questions does not belong to this data set. For POPE's
-other release, a third differ; for a correct file, 6 % differ, since a model got masked numbers."""
+"""If a larger fraction of a file's questions differ from the data set's, the file does not belong
+to this data set. With the other release of POPE, a third of the questions differ. In a correct
+file, 6 % differed, since the model got questions with masked numbers."""
 SHOWN = 200
-"""Characters of a question in a message."""
+"""The maximum length, in characters, of a question in a message."""
 
 
 @dataclass
 class _Counts:
-    """The outcome of the data set's samples."""
+    """Counts of the data set's samples."""
 
     samples: int = 0
     known: int = 0
-    """Samples in the file."""
+    """The number of samples that are in the file."""
     replied: int = 0
-    """Samples with a reply in the file."""
+    """The number of samples that have a reply in the file."""
     hidden: int = 0
-    """Questions without a reply whose answers are hidden."""
+    """The number of questions without a reply whose answers are hidden."""
 
 
 @dataclass
 class _QuestionComparison:
-    """Compares the questions of a file with the data set's, one at a time.
+    """Compares the questions of a file with the questions of the data set, one at a time.
 
-    Only letters and digits count, and one question may contain the other: the file may have the
-    whole prompt, or lack markers of images.
+    Only letters and digits are compared. Two questions also match if one contains the other, since
+    the file may contain the whole prompt, or lack image markers.
     """
 
     questions: Mapping[str, str]
@@ -214,35 +220,35 @@ class _QuestionComparison:
         if theirs not in ours and ours not in theirs:
             self.others += 1
             self.example = self.example or (
-                f"{sample.id!r} asks {_shown(self.questions[sample.id])} there, and "
+                f"{sample.id!r} is {_shown(self.questions[sample.id])} in the file, but "
                 f"{_shown(sample.question)} in the data set"
             )
 
     def notes(self, benchmark: Benchmark, where: str) -> Iterator[str]:
-        """Notes on the differences: none if all questions match, or if the column is not
-        informative.
+        """Notes on the differences; none if all questions match, or if the file's column of
+        questions cannot be compared.
 
         Raises:
             DataError: too many questions differ.
         """
-        # If all samples ask the same, the wording is arbitrary. If there are far fewer prompts than
-        # questions, they are templates without the question.
+        # If all samples ask the same question, its wording is arbitrary. If there are far fewer
+        # prompts than questions, the prompts are templates without the question.
         comparable = len(self.ours) > 1 and len(self.theirs) * 2 > len(self.ours)
         if not comparable or not self.others:
             return
-        some = f"{self.others:,} of {self.n:,} questions beside the replies"
+        some = f"{self.others:,} of the {self.n:,} questions in the file"
         if self.others > OTHERS * self.n:
             options = ", ".join(
                 f"{name}={value}" for name, value in benchmark.provenance.options.items()
             )
-            options_text = f" It was read with {options}; " if options else " "
+            options_text = f" It was read with {options}. " if options else " "
             raise DataError(
-                f"{where}: {some} are others than {benchmark.name}'s: {self.example}. Is it this "
-                f"benchmark, this split, this release?{options_text}"
-                f"`snellen show {benchmark.name}` has its options. If the same is asked in other "
-                "words, leave the questions out of the file."
+                f"{where}: {some} differ from those of {benchmark.name}: {self.example}. Check the "
+                f"benchmark, the split, and the release.{options_text}"
+                f"`snellen show {benchmark.name}` lists the options. If the file only words the "
+                "same questions differently, remove the questions from the file."
             )
-        yield f"{some} are others than the data set's, such as: {self.example}"
+        yield f"{some} differ from those of the data set, for example: {self.example}"
 
 
 def _letters(text: str) -> str:

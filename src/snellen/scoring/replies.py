@@ -36,9 +36,9 @@ class Scored(NamedTuple):
     repeat: int
     """The number of the repeat, from 0."""
     state: ReplyOrAbsent
-    """The state of the reply; `absent` if a prediction file has none."""
+    """The state of the reply; `absent` if a file of predictions has no reply."""
     reply: Reply | None
-    """The reply, None if there is none."""
+    """The reply; None if there is none."""
     kind: Kind = "generate"
     """The kind of reply that was requested."""
     error: str | None = None
@@ -52,13 +52,13 @@ class Scored(NamedTuple):
     conversation: Sample | None = None
     """The whole conversation, if each turn is scored."""
     row: str | None = None
-    """The digest of the data set's row; None if it was not requested."""
+    """The digest of the data set's row; None if it is not needed."""
     line: int | None = None
-    """The index of the reply in its file of predictions, None for a run's."""
+    """The index of the reply in its file of predictions; None for a reply of a run."""
     in_layout: bool = False
-    """Whether the file has the form that the benchmark's authors read."""
+    """Whether the file has the layout that the benchmark's authors use."""
     readings: Mapping[str, Reading] | None = None
-    """The answers that such a file states, by scoring."""
+    """For each scoring, the answer that such a file states."""
 
 
 def replies_of(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
@@ -70,7 +70,8 @@ def replies_of(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
             yield from _conversation(run, benchmark, turns, rows)
             turns = []
         if question.key.step and turns and turns[-1].key.turn == question.key.turn:
-            # The reply to a turn is the reply to its last step; its first step has the question.
+            # The first step of a turn has the question. The reply to its last step is the reply to
+            # the turn.
             turns[-1] = msgspec.structs.replace(turns[-1], key=question.key)
         else:
             turns.append(question)
@@ -81,7 +82,7 @@ def replies_of(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
 def _conversation(
     run: Run, benchmark: Benchmark, turns: list[Question], rows: _Originals
 ) -> Iterator[Scored]:
-    """The outcome of one sample's turns; empty until its last reply has arrived."""
+    """The outcome of one sample's turns; empty until the last reply has arrived."""
     if benchmark.procedure.conversation.by_turn is not None:
         yield from _turns_of(run, benchmark, turns)
         return
@@ -122,8 +123,9 @@ def _conversation(
 
 
 def _goes_on(benchmark: Benchmark, sample: Sample, replies: Sequence[Reply]) -> bool:
-    """Whether a conversation has a turn after these replies, by its prompt. This is needed for runs
-    of earlier versions, which did not store the end, and for interrupted runs."""
+    """Whether the benchmark's prompt asks another turn after these replies. This check is needed
+    for interrupted runs, and for runs written by earlier versions, which did not record that a
+    conversation had ended."""
     history: History = ()
     for reply in replies:
         request = benchmark.request(sample, history)
@@ -134,7 +136,7 @@ def _goes_on(benchmark: Benchmark, sample: Sample, replies: Sequence[Reply]) -> 
 
 
 class _Originals:
-    """The samples of a run's questions as in the data set, with readable media. They must be
+    """Reads the samples of a run's questions from the data set, with their media. Samples must be
     requested in the order of the data set."""
 
     def __init__(self, benchmark: Benchmark) -> None:
@@ -143,8 +145,8 @@ class _Originals:
         self._row: Row | None = None
 
     def sample(self, question: Question) -> Sample:
-        """The sample from the question's row; the stored sample if the row is missing or has
-        changed."""
+        """The sample of the question's row in the data set, or the stored sample if the row is
+        missing or has changed."""
         while self._row is None or self._row.position < question.place:
             self._row = next(self._rows, None)
             if self._row is None:
@@ -160,8 +162,8 @@ def _rows_at_hand(benchmark: Benchmark) -> Iterator[Row]:
 
 
 def _turns_of(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator[Scored]:
-    """The outcome of each scored turn of a sample; empty until all have arrived. A failed turn ends
-    the conversation, so later turns failed with it."""
+    """The outcome of each scored turn of a sample; empty until all replies have arrived. A failed
+    turn ends the conversation, so all later turns count as failed too."""
     conversation = sample_of(turns[0])
     records = [record for turn in turns if (record := run.final(turn.key)) is not None]
     failed = next((n for n, record in enumerate(records) if record.state == "failed"), None)
@@ -176,7 +178,7 @@ def _turns_of(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator
         if failed is None or number < failed:
             reply = records[number].as_reply()
         else:
-            before = "" if number == failed else f"turn {failed + 1} of it has no reply: "
+            before = "" if number == failed else f"turn {failed + 1} has no reply: "
             error = before + _why(records[failed])
         yield Scored(
             sample,
@@ -194,12 +196,12 @@ def _turns_of(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator
 
 
 def _why(record: ReplyRecord) -> str:
-    # The record's type is the name of a class, which tells readers of a report nothing.
+    # The record's error type is left out: the name of a class does not help readers of a report.
     return (record.error and record.error.message) or "no reason was given"
 
 
 def sample_of(question: Question) -> Sample:
-    """The sample as it was asked; its media are references and are not opened."""
+    """The sample as it was asked. Its media are references, and are not opened."""
     media = question.media if question.sample_media is None else question.sample_media
     return Sample(
         id=question.key.sample,

@@ -1,4 +1,4 @@
-"""Decides, from all replies of a run or file, what a scoring cannot read in a single reply."""
+"""Parses replies for scorings that need all replies of a run or file to parse a single one."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ if TYPE_CHECKING:
     from snellen.scoring.replies import Scored
 
 Key = tuple[str, int]
-"""A sample's id and the number of the repeat."""
+"""The sample's id and the number of the repeat."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resolved:
-    """The decisions of a benchmark's scorings from whole tables of replies."""
+    """The readings that scorings determine from a whole table of replies."""
 
     readings: Mapping[str, Mapping[Key, Reading]] = field(default_factory=dict)
-    """The readings, by scoring and key, that replace those of `Scoring.parse`."""
+    """For each scoring, maps keys to the readings that replace those of `Scoring.parse`."""
     parsed: Mapping[str, Mapping[Key, Reading]] = field(default_factory=dict)
-    """The readings of `Scoring.parse`, so that no reply is parsed again."""
+    """For each scoring, maps keys to the readings of `Scoring.parse`, so that no reply is parsed
+    again."""
     notes: Sequence[str] = ()
-    """Sentences for the result; each names its scoring."""
+    """Notes for the report. Each starts with the name of its scoring."""
 
     def reading(self, scoring: str, sample: str, repeat: int) -> Reading | None:
-        """The reading of a reply; None if the scoring resolves nothing."""
+        """The reading of a reply; None if the scoring has no `resolve`, or if the reply was not in
+        its table."""
         key = sample, repeat
         replaced = self.readings.get(scoring, {}).get(key)
         return replaced or self.parsed.get(scoring, {}).get(key)
@@ -39,10 +41,10 @@ class Resolved:
 def resolve(
     benchmark: Benchmark, names: Iterable[str], replies: Callable[[], Iterable[Scored]]
 ) -> Resolved:
-    """Call the `Scoring.resolve` of each scoring that has it, once for each repeat.
+    """Call `Scoring.resolve` of each scoring that defines it, once for each repeat.
 
-    `replies` is called only when there is such a scoring. The media of the table keep their sizes,
-    but not their bytes: a data set with pictures in its rows does not have to fit into memory.
+    `replies` is called only if there is such a scoring. In the table, media keep their sizes but
+    not their bytes, so that a data set with pictures in its rows need not fit into memory.
     """
     chosen = set(names)
     resolvers = {
@@ -75,7 +77,7 @@ def resolve(
 
 
 def _without_bytes(sample: Sample) -> Sample:
-    """The sample with media that know their sizes and hold no bytes."""
+    """The sample, without the bytes of its media. Media keep their sizes."""
     media = tuple(
         replace(medium, source=b"")
         if isinstance(medium, Image) and isinstance(medium.source, bytes)
@@ -86,7 +88,7 @@ def _without_bytes(sample: Sample) -> Sample:
 
 
 def _table(benchmark: Benchmark, name: str, rows: Sequence[Scored]) -> ReplyTable:
-    """One pass as a table; replies from a file are in the order of its lines."""
+    """The replies of one repeat as a table. Replies from a file are in the order of its lines."""
     parse = benchmark.scorings[name].parse
     first = rows[0]
     if first.line is not None:

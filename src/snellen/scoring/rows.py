@@ -1,4 +1,4 @@
-"""The rows of one scoring, as its metrics get them."""
+"""The rows of one scoring, in the form that its metrics get."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredRows:
-    """One scoring's rows, with masks (n,). Hidden answers are in none of the masks."""
+    """The rows of one scoring, with masks (n,). No mask includes rows with a hidden answer."""
 
     columns: Columns
     """All rows; without scores if single replies have none."""
     in_mean: NDArray[np.bool_]
-    """Rows that count in the metrics."""
+    """The mask of rows that count in the metrics."""
     unknown: NDArray[np.bool_]
-    """Rows that failed, were refused, or wait for a judge."""
+    """The mask of rows that failed, were refused, or wait for a judge."""
     absent: NDArray[np.bool_]
-    """Rows without a reply in a prediction file."""
+    """The mask of rows without a reply in a file of predictions."""
     refused: NDArray[np.bool_]
-    """Rows whose reply the service withheld."""
+    """The mask of rows whose reply the service withheld."""
     parts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
-    """The score of each part, by its name; nan where a row does not have it."""
+    """Maps names of parts to scores (n,), nan for rows that do not have the part."""
 
 
 def scored_rows(
     table: ScoreTable, name: str, shared: Columns, slot: FindingColumns | None = None
 ) -> ScoredRows:
-    """A scoring's rows, with the table's `shared` columns; by one judge's findings alone if they
-    are passed."""
+    """The rows of a scoring. `shared` are the columns that all scorings share. With `slot`, only
+    the findings of one judge are used."""
     import numpy as np
 
     findings = slot or table.findings[name]
@@ -74,13 +74,13 @@ def scored_rows(
         unknown=(failed | refused | unjudged) & ~hidden,
         absent=absent & ~hidden,
         refused=refused & ~hidden,
-        # No reply that counts as wrong is wrong in every part.
+        # A missing reply that counts as wrong is wrong in every part.
         parts={part: np.where(no_reply, 0.0, values) for part, values in findings.parts.items()},
     )
 
 
 def rows_by_slot(table: ScoreTable, name: str, shared: Columns) -> list[ScoredRows]:
-    """A scoring's rows by each judge's verdicts; empty if there is one judge."""
+    """The rows of a scoring, separately for each judge; empty without several judges."""
     slots = table.findings[name].by_slot()
     return [scored_rows(table, name, shared, slot) for slot in slots]
 

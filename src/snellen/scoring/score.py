@@ -29,14 +29,13 @@ def score_run(
     notes: Sequence[str] = (),
     judging: Mapping[str, CostReport] | None = None,
 ) -> Report:
-    """Score a run folder (loaded), and write its `scores.jsonl` and `report.json`. `judging` is the
-    cost of its judges.
+    """Score a loaded run, and write its `scores.jsonl` and `report.json`. `judging` maps judges to
+    their costs.
 
-    If only some `scorings` are requested, nothing is written, since a stored report has all of
-    them.
+    If `scorings` are given, nothing is written, since a stored report must contain all scorings.
 
     Raises:
-        UsageError: there is no scoring of that name.
+        UsageError: a scoring does not exist.
     """
     manifest = run.manifest()
     inputs = run.input_sizes()
@@ -74,8 +73,8 @@ def score_run(
 def _lost(run: Run) -> list[str]:
     n = run.lost_questions
     return [
-        f"{n:,} replies are not scored: their rows of questions.jsonl are lost; the run's command "
-        "writes them again"
+        f"{n:,} replies are not scored, since their rows in questions.jsonl are lost; repeat the "
+        "run's command to restore them"
     ] * bool(n)
 
 
@@ -94,17 +93,17 @@ def score_predictions(
     only_these: bool = False,
     published: Published | None = None,
 ) -> Report:
-    """Score predictions: replies by sample id (None for a row without a reply), with the verdicts
-    that were published with them. Nothing is written.
+    """Score predictions. Nothing is written.
 
-    `where` is their file, for messages. `questions` are questions in the file's own words, by
-    sample id. `again` are further replies to a sample, which count as repeats. `only_these` leaves
-    out samples without a row. `published` is the file as read by the benchmark's layout, if it has
-    that form; its readings and tags are used.
+    `replies` maps sample ids to replies (None for a row without a reply). `verdicts` are those that
+    were published with the replies. `where` is the file, for messages. `questions` maps sample ids
+    to the questions in the file. `again` maps sample ids to further replies, which count as
+    repeats. `only_these` leaves out samples that are not in `replies`. `published` is the parsed
+    file if it has the authors' layout; its readings and tags are used.
 
     Raises:
-        DataError: no id of the replies is one of the benchmark's, or too many questions differ.
-        UsageError: there is no scoring of that name, or each turn is scored.
+        DataError: the predictions do not belong to this data set (see `Predicted.scored`).
+        UsageError: a scoring does not exist, or the benchmark scores each turn of a conversation.
     """
     predicted = Predicted(
         benchmark=benchmark,

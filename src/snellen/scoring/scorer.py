@@ -19,7 +19,7 @@ class Scorer:
     """Scores single replies by several scorings of a benchmark."""
 
     names: Sequence[str]
-    """The scorings that read what was asked for, the headline first."""
+    """The scorings that can parse the kind of reply that was requested, the headline first."""
     notes: Sequence[str]
     """Notes on the scorings, for the report."""
 
@@ -34,11 +34,12 @@ class Scorer:
         resolved: Resolved | None = None,
     ) -> None:
         """`missing` overrides how each scoring handles questions without a reply. With
-        `verdicts_first`, verdicts take precedence over the rules and need no target, since
-        published scores were made from published verdicts.
+        `verdicts_first`, verdicts take precedence over the rules, since published scores were
+        computed from published verdicts. They are then used even if the target is hidden, unless
+        the judge needs it.
 
         Raises:
-            UsageError: there is no scoring of that name.
+            UsageError: a scoring does not exist.
         """
         self.benchmark = benchmark
         self.missing = missing
@@ -51,11 +52,12 @@ class Scorer:
 
     @property
     def headline(self) -> str | None:
-        """The first scoring; None if no scoring reads what was asked for."""
+        """The first scoring; None if no scoring can parse the kind of reply that was requested."""
         return self.names[0] if self.names else None
 
     def scores(self, sample: Sample, reply: Reply) -> dict[str, float | None]:
-        """The score of a reply by each scoring; None if only a judge or the whole set gives one."""
+        """The score of a reply under each scoring; None if the score needs a judge, or if only a
+        whole set of replies has a score."""
         scored = Scored(sample, 0, reply.state, reply, self.benchmark.procedure.kind)
         findings = zip(self.names, self.findings(scored), strict=True)
         return {
@@ -63,7 +65,7 @@ class Scorer:
         }
 
     def findings(self, scored: Scored) -> list[Finding]:
-        """The reading and score of a reply by each of the `names`."""
+        """The reading and score of a reply under each scoring in `names`."""
         if scored.reply is None or scored.state == "refused":
             return [self._without_reply(scoring, scored) for _, scoring in self._scorings]
         return [self._finding(name, scoring, scored) for name, scoring in self._scorings]
@@ -93,7 +95,7 @@ class Scorer:
         if scored.sample.hidden:
             return Finding(nothing, "no-target", None)
         if scored.state == "refused":
-            # For a user's own distance, 0 would be the best score, so no mean includes the reply.
+            # For a user's own distance, 0 would be the best score. The reply is then in no mean.
             wrong = scoring.zero_is_wrong
         else:
             default = scoring.missing if scored.state == "absent" else "excluded"
@@ -125,19 +127,20 @@ class Scorer:
 
 
 def _readable(benchmark: Benchmark, names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The scorings that read the run's kind of reply, and a note on each of the others."""
+    """The scorings that can parse the run's kind of reply, and a note on each other scoring."""
     readable, notes = [], []
     for name in names:
         if name not in benchmark.scorings:
             raise UsageError(
-                f"{benchmark.name} has no scoring {name!r}; it has {', '.join(benchmark.scorings)}."
+                f"{benchmark.name} has no scoring {name!r}. Scorings: "
+                f"{', '.join(benchmark.scorings)}."
             )
         scoring = benchmark.scorings[name]
         if scoring.reads == benchmark.procedure.kind:
             readable.append(name)
         else:
             notes.append(
-                f"{name} is absent: it reads `{scoring.reads}`, and this run asked for "
+                f"{name} is left out: it needs replies of kind `{scoring.reads}`, but this run has "
                 f"`{benchmark.procedure.kind}`"
             )
     return readable, notes

@@ -1,4 +1,4 @@
-"""All replies with their scores as columns, in the benchmark's order."""
+"""The table of all replies with their scores, in the order of the benchmark."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ READING_CODES = {state: code for code, state in enumerate(READING_STATES)}
 REPLY_CODES = {state: code for code, state in enumerate(REPLY_STATES)}
 LACKING = (REPLY_CODES["failed"], REPLY_CODES["absent"])
 SHORT = 8
-"""Answers of at most this many characters are likely to repeat."""
+"""Answers of at most this length, in characters, are likely to repeat."""
 TURN_BITS = REPEAT_BITS = 16
 NO_READING = Reading(answer=None, rule="")
 NOT_JUDGED = Finding(NO_READING, "not-judged", None)
 
 
 class Collector(Protocol):
-    """An object that keeps columns of its own, parallel to the table's."""
+    """An object with columns of its own, which have the same rows as the table."""
 
     @property
     def columns(self) -> Sequence[Column]:
-        """Its columns; the table puts them into its own order."""
+        """The columns. The table reorders them along with its own."""
 
     def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
-        """Append the values of a row, of this number, to its columns."""
+        """Append the values of a row to the columns. `row` is the number of the row."""
 
 
 class ScoreTable:
-    """A row for each (sample, repeat, turn) with the findings of each scoring.
+    """A table with a row for each (sample, repeat, turn), which has the findings of each scoring.
 
-    If several rows have one key, the last counts, but a failure never replaces a reply. Rows may
-    come in any order; `sort` puts them into the benchmark's.
+    If several rows have the same key, the last one counts, except that a failure never replaces a
+    reply. Rows may be added in any order; `sort` puts them into the order of the benchmark.
     """
 
     def __init__(self, scorer: Scorer, collectors: Sequence[Collector] = ()) -> None:
         benchmark = scorer.benchmark
         self.scorer = scorer
         self._collectors = [collector for collector in collectors if collector.columns]
-        # Step 0 is the only step so far and not part of the position.
+        # A row belongs to a whole turn, so the step is not part of the position.
         self._positions, self._ids = Numbers("q"), Numbers("q")
         self.reply_states = Numbers("B")
         self._cluster = Codes() if benchmark.cluster_by else None
@@ -69,7 +69,7 @@ class ScoreTable:
         return len(self.reply_states.data)
 
     def append(self, scored: Scored, findings: Sequence[Finding]) -> None:
-        """Add a reply with its findings by the table's scorer."""
+        """Add a reply with the findings of the table's scorer."""
         sample, row = scored.sample, len(self.reply_states.data)
         subject = scored.conversation or sample
         position, sample_hash = _key(scored)
@@ -99,7 +99,8 @@ class ScoreTable:
             self.append(scored, self.scorer.findings(scored))
 
     def merge(self, other: ScoreTable) -> None:
-        """Add the rows of another table, of the same scorer and kinds of collectors."""
+        """Add the rows of another table, which has the same scorer and the same kinds of
+        collectors."""
         start = len(self)
         for name in other.findings:
             self.findings[name].align(other.findings[name], start, len(other))
@@ -107,13 +108,13 @@ class ScoreTable:
             mine.extend(theirs, start)
 
     def sort(self) -> None:
-        """Put the rows into the benchmark's order, and drop those that another one replaces."""
+        """Put the rows into the order of the benchmark, and drop rows that another row replaces."""
         import numpy as np
 
         positions = self._positions.values
         if len(self) < 2 or bool((np.diff(positions) > 0).all()):
             return
-        # Rows with one position but different samples, as for a judge, keep their order.
+        # Rows with the same position but different samples, as in a judge's run, keep their order.
         rows = np.argsort(positions, kind="stable")
         if bool((np.diff(positions[rows]) == 0).any()):
             rows = self._latest(rows)
@@ -126,7 +127,7 @@ class ScoreTable:
                 column.reorder(rows)
 
     def _latest(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """For each key, the last row with a reply, or the last row if none has one."""
+        """For each key, the last row with a reply, or the last row if none has a reply."""
         import numpy as np
 
         positions, ids = self._positions.values, self._ids.values
@@ -139,7 +140,8 @@ class ScoreTable:
         return np.array([*latest.values()], dtype=np.intp)
 
     def numbered(self, replies: Iterable[Scored]) -> Iterator[tuple[int, Scored]]:
-        """Replies of the sorted table, read again in any order, each with its row number.
+        """Yield each reply with the number of its row in the sorted table. `replies` are the
+        table's replies, read again in any order.
 
         Raises:
             ValueError: a reply has no row.
@@ -157,7 +159,7 @@ class ScoreTable:
                     rows_by_key = {key: row for row, key in enumerate(keys)}
                 if key not in rows_by_key:
                     raise ValueError(
-                        f"sample {scored.sample.id!r}, repeat {scored.repeat}, turn {scored.turn} "
+                        f"Sample {scored.sample.id!r}, repeat {scored.repeat}, turn {scored.turn} "
                         "has no row in the table of scores."
                     )
                 row = rows_by_key[key]
@@ -168,8 +170,8 @@ class ScoreTable:
 
     @property
     def arrivals(self) -> NDArray[np.int64]:
-        """For each row (n,) the number of rows that were added before it, including replaced
-        rows."""
+        """For each row (n,), the number of rows that were added before it, including rows that were
+        replaced."""
         import numpy as np
 
         n_added = len(self) + self._n_dropped
@@ -180,7 +182,7 @@ class ScoreTable:
 
     @property
     def states(self) -> dict[str, int]:
-        """The number of replies in each state that occurs."""
+        """The number of replies in each state. States without replies are left out."""
         counts = {state: self.reply_states.data.count(code) for state, code in REPLY_CODES.items()}
         return {state: n for state, n in counts.items() if n}
 
@@ -190,8 +192,8 @@ class ScoreTable:
 
     @property
     def conversations(self) -> NDArray[np.int64]:
-        """The index of the data set's row and the repeat, combined in one number, which is equal
-        for all turns of a conversation."""
+        """A number for each row that combines the index of the data set's row with the repeat. It
+        is equal for all turns of a conversation."""
         values: NDArray[np.int64] = self._positions.values >> TURN_BITS
         return values
 
@@ -202,7 +204,8 @@ class ScoreTable:
 
     @property
     def questions(self) -> NDArray[np.int64]:
-        """A number for each (sample, turn), equal for all repeats."""
+        """A number for each row that identifies its sample and turn. It is equal for all
+        repeats."""
         turn_mask = (1 << TURN_BITS) - 1
         values: NDArray[np.int64] = self._positions.values & turn_mask
         values |= self.conversations >> REPEAT_BITS << TURN_BITS
@@ -210,7 +213,8 @@ class ScoreTable:
 
     @property
     def clusters(self) -> NDArray[np.int32]:
-        """The number of the cluster of a sample; its repeats share it."""
+        """The number of the cluster of each row. All repeats of a sample are in the same
+        cluster."""
         import numpy as np
 
         if self._cluster is not None:
@@ -227,7 +231,7 @@ class ScoreTable:
 
     @property
     def references(self) -> list[tuple[str, ...]]:
-        """The references of each question."""
+        """The references of each row's question."""
         values: list[tuple[str, ...]] = [()] * len(self)
         for row, references in zip(self._references.rows, self._references.data, strict=True):
             values[row] = references
@@ -239,7 +243,8 @@ class ScoreTable:
         return bool(self._references.data)
 
     def shared_columns(self) -> Columns:
-        """The columns that are the same under each scoring. Answers and states are placeholders."""
+        """The columns that are the same under every scoring. Answers and states are
+        placeholders."""
         import numpy as np
 
         targets = self.targets.values
@@ -256,11 +261,11 @@ class ScoreTable:
 
     @property
     def headline(self) -> FindingColumns | None:
-        """The first scoring's columns."""
+        """The columns of the first scoring; None without a scoring."""
         return next(iter(self.findings.values()), None)
 
     def headline_rows(self) -> Iterator[HeadlineRow]:
-        """The first scoring's findings, row by row."""
+        """Yield the findings of the first scoring, row by row."""
         columns = self.headline
         if columns is not None:
             has_score = columns.has_score.tolist()
@@ -290,18 +295,19 @@ class HeadlineRow(NamedTuple):
     answer: object
     """The parsed answer."""
     score: float | None
-    """None where the row is in no mean."""
+    """The score; None if the row is in no mean."""
 
 
 class FindingColumns:
-    """The findings of one scoring; a row without a score has 0.0 in `scores`."""
+    """The findings of one scoring. `scores` is 0.0 for rows without a score."""
 
     def __init__(self, *, judged: bool = False) -> None:
         self.scores, self.states = Numbers("d"), Numbers("B")
         self.answers = Objects()
         self._has_score = Numbers("B")
         self.slots = Objects() if judged else None
-        """The findings by each judge's verdict, () where rules decide; None without a judge."""
+        """For each row, the findings for the judges' verdicts, () if rules decided. None if the
+        scoring has no judge."""
         self._parts: dict[str, Numbers] = {}
 
     def append(self, finding: Finding, answer: object) -> None:
@@ -329,7 +335,7 @@ class FindingColumns:
 
     @property
     def parts(self) -> Mapping[str, NDArray[np.float64]]:
-        """The score of each part; nan where a row does not have it."""
+        """Maps the names of parts to scores (n,), nan for rows that do not have the part."""
         return {name: self._parts[name].values for name in sorted(self._parts)}
 
     @property
@@ -339,12 +345,12 @@ class FindingColumns:
 
     @property
     def state_counts(self) -> dict[str, int]:
-        """The number of readings in each state that occurs."""
+        """The number of readings in each state. States without readings are left out."""
         counts = {state: self.states.data.count(code) for state, code in READING_CODES.items()}
         return {state: n for state, n in counts.items() if n}
 
     def by_slot(self) -> list[FindingColumns]:
-        """The columns by each judge's verdicts alone; empty if there is one judge."""
+        """The columns, separately for each judge; empty without several judges."""
         slots = [] if self.slots is None else self.slots.data
         most = max(map(len, slots), default=0)
         return [self._of_slot(number) for number in range(most)] if most > 1 else []
@@ -356,7 +362,7 @@ class FindingColumns:
         yield from (self._parts[name] for name in sorted(self._parts))
 
     def align(self, other: FindingColumns, n: int, n_other: int) -> None:
-        """Give both columns of `n` and `n_other` rows the same parts."""
+        """Give `self` (with `n` rows) and `other` (with `n_other` rows) the same parts."""
         for name in {*self._parts, *other._parts}:
             for columns, rows in ((self, n), (other, n_other)):
                 columns._parts.setdefault(name, _nans(rows))
@@ -381,21 +387,21 @@ class FindingColumns:
         return columns
 
     def _finding(self, row: int) -> Finding:
-        """A row that was decided by rules, without the rule's name."""
+        """The finding of a row that rules decided. The name of the rule is left out."""
         score = self.scores.data[row] if self._has_score.data[row] else None
         parts = {name: values.data[row] for name, values in self._parts.items()}
         return Finding(NO_READING, READING_STATES[self.states.data[row]], score, parts=parts)
 
 
 def _key(scored: Scored) -> tuple[int, int]:
-    """A reply's position in the benchmark's order, and a hash of its sample's id."""
+    """The position of a reply in the order of the benchmark, and a hash of its sample's id."""
     position = (scored.row_index << REPEAT_BITS | scored.repeat) << TURN_BITS | scored.turn
     return position, hash((scored.conversation or scored.sample).id)
 
 
 def _shared(answer: Any) -> Any:
-    """The same object for all equal short answers, so that a hundred thousand "A"s take no
-    memory."""
+    """Return the same object for all equal short answers, so that a hundred thousand copies of "A"
+    take no memory."""
     return intern(answer) if type(answer) is str and len(answer) <= SHORT else answer
 
 

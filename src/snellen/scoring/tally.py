@@ -1,4 +1,4 @@
-"""One pass of scoring: replies go in, lines of scores and a report come out."""
+"""Scores replies in one pass, which produces the lines of scores and the report."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from snellen.scoring.table import ScoreTable
 from snellen.store import FORMAT
 
 BLOCK = 512
-"""Lines of `scores.jsonl` that are written at once."""
+"""The number of lines of `scores.jsonl` that are written at once."""
 
 
 class Tally:
-    """One pass of scoring: a scorer, the `table` of its findings, and the sections of the report,
-    which collect from the same rows.
+    """Scores replies in one pass. It has a scorer, the `table` of its findings, and the sections of
+    the report, which collect data from the same rows.
 
     The arguments are those of `Scorer`.
     """
@@ -54,11 +54,11 @@ class Tally:
         self.table = ScoreTable(self._scorer, self._sections)
 
     def add(self, replies: Iterable[Scored]) -> None:
-        """Score each reply, for the report only."""
+        """Score each reply for the report, without the lines of `scores.jsonl`."""
         self.table.extend(replies)
 
     def rows(self, replies: Iterable[Scored]) -> Iterator[bytes]:
-        """Score each reply; yields the lines of `scores.jsonl` in blocks."""
+        """Score each reply, and yield the lines of `scores.jsonl` in blocks."""
         encode = msgspec.json.Encoder().encode
         block: list[bytes] = []
         for scored in replies:
@@ -74,11 +74,12 @@ class Tally:
     def report(
         self, *, model: str, identity: Mapping[str, Any], notes: Sequence[str] = (), of: int = 0
     ) -> Report:
-        """The report on all replies. `of` counts the (sample, repeat) pairs of the data set."""
+        """The report on all replies. `of` is the number of (sample, repeat) pairs in the data
+        set."""
         return self.report_on(ReplySource(model=model, identity=identity, of=of), notes)
 
     def report_on(self, source: ReplySource, notes: Sequence[str] = ()) -> Report:
-        """The report on all replies of a source; `notes` go before those of the sections."""
+        """The report on all replies of a source. `notes` come before the notes of the sections."""
         draft = Draft(self.table, source)
         notes = list(notes)
         for section in self._sections:
@@ -99,12 +100,12 @@ class Tally:
         )
 
     def rows_by(self, name: str) -> Sequence[ScoredRows]:
-        """A scoring's rows as its metrics get them; if there are several judges, the rows by
-        each."""
+        """The rows of a scoring, in the form that its metrics get. With several judges, there is
+        one set of rows for each judge."""
         return Draft(self.table, ReplySource()).by_judge(name)
 
     def leaves(self) -> Category | None:
-        """The capability of each row (n,); None where the benchmark has none."""
+        """The capability of each row (n,); None if the benchmark defines none."""
         (section,) = (
             section for section in self._sections if isinstance(section, CapabilitiesSection)
         )

@@ -1,8 +1,8 @@
 """Applies judges' verdicts to replies and metrics.
 
-A *slot* is one judge and one repeat: verdict j of every reply belongs to slot j. A metric is
-computed for each slot, and the mean over slots is reported. The verdicts of two judges are never
-mixed within an F1 or within a question's passes.
+A *slot* is one repeat of one judge. Verdict j of every reply belongs to slot j. A metric is
+computed for each slot, and the mean over slots is reported, so that an F1 or the passes of one
+question never mix the verdicts of two judges.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ NO_VERDICT = MetricReport(
 
 
 class Finding(NamedTuple):
-    """The reading of one reply by one scoring, with its score."""
+    """The reading and the score of one reply under one scoring."""
 
     reading: Reading
     """The reading."""
     state: ReadingState
     """The state of the reading."""
     score: float | None
-    """None if the reply is in no mean."""
+    """The score; None if the reply is in no mean."""
     slots: tuple[Finding, ...] = ()
-    """The finding by each judge's verdict, if judges were asked."""
+    """The finding for each judge's verdict, if judges were asked."""
     parts: Mapping[str, float] | None = None
-    """The score of each part, by its name."""
+    """Maps the names of parts to their scores."""
 
 
 def finding(reading: Reading, state: ReadingState, score: Score) -> Finding:
-    """The finding of a score, with its parts if it has any."""
+    """Build a finding from a score, with the parts of the score if it has any."""
     parts = score.values if isinstance(score, Parts) else None
     return Finding(reading, state, total_score(score), parts=parts)
 
@@ -56,8 +56,9 @@ def finding(reading: Reading, state: ReadingState, score: Score) -> Finding:
 def judged(
     scoring: Scoring, judge: Judge, verdicts: Sequence[str | None], sample: Sample
 ) -> Finding:
-    """The finding from the judges' texts (None for a judge without a verdict): the first readable
-    reading with the mean of all scores. Without a readable verdict, the reply is not judged."""
+    """Build a finding from the texts of judges' verdicts (None for a judge without a verdict). It
+    has the first reading that could be parsed, and the mean of all scores. Without a readable
+    verdict, the reply is not judged."""
     slots = tuple(_slot(scoring, judge, words, sample) for words in verdicts)
     known = [slot for slot in slots if slot.score is not None]
     if not known:
@@ -69,7 +70,7 @@ def judged(
 
 
 def _mean_parts(slots: Sequence[Finding]) -> Mapping[str, float] | None:
-    """The mean of each part over the verdicts that have it."""
+    """The mean score of each part over the verdicts that contain this part."""
     values: dict[str, list[float]] = {}
     for slot in slots:
         for name, value in (slot.parts or {}).items():
@@ -92,20 +93,21 @@ def _not_judged(why: str) -> Finding:
 
 
 def agreement(slots: Sequence[Sequence[Finding]]) -> tuple[int, int]:
-    """The number of replies with at least two verdicts, and of those whose verdicts agree."""
+    """The number of replies with at least two verdicts, and how many of these replies have
+    identical scores by all verdicts."""
     scores = [[slot.score for slot in row if slot.score is not None] for row in slots]
     several = [row for row in scores if len(row) > 1]
     return len(several), sum(len(set(row)) == 1 for row in several)
 
 
 def averaged(slots: Sequence[Mapping[str, MetricReport]]) -> dict[str, MetricReport]:
-    """The metrics of several slots as one.
+    """Average the metrics of several slots.
 
         v = Σ v_j / k        stderr² = (Σ stderr_j / k)² + s² / k
 
-    s² is the variance of the k values: a stricter judge moves all replies together, which the
-    variance of the replies does not show. A metric has no value if a slot has none, and a category
-    has none if a slot has no verdict in it.
+    s² is the variance of the k values. It is needed because a stricter judge changes all replies
+    together, which the variance of the replies does not show. A metric has no value if it has none
+    in some slot. A category has no value if some slot has no verdict in it.
     """
     names = dict.fromkeys(name for slot in slots for name in slot)
     return {name: _averaged([slot.get(name, NO_VERDICT) for slot in slots]) for name in names}
@@ -140,8 +142,8 @@ def _averaged(parts: Sequence[MetricReport]) -> MetricReport:
 def _interval(
     parts: Sequence[MetricReport], value: float, error: float, spread: float
 ) -> tuple[float, float] | None:
-    """The mean of the slots' intervals, widened by the same factor as the error by the spread; none
-    if a slot has none for a reason other than that all its replies are alike."""
+    """The mean of the slots' intervals. The spread between slots widens it by the same factor as
+    the standard error. None if a slot has no interval."""
     intervals = [part.ci95 for part in parts if part.ci95 is not None]
     if len(intervals) < len(parts):
         return None
@@ -159,6 +161,6 @@ def _interval(
 
 
 def _arms(parts: Sequence[MetricReport]) -> list[list[tuple[float, float]]]:
-    """The lower ends with their values, and the upper ones."""
+    """The lower ends of intervals, each with the metric's value, and the upper ends likewise."""
     known = [(part.ci95, part.value) for part in parts if part.ci95 is not None]
     return [[(ends[end], value or 0.0) for ends, value in known] for end in (0, 1)]

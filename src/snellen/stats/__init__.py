@@ -1,7 +1,6 @@
 """Estimates with intervals, and tests of differences.
 
-May import nothing of ours.
-Start with `_mean.py`.
+This package imports no other package of Snellen. Start with `_mean.py`.
 """
 
 from __future__ import annotations

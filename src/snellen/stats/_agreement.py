@@ -1,7 +1,7 @@
-"""Agreement between judges of the same items, beyond what chance gives.
+"""Chance-corrected agreement between judges of the same items.
 
-The formulas are written out here: scikit-learn and krippendorff are large dependencies for one
-short formula each.
+The formulas are implemented here, since scikit-learn and krippendorff would be large dependencies
+for one short formula each.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from collections.abc import Sequence
 
 def krippendorff_alpha(ratings: Sequence[Sequence[float]]) -> float | None:
     """Krippendorff's alpha of numeric ratings, one sequence per item. Items with fewer than two
-    ratings are left out. 1: all agree; 0: they agree as by chance; None: all ratings are equal.
+    ratings are left out. Alpha is 1 if all ratings of each item agree, and 0 if they agree no more
+    than by chance. It is None if all ratings are equal, or if no item has two ratings.
 
         alpha = 1 - D_o/D_e
         D_o = 1/n Σ_u 1/(m_u-1) Σ_{i≠j in u} (x_i - x_j)²     D_e = 1/(n(n-1)) Σ_{i≠j} (x_i - x_j)²
 
-    with m_u ratings of item u and n ratings in all: Krippendorff 2011, Computing Krippendorff's
-    Alpha-Reliability, with the interval difference. For ratings of 0 and 1 it equals the nominal
-    difference.
+    with m_u ratings of item u and n ratings in total. This is alpha with the interval difference
+    (Krippendorff 2011, Computing Krippendorff's Alpha-Reliability). For ratings of 0 and 1, the
+    nominal difference gives the same alpha.
 
     >>> krippendorff_alpha([[0, 0], [1, 1], [0, 1], [1, 1]])
     0.5333333333333333
@@ -32,15 +33,16 @@ def krippendorff_alpha(ratings: Sequence[Sequence[float]]) -> float | None:
 
 
 def _squares(ratings: Sequence[float]) -> float:
-    """The sum of (x_i - x_j)² over all ordered pairs, computed from the mean, since large sums
-    cancel."""
+    """The sum of (x_i - x_j)² over all ordered pairs. It is computed from deviations from the mean,
+    since a difference of two large sums would lose precision."""
     mean = sum(ratings) / len(ratings)
     return 2 * len(ratings) * sum((rating - mean) ** 2 for rating in ratings)
 
 
 def cohen_kappa(both: int, first: int, second: int, neither: int) -> float | None:
-    """Cohen's kappa of two yes/no raters, from the counts of items to which both said yes, only the
-    first, only the second, and neither. None if there are no items or chance agreement is certain.
+    """Cohen's kappa of two yes/no raters. The four counts are the items to which both raters said
+    yes, only the first did, only the second did, and neither did. None if there are no items or
+    chance agreement is certain.
 
         kappa = (p_o - p_e) / (1 - p_e)
 

@@ -1,6 +1,6 @@
-"""Bootstrap intervals of aggregates, by resampling clusters.
+"""Bootstrap intervals of aggregates, computed by resampling clusters.
 
-scipy's bootstrap is not used: it resamples rows, not clusters.
+scipy's bootstrap is not used, since it resamples rows, not clusters.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Aggregate = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 MOST_UNDEFINED = 0.05
-"""If a larger share of resamples is undefined, there is no interval."""
+"""The maximum share of undefined resamples. If there are more, there is no interval."""
 BLOCK = 1 << 20
 """The number of draws held in memory at once."""
 
@@ -38,13 +38,14 @@ def bootstrap_sums(
     resamples: int = 10_000,
     clusters: NDArray[np.integer[Any]] | None = None,
 ) -> Estimate:
-    """An aggregate that is a function of sums over clusters, such as F1 or an average of averages.
+    """Estimate an aggregate that is a function of sums over clusters, such as F1 or an average of
+    averages.
 
     `sums` is (G, k), one row per cluster. `aggregate` maps totals (R, k) to values (R,), nan where
-    undefined. `n` is the number of samples behind the sums. The interval is the same as that of
-    `bootstrap`, hundreds of times faster. The order and numbering of clusters do not change it.
-    `clusters` (G,) are the labels of the clusters; with them the estimate can be compared
-    (`difference`).
+    undefined. `n` is the number of samples behind the sums. The interval is computed as in
+    `bootstrap`, but hundreds of times faster. The order and numbering of clusters do not change it.
+    `clusters` (G,) are the labels of the clusters. With labels, `difference` can compare the
+    estimate with another one.
     """
     import numpy as np
 
@@ -70,7 +71,8 @@ def bootstrap_sums(
 def totals_drawn(
     sums: NDArray[np.float64], resamples: int, seed: int
 ) -> Iterator[NDArray[np.float64]]:
-    """Totals (block, k) of clusters drawn with replacement from `sums` (G, k), R rows in all."""
+    """Totals (block, k) of clusters drawn with replacement from `sums` (G, k). The blocks have
+    `resamples` rows in total."""
     import numpy as np
 
     kinds, multiples = np.unique(sums, axis=0, return_counts=True)
@@ -105,15 +107,16 @@ def bootstrap(
     seed: int = 0,
     resamples: int = 1_000,
 ) -> Estimate:
-    """Any aggregate of rows, with an interval from resampling whole clusters.
+    """Estimate any aggregate of rows, with an interval from resampling whole clusters.
 
-    `aggregate` maps row numbers to a value, None or nan where undefined. The rows of a cluster that
-    was drawn twice occur twice. It is called `resamples` times, and once per cluster. Prefer
-    `bootstrap_sums` where it applies: it is faster. An aggregate that groups rows by cluster (both
-    questions of an image right) must use it: here, a cluster drawn twice would form a single group.
+    `aggregate` maps row numbers to a value, or to None or nan where it is undefined. The rows of a
+    cluster that is drawn twice occur twice. `aggregate` is called `resamples` times, and once per
+    cluster. Use `bootstrap_sums` wherever possible, since it is faster. It is required for an
+    aggregate that groups rows by cluster (such as "both questions about an image are right"),
+    because here, a cluster that is drawn twice would form a single group.
 
-    The interval is BCa (Efron 1987), with levels widened for few clusters as Hesterberg 2015 does
-    for the percentile interval. `stderr` is √(G/(G-1)) times the standard deviation of the
+    The interval is BCa (Efron 1987). For few clusters its levels are widened, as Hesterberg 2015
+    does for the percentile interval. `stderr` is √(G/(G-1)) times the standard deviation of the
     resamples. Undefined resamples are left out. If more than 5 % are undefined, or the aggregate is
     undefined without one of the clusters, there is no interval, and `reason` says why.
     """
@@ -146,7 +149,8 @@ def bootstrap(
 
 
 def _draws(n_clusters: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Numbers of clusters drawn with replacement, (block, G) at a time, R rows in all."""
+    """Cluster numbers drawn with replacement, in blocks (block, G) that have `resamples` rows in
+    total."""
     import numpy as np
 
     rng = np.random.default_rng(seed)
@@ -164,7 +168,8 @@ def _estimate(
     n: int,
     unit: str,
 ) -> Estimate:
-    """The BCa interval from the values in resamples (R,) and without each cluster (G,)."""
+    """The estimate with its BCa interval. `resampled` returns the values of all resamples (R,), and
+    `jackknife` the values with each cluster left out (G,)."""
     import numpy as np
 
     if math.isnan(value):
@@ -173,13 +178,13 @@ def _estimate(
         return Estimate(value=value, unit=unit, n=n, reason=too_few(n_clusters))
     left = jackknife()
     if np.isnan(left).any():
-        reason = "undefined without one of its clusters: part of it rests on that cluster alone"
+        reason = "undefined without one of its clusters: part of it depends on that cluster alone"
         return Estimate(value=value, unit=unit, n=n, reason=reason)
     drawn = resampled()
     undefined = float(np.isnan(drawn).mean())
     if undefined > MOST_UNDEFINED:
         often = f"undefined in {100 * undefined:.0f} % of resamples"
-        reason = f"{often}: part of it rests on too few clusters"
+        reason = f"{often}: part of it depends on too few clusters"
         return Estimate(value=value, unit=unit, n=n, reason=reason)
     drawn = np.sort(drawn[~np.isnan(drawn)])
     spread = float(drawn.std())

@@ -21,16 +21,17 @@ class Estimate:
     unit: str = "fraction"
     """`fraction` for values in [0, 1], otherwise the name of the unit."""
     n: int
-    """The number of samples × repeats, or of what the metric counts."""
+    """The number of samples times repeats, or of whatever the metric counts."""
     stderr: float | None = None
-    """The standard error, in the unit; None if it is unknown."""
+    """The standard error, in the unit of the value; None if it is unknown."""
     ci95: tuple[float, float] | None = None
-    """The 95 % interval, in the unit; None without an interval, and `reason` says why."""
+    """The 95 % interval, in the unit of the value; None if there is no interval, and `reason` says
+    why."""
     reason: str | None = None
     """Why there is no value or no interval."""
     better: Direction | None = None
-    """Which direction is better, only if the metric cannot state it because the estimate's name
-    depends on the data."""
+    """Which direction is better. It is set only if the metric cannot declare the direction, because
+    the estimate's name depends on the data."""
     sums: Sums | None = field(default=None, compare=False, repr=False)
-    """The sums over clusters from which the value follows, so that two models can be compared; None
-    if it does not follow from sums. Not published."""
+    """The sums over clusters from which the value is computed, so that two models can be compared;
+    None if it is not computed from sums. Not written to reports."""

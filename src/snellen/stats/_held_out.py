@@ -1,4 +1,4 @@
-"""The value of choosing the best of several settings, without the bias of the choice."""
+"""The value of the best of several settings, without the bias that comes from choosing it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 FOLDS = 3
 SPLITS = 200
-FEW = "part of it rests on too few clusters"
+FEW = "part of it depends on too few clusters"
 BLOCK = 1 << 22
-"""The approximate number of numbers held in memory at once."""
+"""The approximate number of array elements held in memory at once."""
 
 
 def held_out(
@@ -35,25 +35,26 @@ def held_out(
     resamples: int = 1_000,
     lower_is_better: bool = False,
 ) -> Estimate:
-    """The value that choosing the best of k settings gives on clusters that were not used for the
-    choice. The best is the highest value, or the lowest if `lower_is_better`. `n` is the number of
-    samples of one setting.
+    """Choose the best of k settings, and estimate its value on clusters that were not used for the
+    choice. The best setting has the highest value, or the lowest if `lower_is_better`. `n` is the
+    number of samples of one setting.
 
-    Clusters are dealt into thirds. For each third, the setting that is best on the other two is
-    chosen, and its sums on that third are taken. The value is the aggregate of these sums over all
-    thirds (Stone 1974, Journal of the Royal Statistical Society B 36, with folds of clusters),
-    averaged over 200 deals. It estimates what choosing on two thirds of these samples gives, which
-    is slightly worse than choosing on all.
+    Clusters are split into thirds at random. For each third, the setting that is best on the other
+    two thirds is chosen, and its sums on the held-out third are used. The value is the aggregate of
+    these sums over all thirds (Stone 1974, Journal of the Royal Statistical Society B 36, with
+    folds of clusters), averaged over 200 splits. It estimates the value of a choice made on two
+    thirds of these samples, which is slightly worse than a choice made on all of them.
 
     The interval is m ± t · stderr with G-1 degrees of freedom. stderr² is the variance of the whole
-    procedure over resamples of clusters, with all copies of a cluster in one fold. The variance of
-    dealing is removed by taking the covariance between two deals of each resample. A deal is
-    undefined if no setting has a value on two thirds; if more than 5 % of deals are, there is no
-    value. The interval is wide if settings are alike, and rather too wide:
-    `docs/decisions/comparing.md` has its coverage. The ends of a fraction stay between 0 and 1.
+    procedure over resamples of clusters, with all copies of a cluster in one fold. The variance
+    that comes from splitting is removed by taking the covariance between two splits of each
+    resample. A split is undefined if no setting has a value on some two of its thirds. If more than
+    5 % of splits are undefined, there is no value. If the settings are alike, the interval is wide,
+    and wider than necessary: `docs/decisions/comparing.md` gives its coverage. For fractions, the
+    interval is limited to [0, 1].
 
     Raises:
-        ValueError: no settings, or their sums are of different kinds.
+        ValueError: there are no settings, or their sums have different columns.
     """
     import numpy as np
 
@@ -63,7 +64,7 @@ def held_out(
         return Estimate(value=None, unit=unit, n=n, reason="no scores")
     ways, undefined = _defined(choice.deal(SPLITS))
     if undefined > MOST_UNDEFINED:
-        reason = f"undefined in {100 * undefined:.0f} % of ways to deal: {FEW}"
+        reason = f"undefined in {100 * undefined:.0f} % of random splits: {FEW}"
         return Estimate(value=None, unit=unit, n=n, reason=reason)
     value = float(ways.mean())
     known = partial(Estimate, value=value, unit=unit, n=n)
@@ -88,21 +89,21 @@ class _Choice:
     """The choice among settings on two thirds of the clusters, and its value on the other third."""
 
     sums: NDArray[np.float64]
-    """(settings, G, sums of a cluster)."""
+    """The sums of each cluster under each setting: (settings, G, k)."""
     aggregate: Callable[[NDArray[np.float64]], NDArray[np.float64]]
     """See `Sums`."""
     lower_is_better: bool
     rng: np.random.Generator
-    """Deals the clusters into thirds."""
+    """Splits the clusters into thirds."""
 
     @classmethod
     def from_settings(
         cls, settings: Sequence[Sums], *, lower_is_better: bool, seed: int
     ) -> _Choice:
-        """The choice among settings. Their clusters are matched by label.
+        """Prepare the choice among settings. Their clusters are matched by label.
 
         Raises:
-            ValueError: no settings, or their sums are of different kinds.
+            ValueError: there are no settings, or their sums have different columns.
         """
         import numpy as np
 
@@ -122,14 +123,14 @@ class _Choice:
         return int(self.sums.shape[1])
 
     def deal(self, times: int) -> NDArray[np.float64]:
-        """The value of each of this many deals of the clusters: (times,)."""
+        """The values of `times` random splits of the clusters: (times,)."""
         import numpy as np
 
         blocks = _blocks(times, self.sums.size)
         return np.concatenate([self.values(np.ones((size, self.groups))) for size in blocks])
 
     def resample(self, times: int) -> NDArray[np.float64]:
-        """The values of two deals of each of this many resamples of clusters: (2, times)."""
+        """The values of two random splits of each of `times` resamples of clusters: (2, times)."""
         import numpy as np
 
         pairs = []
@@ -140,13 +141,13 @@ class _Choice:
         return np.concatenate(pairs, axis=1)
 
     def values(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The value with these multiples of clusters (R, G), each dealt once: (R,)."""
+        """The values of R resamples, each split once: (R,). `counts` (R, G) says how often each
+        resample contains each cluster."""
         import numpy as np
 
         folds = np.tile(np.arange(self.groups) % FOLDS, (len(counts), 1))
         fold = self.rng.permuted(folds, axis=1)
-        # (k, R, s): setting, deal, sums.
-        total = counts @ self.sums
+        total = counts @ self.sums  # (settings, R, k)
         chosen = np.zeros(total.shape[1:])
         nothing = np.zeros(len(counts), dtype=np.bool_)  # no setting has a value on some two thirds
         for number in range(FOLDS):
@@ -162,7 +163,7 @@ class _Choice:
 
 
 def _defined(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """The columns of (..., n) without nan, and the share of the other columns."""
+    """The columns of `values` (..., n) that contain no nan, and the share of columns that do."""
     import numpy as np
 
     undefined = np.isnan(np.atleast_2d(values)).any(axis=0)
@@ -170,7 +171,8 @@ def _defined(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
 
 
 def _blocks(times: int, size: int) -> Iterator[int]:
-    """Split `times` into parts that fit in memory, at `size` numbers per time."""
+    """Split `times` repetitions into blocks that fit in memory. Each repetition takes `size`
+    numbers."""
     most = max(1, BLOCK // size)
     for start in range(0, times, most):
         yield min(most, times - start)

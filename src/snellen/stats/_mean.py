@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEWEST_CLUSTERS = 10
-"""With fewer clusters there is no interval."""
+"""The minimum number of clusters for an interval."""
 ENOUGH_CLUSTERS = 30
-"""With fewer clusters, an interval within [0, 1] has the full width of Student's t."""
+"""With fewer clusters than this, the interval of scores in [0, 1] has the full width of Student's
+t."""
 Z = normal_quantile(0.975)
 
 
@@ -31,17 +32,17 @@ def mean(
 ) -> Estimate:
     """The mean score, with a standard error and an interval that take clusters into account.
 
-    `score`, `cluster` and `weight` are (n,). Without `weight` all rows weigh the same. With w the
-    weights, W their sum and G the number of clusters:
+    `score`, `cluster` and `weight` are (n,). Without `weight`, all rows have the same weight. With
+    the weights w, their sum W, and the number of clusters G:
 
         m = Σ w·score / W        u_g = Σ_{i in g} w_i·(score_i - m)
         stderr² = G/(G-1) · Σ_g u_g² / W²
 
-    which is the linearized variance of a ratio (Cochran 1977, 3.12). If all scores are in [0, 1],
+    This is the linearized variance of a ratio (Cochran 1977, 3.12). If all scores are in [0, 1],
     the interval is Wilson's for an effective n; otherwise it is m ± t·stderr.
-    `docs/decisions/intervals.md` defines n and t and gives the coverage. `stderr` is None if the
-    clusters do not differ: they then say nothing about the error. `signed` scores are differences,
-    not shares, whatever their values.
+    `docs/decisions/intervals.md` defines the effective n and t, and gives the coverage. `stderr` is
+    None if all clusters have the same mean, since they then contain no information about the error.
+    With `signed`, scores are treated as differences, not as shares, even if all are in [0, 1].
 
     Raises:
         ValueError: the lengths differ, a score is not finite, or a weight is not above 0.
@@ -77,20 +78,20 @@ def _check(
     cluster: NDArray[np.integer[Any]],
     weight: NDArray[np.float64] | None,
 ) -> None:
-    """Check that the rows have a mean.
+    """Check the arguments of `mean`.
 
     Raises:
-        ValueError: they do not.
+        ValueError: the lengths differ, a score is not finite, or a weight is not above 0.
     """
     import numpy as np
 
     n = len(score)
     if len(cluster) != n or (weight is not None and len(weight) != n):
-        raise ValueError("the clusters (and weights, if any) must be as many as the scores")
+        raise ValueError("there must be as many clusters (and weights, if given) as scores")
     if not np.isfinite(score).all():
-        raise ValueError("a score is not a finite number: leave out what has no score")
+        raise ValueError("a score is not a finite number: leave out rows without a score")
     if weight is not None and not (np.isfinite(weight) & (weight > 0)).all():
-        raise ValueError("a weight is not above 0: leave out what must not count")
+        raise ValueError("a weight is not above 0: leave out rows that must not count")
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class _ClusteredRows:
     codes: NDArray[np.intp]
 
     def by_cluster(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sum of the rows' values in each cluster, (G,)."""
+        """The sum of `values` (n,) in each cluster, (G,)."""
         import numpy as np
 
         return np.bincount(self.codes, weights=values).astype(np.float64, copy=False)
@@ -119,7 +120,7 @@ class _ClusteredRows:
 
     @cached_property
     def sizes(self) -> NDArray[np.float64]:
-        """The weight of each cluster, (G,)."""
+        """The total weight of each cluster, (G,)."""
         return self.by_cluster(self.weight)
 
     @property
@@ -138,11 +139,11 @@ class _ClusteredRows:
 
     @cached_property
     def stderr(self) -> float | None:
-        """The standard error of the mean; None where all clusters have the same mean."""
+        """The standard error of the mean; None if all clusters have the same mean."""
         import numpy as np
 
         most = float(np.abs(self.score).max())
-        # Rounding differences between equal sums are not a spread.
+        # Ignore rounding errors: sums that differ only by them are equal.
         if float(np.abs(self.sums).max()) <= 1e-12 * float(self.sizes.max()) * most:
             return None
         g = self.n_clusters
@@ -150,27 +151,28 @@ class _ClusteredRows:
 
 
 def _effective_n(of: _ClusteredRows, *, right_or_wrong: bool) -> float:
-    """The number of independent 0/1 scores that tell as much about the mean as these rows do.
+    """The number of independent 0/1 scores that determine the mean as precisely as these rows do.
 
-    `right_or_wrong`: all scores are 0 or 1.
+    `right_or_wrong` says that all scores are 0 or 1.
     """
     import numpy as np
 
     n, value = len(of.score), of.value
     squares = of.by_cluster(of.weight * of.weight)
     rows = of.total**2 / float(squares.sum())  # the equivalent number of equally weighted rows
-    equal = of.total**2 / float(of.sizes @ of.sizes)  # and of clusters
+    equal = of.total**2 / float(of.sizes @ of.sizes)  # the same for clusters
     variance = float(of.residuals @ (of.score - value)) / of.total
     if not 0 < value < 1:
         effective = equal  # similarity within clusters is unknown: count each cluster as one row
     elif of.stderr is None:
         effective = rows
     else:
-        # CR2, Bell and McCaffrey 2002. Except for rounding, no cluster has all the weight.
+        # CR2 of Bell and McCaffrey 2002. The minimum only guards against rounding errors: no
+        # cluster has all the weight.
         others = np.maximum(1 - of.sizes / of.total, 1e-9)
         effective = variance * n / (n - 1) * of.total**2 / float((of.sums / others) @ of.sums)
-    # At most the number of rows. Korn and Graubard 1998: fewer degrees of freedom reduce the
-    # effective n.
+    # Fewer degrees of freedom reduce the effective n (Korn and Graubard 1998). It is at most the
+    # number of rows.
     exact = t_quantile(0.975, n - 1) if of.n_clusters >= ENOUGH_CLUSTERS else Z
     df = min(
         degrees(of.sums, of.n_clusters, of.residuals if right_or_wrong else None),
@@ -183,16 +185,16 @@ def _effective_n(of: _ClusteredRows, *, right_or_wrong: bool) -> float:
 
 
 def too_few(n_clusters: int) -> str:
-    """Why there is no interval."""
+    """The reason for a missing interval: too few clusters."""
     what = "1 independent cluster" if n_clusters == 1 else f"{n_clusters} independent clusters"
     return f"{what}: an interval needs at least {FEWEST_CLUSTERS}"
 
 
 def _wilson(share: float, n: float) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share of n trials: Wilson 1927; Brown, Cai and DasGupta 2001."""
+    """Wilson's 95 % interval of a share of n trials (Wilson 1927; Brown, Cai and DasGupta 2001)."""
     middle = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
     half = Z / (1 + Z**2 / n) * math.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
-    # At shares of 0 and 1 one end equals the share. Avoid its rounding error.
+    # For shares of 0 and 1, one end equals the share. Return it without a rounding error.
     return (
         0.0 if share == 0 else middle - half,
         1.0 if share == 1 else middle + half,
@@ -202,12 +204,13 @@ def _wilson(share: float, n: float) -> tuple[float, float]:
 def degrees(
     sums: NDArray[np.float64], n_clusters: int, rows: NDArray[np.float64] | None = None
 ) -> float:
-    """Degrees of freedom of the variance estimated from the clusters' sums (G,), from 1 to G-1.
+    """The degrees of freedom, from 1 to G-1, of a variance that is estimated from the clusters'
+    sums (G,).
 
     A variance estimated with d degrees of freedom has a relative variance of 2/d. The spread of the
-    squared sums estimates that variance (Pan and Wall 2002), so a few clusters with large sums
-    leave few degrees. `rows` (n,) are the residuals of 0/1 scores. The spread due to single rows is
-    left out: Wilson's interval knows it from the mean.
+    squared sums estimates that relative variance (Pan and Wall 2002), so a few clusters with large
+    sums leave few degrees of freedom. `rows` (n,) are the residuals of 0/1 scores. With them, the
+    spread due to single rows is left out, since Wilson's interval derives it from the mean.
     """
     spread = _fourth(sums) - (0.0 if rows is None else _fourth(rows))
     most = n_clusters - 1.0
@@ -224,14 +227,14 @@ def _degrees_of_sizes(
     rows: float,
     equal: float,
 ) -> float:
-    """Degrees of freedom that clusters of these `sizes` (G,) leave, from 1 to G-1: Satterthwaite
-    1946.
+    """The degrees of freedom, from 1 to G-1, that clusters of these `sizes` (G,) leave
+    (Satterthwaite 1946).
 
-    If the rows of a cluster are independent, the variance of its sum is proportional to the sum of
-    their squared weights, `squares` (G,), and the mean varies like that of `rows` independent rows.
-    If they are identical, it is proportional to the squared size, and the mean varies like that of
-    `equal` clusters. `effective` says where between the two they are. The variance of single rows
-    is left out of the denominator, as in `degrees`.
+    If the rows of a cluster are independent, the variance of the cluster's sum is proportional to
+    the sum of the squared weights, `squares` (G,), and the mean varies like that of `rows`
+    independent rows. If the rows are identical, the variance is proportional to the squared size,
+    and the mean varies like that of `equal` clusters. `effective` says where between these two
+    cases the rows are. The variance of single rows is left out of the denominator, as in `degrees`.
     """
     most = len(sizes) - 1.0
     most_alike = 1 / equal - 1 / rows
@@ -245,6 +248,6 @@ def _degrees_of_sizes(
 
 
 def _fourth(sums: NDArray[np.float64]) -> float:
-    """The sum of squared deviations of squares."""
+    """The sum of squared deviations of the squared sums from their mean."""
     squares = sums * sums
     return float(((squares - squares.mean()) ** 2).sum())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NONE = "none"
-SAME = "both have the same in every cluster"
+SAME = "both sides are the same in every cluster"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,14 +36,15 @@ class Difference:
 
 
 def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Difference:
-    """A metric of b minus that of a, on the same samples. `n` is their number.
+    """The metric of b minus the metric of a, on the same `n` samples.
 
         d = θ_b(B) - θ_a(A)        u_g = how far cluster g moves d        d ± t · stderr
 
-    A and B are the totals of the sums A_g and B_g over G clusters. For means, `ratio` of sums S and
-    W, u_g is (S_g - m W_g)/W of b minus that of a, and stderr² = G/(G-1) · Σ_g u_g². If both weigh
-    the samples alike, d is the mean of their paired differences, with its clustered standard error
-    (Miller 2024, https://arxiv.org/abs/2411.00640, sections 2.2 and 4.2). For other aggregates
+    A and B are the totals of the sums A_g and B_g over G clusters. A mean m is the `ratio` of sums
+    S and W. For means, u_g is (S_g - m W_g)/W of b minus that of a, and
+    stderr² = G/(G-1) · Σ_g u_g². If both sides give the samples the same weights, d is the mean of
+    the paired differences, with its clustered standard error (Miller 2024,
+    https://arxiv.org/abs/2411.00640, sections 2.2 and 4.2). For other aggregates
 
         stderr² = Σ_g (u_g - ū) (v_g - v̄)
         u_g = d(A + A_g/2, B + B_g/2) - d(A - A_g/2, B - B_g/2)
@@ -54,15 +55,15 @@ def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Differenc
     Jackknife, the Bootstrap and Other Resampling Plans, chapters 3 and 6). In an average of
     averages, the squares of u are too small by (n-1)/n in a category of n clusters, and those of v
     are too large by the same factor. Student's t has the degrees of freedom of `mean`, reduced by
-    the ratio of Σ_g (u_g - ū)² to stderr², that is by one per category. p is the level at which the
-    interval ends at 0. `docs/decisions/comparing.md` has the alternatives that were tried, and the
-    coverage.
+    the ratio of Σ_g (u_g - ū)² to stderr², that is, by one per category. p is the level at which
+    one end of the interval is 0. `docs/decisions/comparing.md` describes the alternatives that were
+    tried, and gives the coverage.
 
-    The caller pairs the samples. A cluster that one side lacks adds nothing to its sums: a metric
-    may be about right answers only.
+    The caller must pair the samples. A cluster that is missing on one side adds nothing to that
+    side's sums. This happens, for example, if a metric uses only right answers.
 
     Raises:
-        ValueError: the two share no cluster.
+        ValueError: the two sides share no cluster.
     """
     import numpy as np
 
@@ -99,10 +100,11 @@ def _by_moves(
     means: bool,
     rounding: float,
 ) -> Difference:
-    """The interval and p of a difference, from how far each cluster moves it (see `_moves`).
+    """The interval and p of a difference, computed from how far each cluster moves it (see
+    `_moves`).
 
-    `means`: it is the difference of two means. Moves that differ by at most `rounding` count as
-    equal.
+    `means` says whether it is the difference of two means. Moves that differ by at most `rounding`
+    count as equal.
     """
     import numpy as np
 
@@ -110,10 +112,10 @@ def _by_moves(
     assert d is not None
     result, known = partial(Difference, clusters=groups), partial(replace, value)
     if not np.isfinite(moves).all():
-        reason = "undefined without one of its clusters: part of it rests on that cluster alone"
+        reason = "undefined without one of its clusters: part of it depends on that cluster alone"
         return result(estimate=known(reason=reason), p=None, method=NONE)
     step, left_out = (of - of.mean() for of in moves)
-    # Rounding differences between equal moves are not a spread.
+    # Ignore rounding errors: moves that differ only by them are equal.
     if float(np.abs(step).max()) <= rounding:
         if means and not d:
             return result(estimate=known(reason=SAME), p=1.0, method=NONE)
@@ -123,7 +125,7 @@ def _by_moves(
         return result(estimate=alike, p=p, method=NONE if p is None else "sign test of clusters")
     variance = float(step @ left_out)
     if variance <= 0:
-        reason = "too coarse: the clusters do not show how much it varies"
+        reason = "the clusters do not show how much the difference varies"
         return result(estimate=known(reason=reason), p=None, method=NONE)
     stderr = math.sqrt(variance)
     fewer = groups / (groups - 1) * float(step @ step) / variance
@@ -137,7 +139,7 @@ def _by_moves(
 
 
 def sums_by_label(labels: NDArray[np.generic], of: Sums) -> NDArray[np.float64]:
-    """The sums for each label (G, k); 0 for labels without a cluster."""
+    """The sums of the cluster with each label (G, k); 0 if there is no such cluster."""
     import numpy as np
 
     rows = np.zeros((len(labels), of.sums.shape[1]))
@@ -146,8 +148,8 @@ def sums_by_label(labels: NDArray[np.generic], of: Sums) -> NDArray[np.float64]:
 
 
 def _moves(of: Sums, sums: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How far each cluster (G, k) moves the aggregate, (G,): the derivative by the cluster's
-    weight, and the effect of leaving the cluster out."""
+    """How far each cluster moves the aggregate: the derivative by the cluster's weight (G,), and
+    the effect of leaving the cluster out (G,). `sums` is (G, k)."""
     total = sums.sum(axis=0)
     if of.aggregate is ratio:
         score, weight = total.tolist()
@@ -165,8 +167,8 @@ def _values(of: Sums, totals: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """McNemar's exact two-sided p: the probability of a split at least as uneven among the samples
-    that only one side has right, if each side were equally likely.
+    """McNemar's exact two-sided p. Among the samples that only one side has right, it is the
+    probability of a split at least as uneven if each side were equally likely.
 
         p = min(1, 2 Σ_{k <= min} C(n, k) / 2^n)        n = only_a + only_b
 
@@ -197,12 +199,14 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """The p values adjusted for their number by Holm's step-down method, in the same order. Calling
-    those below 0.05 differences has a chance of at most 5 % that any of them is not one.
+    """The p values adjusted for multiple tests by Holm's step-down method, in the same order. If
+    every test with an adjusted p below 0.05 is called significant, the probability of even one
+    false positive is at most 5 %.
 
         p̃_(i) = max_{j <= i} min(1, (m - j + 1) p_(j))
 
-    Holm 1979, Scandinavian Journal of Statistics 6. It holds for any dependence between the tests.
+    Holm 1979, Scandinavian Journal of Statistics 6. The method is valid for any dependence between
+    the tests.
 
     >>> holm([0.25, 0.0625, 0.5])
     [0.5, 0.1875, 0.5]

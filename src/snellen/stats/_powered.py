@@ -1,5 +1,5 @@
-"""Prediction-powered inference: the mean of labels that few rows have, with the help of scores that
-all rows have."""
+"""Prediction-powered inference: estimate the mean of labels that only some rows have, with the help
+of scores that all rows have."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PoweredMean(NamedTuple):
     estimate: Estimate
     """The mean."""
     weight: float
-    """The weight of the scores in it, from 0 to 1."""
+    """The weight of the scores in `estimate`, from 0 to 1."""
     alone: Estimate
     """The mean of the labels alone."""
 
@@ -33,24 +33,27 @@ def powered_mean(
     cluster: NDArray[np.integer[Any]],
     certain: NDArray[np.bool_] | None = None,
 ) -> PoweredMean:
-    """The mean that labels would have if all rows had one, from a random sample of labeled rows.
+    """Estimate what the mean label would be if every row had a label, from a random sample of
+    labeled rows.
 
-    All arrays are (n,). `label` is nan for rows without one. The scores of `certain` rows are right
-    as they are. With f the scores and y the labels of the other rows, n of them labeled and N not:
+    All arrays have one element per row. `label` is nan for rows without a label. The scores of
+    `certain` rows are known to be right. For the other rows, with the scores f and the labels y, n
+    of them labeled and N not:
 
         m = mean(y - λ f over labeled) + λ mean(f over the others)
         λ = Cov(y, f) / ((1 + n/N) Var f), in [0, 1]
 
-    which is PPI++ (Angelopoulos, Duchi and Zrnic 2023, arXiv:2311.01453, section 6; PPI with λ = 1
-    is Angelopoulos et al. 2023, Science 382, arXiv:2301.09633). Whatever the scores are, the
-    expectation of m is the labels' mean. The closer the scores are to the labels, the smaller its
-    variance. If the scores would increase the variance, λ is 0, which means labels alone.
+    This is PPI++ (Angelopoulos, Duchi and Zrnic 2023, arXiv:2311.01453, section 6). PPI, with
+    λ = 1, is from Angelopoulos et al. 2023, Science 382, arXiv:2301.09633. Whatever the scores are,
+    the expectation of m is the labels' mean. The closer the scores are to the labels, the smaller
+    the variance of m. If the scores would increase the variance, λ is 0, so that only the labels
+    are used.
 
-    The standard error is that of the linearized mean, with G/(G-1) and Student's t with G-1 degrees
-    of freedom for G labeled clusters: only some rows of a cluster may be labeled. If labels and
-    scores are 0 and 1, the interval adds half a row of each of the four pairs to the labeled rows,
-    as Agresti and Min 2005 (Statistics in Medicine 24) do for matched shares. Otherwise a judge
-    that seldom errs would seem never to err.
+    The standard error is that of the linearized mean, with a factor of G/(G-1). Student's t has G-1
+    degrees of freedom. G is the number of clusters with a labeled row, since a cluster may be only
+    partly labeled. If labels and scores are 0 and 1, the interval adds half a row of each of the
+    four pairs to the labeled rows, as Agresti and Min 2005 (Statistics in Medicine 24) do for
+    matched shares. Otherwise a judge that seldom errs would seem never to err.
     """
     import numpy as np
 
@@ -66,14 +69,15 @@ def powered_mean(
     weight = _weight(score, label, labeled, rest)
     helped = sample.mean(weight)
     if helped.stderr is None or alone.stderr is None or helped.stderr >= alone.stderr:
-        # For example, equal scores on all labeled rows say nothing about how far they are off.
+        # For example, if all labeled rows have the same score, they do not show how scores and
+        # labels are related.
         return PoweredMean(alone, 0.0, alone)
     return PoweredMean(helped, weight, alone)
 
 
 @dataclass(frozen=True)
 class _LabeledSample:
-    """Rows with scores and clusters, with masks of certain, labeled, and other rows."""
+    """Rows with scores and clusters, and masks of certain rows, labeled rows, and other rows."""
 
     score: NDArray[np.float64]
     label: NDArray[np.float64]
@@ -84,7 +88,7 @@ class _LabeledSample:
     rest: NDArray[np.bool_]
 
     def mean(self, weight: float) -> Estimate:
-        """The mean, with this weight of the scores."""
+        """Estimate the mean, giving the scores this weight."""
         import numpy as np
 
         score, labeled, rest = self.score, self.labeled, self.rest
@@ -121,8 +125,8 @@ class _LabeledSample:
         return Estimate(value=value, n=n_rows, stderr=stderr, ci95=(low, high))
 
     def _half_rows(self) -> NDArray[np.float64]:
-        """The labels and scores of the half rows to add: all four pairs of 0 and 1, or none if
-        labels and scores have other values."""
+        """The labels and scores of the half rows to add: all four pairs of 0 and 1. None are added
+        if labels or scores have other values."""
         import numpy as np
 
         both = np.concatenate([self.label[self.labeled], self.score[~self.sure]])
@@ -136,7 +140,7 @@ def _weight(
     labeled: NDArray[np.bool_],
     rest: NDArray[np.bool_],
 ) -> float:
-    """λ, as in the authors' ppi_py 0.2.3: _calc_lam_glm for a mean."""
+    """λ, computed as in the authors' ppi_py 0.2.3 (`_calc_lam_glm` for a mean)."""
     import numpy as np
 
     if labeled.sum() < 2 or not rest.any():

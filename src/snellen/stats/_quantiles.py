@@ -1,6 +1,6 @@
-"""Quantiles of the normal and of Student's t distribution.
+"""Quantiles of the normal distribution and of Student's t distribution.
 
-They are computed here, since scipy is a large dependency for two quantiles.
+They are computed here, since scipy would be a large dependency for two quantiles.
 """
 
 import math
@@ -12,17 +12,19 @@ PANELS = 200
 
 
 def normal_quantile(p: float) -> float:
-    """The z such that a standard normal variable is below z with probability p, 0 < p < 1."""
+    """The value z such that a standard normal variable is below z with probability p, 0 < p < 1."""
     return NormalDist().inv_cdf(p)
 
 
 @lru_cache(maxsize=256)
 def t_quantile(p: float, df: float) -> float:
-    """The t such that Student's t with `df` >= 1 degrees of freedom is below it with probability p.
+    """The value t such that a Student's t variable with `df` >= 1 degrees of freedom is below t
+    with probability p.
 
-    The error is at most 3e-7 for p from 0.025 to 0.975, the range of 95 % intervals, and at most
-    1e-9 from 2 degrees. Above 200 degrees it is the expansion around the normal of Abramowitz and
-    Stegun 1964, 26.7.5. Below, Newton's method refines that value.
+    For p from 0.025 to 0.975, the range of 95 % intervals, the error is at most 3e-7, and at most
+    1e-9 from 2 degrees of freedom. Above 200 degrees of freedom, the result is the expansion around
+    the normal quantile of Abramowitz and Stegun 1964, 26.7.5. Otherwise, Newton's method refines
+    that value.
 
     Raises:
         ValueError: fewer than 1 degree of freedom.
@@ -40,7 +42,8 @@ def t_quantile(p: float, df: float) -> float:
     )
     if df > 200:
         return t
-    # With t = sqrt(df) tan(a) the density becomes a power of the cosine, which is smooth.
+    # Substituting t = sqrt(df) tan(a) turns the density into a power of the cosine, which is
+    # smooth.
     scale = math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(math.pi)
     angle = math.atan(t / math.sqrt(df))
     for _ in range(50):
@@ -60,10 +63,11 @@ def _simpson(f: Callable[[float], float], end: float) -> float:
 
 
 def t_beyond(t: float, df: float) -> float:
-    """The probability that Student's t with `df` >= 1 degrees of freedom is above t.
+    """The probability that a Student's t variable with `df` >= 1 degrees of freedom is above t.
 
-    Abramowitz and Stegun 1964, 26.7.1 and 26.5.8: half the incomplete beta function of df/2 and 1/2
-    at df/(df + t²), by its continued fraction. Small probabilities keep their digits.
+    This is half the regularized incomplete beta function with parameters df/2 and 1/2 at
+    df/(df + t²), computed from its continued fraction (Abramowitz and Stegun 1964, 26.7.1 and
+    26.5.8). Small probabilities keep their relative precision.
     """
     if t < 0:
         return 1 - t_beyond(-t, df)
@@ -77,8 +81,8 @@ def t_beyond(t: float, df: float) -> float:
 
 
 def _beta(x: float, a: float, b: float) -> float:
-    """The regularized incomplete beta function, best for x < (a + 1) / (a + b + 2), by Lentz's
-    method for continued fractions (Thompson and Barnett 1986)."""
+    """The regularized incomplete beta function, computed by Lentz's method for continued fractions
+    (Thompson and Barnett 1986). It converges fastest for x < (a + 1) / (a + b + 2)."""
     if x == 0:
         return 0.0
     tiny = 1e-300

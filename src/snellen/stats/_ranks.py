@@ -27,12 +27,12 @@ def ranks(
     *,
     lower_is_better: bool = False,
 ) -> list[tuple[int, int]] | None:
-    """The interval of ranks that each side has in 95 % of resamples. Rank 1 is the highest value,
-    or the lowest if `lower_is_better`. Equal values share the better rank.
+    """For each side, the interval that contains its rank in 95 % of resamples. Rank 1 is the
+    highest value, or the lowest if `lower_is_better`. Equal values share the better rank.
 
-    Clusters are resampled, the same for all sides: Goldstein and Spiegelhalter 1996, Journal of the
-    Royal Statistical Society A 159. Resamples in which a side has no value are left out. None if
-    they are more than 5 %, as with `bootstrap`.
+    Each resample draws the same clusters for all sides (Goldstein and Spiegelhalter 1996, Journal
+    of the Royal Statistical Society A 159). Resamples in which a side has no value are left out.
+    The result is None if more than 5 % of resamples are left out, the same limit as in `bootstrap`.
     """
     import numpy as np
 
@@ -41,7 +41,7 @@ def ranks(
     if undefined.mean() > MOST_UNDEFINED:
         return None
     values = -values[~undefined] if lower_is_better else values[~undefined]
-    above = values - 1e-12 * np.abs(values)  # by more than rounding
+    above = values - 1e-12 * np.abs(values)  # a rounding error must not decide a rank
     # (R, M): the rank of each side in each resample.
     rank = np.stack([1 + (above > values[:, [m]]).sum(axis=1) for m in range(len(sides))], axis=1)
     low = np.quantile(rank, 0.025, axis=0, method="inverted_cdf")
@@ -50,7 +50,7 @@ def ranks(
 
 
 def side_values(sides: Sequence[Sums], *, seed: int, resamples: int) -> NDArray[np.float64]:
-    """The values of M sides in the same resamples of their clusters: (R, M)."""
+    """The values of M sides in R resamples, which draw the same clusters for all sides: (R, M)."""
     import numpy as np
 
     labels = reduce(np.union1d, [side.cluster for side in sides])
@@ -68,12 +68,13 @@ def side_values(sides: Sequence[Sums], *, seed: int, resamples: int) -> NDArray[
 
 
 def letters(n: int, same: Callable[[int, int], bool]) -> list[str]:
-    """Letters for n sides in order of their value. Two sides share a letter if and only if they are
-    the same according to `same`, which is called for each pair i < j. The first letters are those
-    of the first sides.
+    """Letters for n sides that are sorted by value. Two sides share a letter if and only if `same`
+    returns True for them. `same` is called for each pair i < j. The first sides get the first
+    letters of the alphabet.
 
-    Piepho 2004, Journal of Computational and Graphical Statistics 13: a column of all sides is
-    split at each pair that differs, and a column contained in another is dropped.
+    The method is from Piepho 2004, Journal of Computational and Graphical Statistics 13. It starts
+    with one column of all sides, splits columns at each pair that differs, and drops any column
+    that is contained in another.
 
     >>> letters(3, lambda i, j: j - i < 2)
     ['a', 'ab', 'b']
@@ -94,11 +95,12 @@ def letters(n: int, same: Callable[[int, int], bool]) -> list[str]:
 
 
 def _without(column: frozenset[int], i: int, j: int) -> list[frozenset[int]]:
-    """The column; if it contains both sides of a pair, two columns that lack one of them each."""
+    """Split a column that contains both i and j into two, each without one of them. Other columns
+    are returned unchanged."""
     return [column - {i}, column - {j}] if {i, j} <= column else [column]
 
 
 def _letter(index: int) -> str:
-    """A single character: a to Z, then Greek and what follows it."""
+    """A single character: a to z, then A to Z, then Greek letters and the characters after them."""
     after = index - len(ascii_letters)
     return ascii_letters[index] if after < 0 else chr(GREEK + after)

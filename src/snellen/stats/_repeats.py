@@ -1,5 +1,5 @@
-"""Statistics of several replies per question: pass@k, and the share of a mean's variance that is
-the model's own."""
+"""Statistics of several replies per question: pass@k, and the parts of a mean's variance that come
+from the questions and from the model's own randomness."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ if TYPE_CHECKING:
 
 
 def pass_at(n: int, right: int, k: int) -> float:
-    """The probability that at least one of k replies is right, if they are drawn from n replies of
-    which `right` are right.
+    """The probability that at least one of k replies is right, if they are drawn without
+    replacement from n replies of which `right` are right.
 
         pass@k = 1 - C(n - right, k) / C(n, k)
 
-    This is unbiased (Chen et al. 2021, https://arxiv.org/abs/2107.03374, equation 1). Of four
-    replies with one right, three of the six pairs contain it:
+    This estimate is unbiased (Chen et al. 2021, https://arxiv.org/abs/2107.03374, equation 1). If
+    one of four replies is right, three of the six pairs contain it:
 
     >>> pass_at(4, 1, 2)
     0.5
 
     Raises:
-        ValueError: k is not from 1 to n, or more are right than there are.
+        ValueError: k is not from 1 to n, or `right` is not from 0 to n.
     """
     if not 1 <= k <= n or not 0 <= right <= n:
-        raise ValueError(f"{k} of {n} replies, {right} of them right, cannot be drawn")
+        raise ValueError(f"cannot draw {k} of {n} replies of which {right} are right")
     return 1 - math.comb(n - right, k) / math.comb(n, k)
 
 
 class Components(NamedTuple):
-    """The variance of single scores in two parts, and the standard errors of the mean that
-    follow."""
+    """The variance of single scores, split into two parts, and the part of the mean's standard
+    error that each part causes."""
 
     between: float
-    """The variance between questions: some are harder than others."""
+    """The variance between questions, since some are harder than others."""
     within: float
-    """The variance within a question: the model's replies differ."""
+    """The variance within a question, since the model's replies to it differ."""
     stderr_questions: float
-    """The standard error if other questions were drawn."""
+    """The standard error that comes from drawing other questions."""
     stderr_again: float
-    """The standard error if the same questions were asked again."""
+    """The standard error that comes from asking the same questions again."""
 
 
 def components(score: NDArray[np.float64], question: NDArray[np.integer[Any]]) -> Components | None:
     """The parts of a mean's variance that come from the questions and from the model itself.
 
     `score` and `question` are (n,). None if no question has two scores, or if there is only one
-    question. With n_i scores of mean m_i for each of N questions, by the law of total variance
-    (Miller 2024, https://arxiv.org/abs/2411.00640, section 3, where all n_i are K):
+    question. Each of N questions has n_i scores with mean m_i. By the law of total variance (Miller
+    2024, https://arxiv.org/abs/2411.00640, section 3, where all n_i are K):
 
         within = Σ_i Σ_j (x_ij - m_i)² / (n - N)
         between = (Σ_i n_i (m_i - m)² / (N - 1) - within) / n0, at least 0

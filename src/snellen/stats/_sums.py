@@ -1,4 +1,4 @@
-"""A metric as a function of sums over clusters, so that two models' clusters can be matched."""
+"""Metrics as functions of sums over clusters, so that the clusters of two models can be matched."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sums:
-    """How a metric follows from sums over clusters."""
+    """How a metric is computed from sums over clusters."""
 
     cluster: NDArray[np.integer[Any]]
-    """The labels of the clusters, all different, (G,). Two models are joined by them."""
+    """The labels of the clusters, all different, (G,). The clusters of two models are matched by
+    these labels."""
     sums: NDArray[np.float64]
     """The sums of each cluster, (G, k)."""
     aggregate: Callable[[NDArray[np.float64]], NDArray[np.float64]]
@@ -24,7 +25,7 @@ class Sums:
 
 
 def ratio(totals: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The first total divided by the second: (R, 2) to (R,). As the aggregate of `Sums` it marks
-    the metric as a mean, so that paired differences have a t-test."""
+    """Divide the first total by the second: (R, 2) to (R,). A metric whose `Sums` have this
+    aggregate is treated as a mean, so that its paired differences are tested with a t-test."""
     values: NDArray[np.float64] = totals[:, 0] / totals[:, 1]
     return values

@@ -227,7 +227,7 @@ def test_the_bounds_of_a_lower_metric_of_right_and_wrong_fall(tmp_path: Path) ->
     assert metrics["errors"].bounds == pytest.approx((4 / 20, 2 / 20))
     assert metrics["accuracy"].bounds == pytest.approx((16 / 20, 18 / 20))
     remark = shown(metrics["errors"]).remark
-    assert remark == "20.00 % if all that is missing or refused were wrong, 10.00 % if right"
+    assert remark == "20.00 % if all missing and refused replies were wrong, 10.00 % if right"
 
 
 def test_a_report_states_the_direction_of_each_metric_and_of_its_categories(tmp_path: Path) -> None:

@@ -55,5 +55,5 @@ def test_what_no_judge_has_read_is_left_out_and_said(tmp_path: Path) -> None:
 def test_runs_that_no_judge_has_read_at_all_need_one_first(tmp_path: Path) -> None:
     own = benchmark(tmp_path)
     a, b = (run(tmp_path, own, name, vague) for name in ("one", "other"))
-    with pytest.raises(UsageError, match=r"40 not judged in .*/one/.*\. Have a judge read them"):
+    with pytest.raises(UsageError, match=r"40 not judged in .*/one/.*\. Run a judge first"):
         api.compare(a, b, benchmark=own)

@@ -113,7 +113,7 @@ def test_a_model_that_says_the_same_each_time_ranks_with_itself_asked_once(tmp_p
 
     same = document.comparisons[1].metrics["accuracy"]  # the first and the third
     assert (same.difference.value, same.p) == (0, 1)
-    assert same.difference.reason == "both have the same in every cluster"
+    assert same.difference.reason == "both sides are the same in every cluster"
     assert [(standing.rank, standing.ranks) for standing in board.standings] == [
         (1, (1, 1)),
         *[(2, (2, 2))] * 2,
@@ -124,7 +124,7 @@ def test_a_model_that_says_the_same_each_time_ranks_with_itself_asked_once(tmp_p
 @pytest.mark.parametrize(
     ("tag", "note"),
     [
-        ("one", "the ranks could be any: in many resamples a side has no value"),
+        ("one", "rank intervals contain all ranks, since in many resamples a side has no value"),
         ("none", "good has no value: no question of it"),
     ],
 )
@@ -221,7 +221,7 @@ def test_a_run_of_another_version_of_the_data_is_compared_on_what_is_the_same(
     (board,) = document.leaderboards
 
     assert board.samples == 98
-    assert board.notes == ["2 samples left out: other data under the same id"]
+    assert board.notes == ["2 samples left out: different data under the same id"]
     assert {pair.samples for pair in document.comparisons if "other" in (pair.a, pair.b)} == {98}
 
 
@@ -231,7 +231,7 @@ def test_a_run_that_shares_no_question_is_left_out_and_said(three: Path, tmp_pat
     document = compared(three, other)
 
     assert [side.name for side in document.sides] == ["fair", "good", "poor"]
-    assert f"{other} is in no comparison: nothing else here has its questions" in document.notes
+    assert f"{other} is in no comparison: no other side has the same questions" in document.notes
 
 
 def test_a_board_says_when_its_groups_and_the_test_of_a_pair_disagree(tmp_path: Path) -> None:
@@ -247,8 +247,8 @@ def test_a_board_says_when_its_groups_and_the_test_of_a_pair_disagree(tmp_path: 
         ("b", "a"),
         ("c", "b"),
     ]
-    assert board.notes[-1].startswith("groups and tests of pairs disagree on a and b: ")
-    assert "by the 90 samples that all have" in board.notes[-1]
+    assert board.notes[-1].startswith("group letters and pair tests disagree on a and b: ")
+    assert "on the 90 samples that all sides have" in board.notes[-1]
     assert "adjusted over 3 comparisons" in board.notes[-1]
 
 
@@ -260,7 +260,8 @@ def test_a_run_whose_counterpart_failed_throughout_is_not_said_to_be_the_only_on
     failed = run(tmp_path, "failed", range(20), others, fails=range(20))
     document = compared(three, tmp_path)
 
-    assert f"{good} is in no comparison: no other sample of its questions counts" in document.notes
+    why = "the other sides with the same questions have no sample that counts"
+    assert f"{good} is in no comparison: {why}" in document.notes
     assert f"{failed} is in no comparison: none of its 20 samples counts" in document.notes
 
 

@@ -32,7 +32,7 @@ def test_a_few_that_are_all_right_are_not_certain() -> None:
 @pytest.mark.parametrize(
     ("matched", "clean", "reason"),
     [
-        (mean(0, 0), mean(9, 20), "no sample is found"),
+        (mean(0, 0), mean(9, 20), "no sample is contaminated"),
         (mean(9, 20), mean(0, 0), "no sample is clean"),
         (mean(2, 2), mean(9, 20), "2 independent clusters: an interval needs at least 10"),
     ],

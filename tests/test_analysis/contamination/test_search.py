@@ -333,10 +333,10 @@ def test_what_cannot_be_read_is_named_and_the_search_goes_on(tmp_path: Path) -> 
     assert report.corpus is not None
     assert counts(report.corpus.found[0])[0] == 1
     notes = "\n".join(report.notes)
-    assert "files not read to their end: 5, such as" in notes
-    assert "lines that are no JSON in UTF-8: 2, such as" in notes
-    assert "files of no kind that is read: 2, such as" in notes
-    assert "addresses of pictures, which are not fetched: 1, such as" in notes
+    assert "files that were read only in part: 5, such as" in notes
+    assert "lines that are not JSON in UTF-8: 2, such as" in notes
+    assert "files of an unsupported type: 2, such as" in notes
+    assert "URLs of pictures, which are not downloaded: 1, such as" in notes
     # Two files, a path out of the folder, a null byte, two names of no file.
     assert "pictures that cannot be read: 6, such as" in notes
 
@@ -344,12 +344,12 @@ def test_what_cannot_be_read_is_named_and_the_search_goes_on(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
-        ("nothing", None, "nothing to read: 1, such as .*nothing"),
-        ("empty.jsonl", b"", "nothing to read: 1, such as .*empty.jsonl"),
-        ("page.html", b"<p>How many?</p>", "files of no kind that is read: 1, such as .*page.html"),
-        ("a.parquet", b"no parquet", "files not read to their end: 1"),
-        ("a.jsonl.gz", b"no gzip", "files not read to their end: 1"),
-        ("a.jsonl", '{"text": "ä"}'.encode("latin-1"), "no JSON in UTF-8: 1"),
+        ("nothing", None, "without readable files: 1, such as .*nothing"),
+        ("empty.jsonl", b"", "without readable files: 1, such as .*empty.jsonl"),
+        ("page.html", b"<p>How many?</p>", "files of an unsupported type: 1, such as .*page.html"),
+        ("a.parquet", b"no parquet", "files that were read only in part: 1"),
+        ("a.jsonl.gz", b"no gzip", "files that were read only in part: 1"),
+        ("a.jsonl", '{"text": "ä"}'.encode("latin-1"), "not JSON in UTF-8: 1"),
         ("a.png", b"<svg/>", "pictures that cannot be read: 1"),
     ],
 )
@@ -371,7 +371,7 @@ def test_one_of_several_corpora_of_which_nothing_is_read_is_named(tmp_path: Path
     (tmp_path / "a.txt").write_text("Something else.")
     (tmp_path / "b").mkdir()
     report, _ = contamination([own], corpus=[tmp_path / "a.txt", tmp_path / "b"])
-    assert f"corpora with nothing to read: 1, such as {tmp_path / 'b'}" in report.notes
+    assert f"corpora without readable files: 1, such as {tmp_path / 'b'}" in report.notes
 
 
 def test_a_line_that_is_too_long_is_said_to_be(

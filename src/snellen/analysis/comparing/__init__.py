@@ -1,4 +1,4 @@
-"""Comparisons of runs: which side is better, and whether the difference is significant."""
+"""Compares runs: which side is better, and whether the difference is significant."""
 
 from snellen.analysis.comparing._compare import compare
 from snellen.analysis.comparing._compared import ComparisonResult

@@ -1,4 +1,4 @@
-"""Compares all pairs of sides on each benchmark, and adjusts the tests for their number."""
+"""Compares all pairs of sides on each benchmark, and adjusts the p values for multiple tests."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def compare(
     sides: Sequence[LoadedSide], notes: Sequence[str] = (), *, details: bool = True
 ) -> Comparisons:
     """Compare every two sides of a benchmark that share samples. Three or more sides also get a
-    leaderboard. Without `details`, pairs have only their first metric, unless there is a single
-    pair.
+    leaderboard. Without `details`, each pair is compared only by its first metric, unless there is
+    a single pair.
 
     Raises:
         UsageError: no two sides share a sample.
     """
     counting = [side for side in sides if (side.state == COUNTS).any()]
-    # A run that failed throughout must not take the others' standings with it.
+    # A run in which every request failed must not prevent a ranking of the other runs.
     every = _groups(counting if len(counting) > 1 else sides)
     groups = [group for group in every if len(group) > 1]
     if not groups:
@@ -61,24 +61,24 @@ def compare(
 
 @dataclass(kw_only=True)
 class _Draft:
-    """The parts of a document, collected while its benchmarks are compared."""
+    """The parts of the document, collected while the benchmarks are compared."""
 
     details: bool
-    """Whether pairs have every metric, category and capability."""
+    """Whether pairs are compared by every metric, category, and capability."""
     views: Views = field(default_factory=Views)
-    """The views of the sides that were measured so far."""
+    """The views that were created so far."""
     sides: list[Side] = field(default_factory=list)
     """The sides, in the order of their benchmarks."""
     comparisons: list[Comparison] = field(default_factory=list)
-    """The pairs, with p values not yet adjusted."""
+    """The pairs, whose p values are not adjusted yet."""
     boards: list[Leaderboard] = field(default_factory=list)
     """The leaderboards."""
     best: list[BestOf] = field(default_factory=list)
-    """The results of choosing among settings."""
+    """For each model with several settings, the result of choosing the best one."""
     flips: list[RankFlip] = field(default_factory=list)
-    """Pairs of models whose ranks change between settings."""
+    """The pairs of models whose order changes between settings."""
     notes: list[str] = field(default_factory=list)
-    """Notes on what is left out."""
+    """Notes on sides and pairs that are left out."""
     notes_by_benchmark: dict[str, list[str]] = field(default_factory=dict)
     """The notes of each benchmark's sides."""
 
@@ -93,7 +93,9 @@ class _Draft:
         for (a, name_a), (b, name_b) in combinations(zip(group, names, strict=True), 2):
             pairing = pair_samples((a, b), (name_a, name_b))
             if not pairing.n:
-                self.notes.append(f"{benchmark}: {name_a} and {name_b} share no sample that counts")
+                self.notes.append(
+                    f"{benchmark}: {name_a} and {name_b} share no sample that counts on both sides"
+                )
                 continue
             both = with_same_scoring((a, b), (name_a, name_b))
             pair = Pair(both, (name_a, name_b), pairing, self.views.of(both, pairing))
@@ -114,7 +116,7 @@ class _Draft:
             self.flips += rank_flips(board, ranked_sides, ranked_names)
 
     def document(self, notes: Sequence[str]) -> Comparisons:
-        """The document, its p values adjusted, with these notes before its own."""
+        """The finished document, with adjusted p values. `notes` come before the draft's own."""
         tests = sum(_headline_p(pair) is not None for pair in self.comparisons)
         pairs = _over_all(self.comparisons) if tests > 1 else self.comparisons
         merged = _merged(self.notes_by_benchmark)
@@ -138,13 +140,13 @@ def _left_out(
     counting: Sequence[LoadedSide],
     groups: Sequence[Sequence[LoadedSide]],
 ) -> Iterator[str]:
-    """Which sides are in no comparison, and why: sides that are alone in their group of `groups`,
-    and sides without a sample that counts."""
+    """Notes on the sides that are in no comparison, with the reason. Such a side is alone in its
+    group of `groups`, or has no sample that counts."""
     sharing = [group for group in _groups(sides) if len(group) > 1]
     for side in (group[0] for group in groups if len(group) == 1):
-        why = f"nothing else here has its questions{_as_probe(side)}"
+        why = f"no other side has the same questions{_as_probe(side)}"
         if any(side in group for group in sharing):
-            why = "no other sample of its questions counts"
+            why = "the other sides with the same questions have no sample that counts"
         yield f"{side.where} is in no comparison: {why}"
     if len(counting) > 1:
         for side in sides:
@@ -154,7 +156,8 @@ def _left_out(
 
 
 def _merged(notes: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Notes by benchmark. A note that all benchmarks share appears once."""
+    """The notes of all benchmarks. A note that all benchmarks share appears once; other notes start
+    with the name of the benchmark."""
     for benchmark, its_notes in notes.items():
         for note in its_notes:
             everywhere = all(note in other for other in notes.values())
@@ -162,7 +165,8 @@ def _merged(notes: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def _groups(sides: Sequence[LoadedSide]) -> list[list[LoadedSide]]:
-    """Groups of sides of one benchmark that share samples, in the order given."""
+    """Group the sides of a benchmark that share samples. Groups, and sides within a group, keep the
+    order of `sides`."""
     groups: list[list[LoadedSide]] = []
     for side in sides:
         mine: list[list[LoadedSide]] = []
@@ -183,7 +187,7 @@ def _headline_p(pair: Comparison) -> float | None:
 
 
 def _over_all(pairs: Sequence[Comparison]) -> list[Comparison]:
-    """The pairs, with the first metric's p values adjusted over all pairs and benchmarks."""
+    """Adjust the p values of the first metrics over all pairs and benchmarks."""
     heads = with_adjusted_p(
         {str(n): next(iter(pair.metrics.values())) for n, pair in enumerate(pairs)},
     )
@@ -194,8 +198,8 @@ def _over_all(pairs: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _other_verdicts(board: Leaderboard, pairs: Sequence[Comparison], tests: int) -> Iterator[str]:
-    """A note if the letters of a leaderboard and the tests of its pairs disagree. They may use
-    different samples, or be adjusted over different pairs."""
+    """A note if the letters of a leaderboard and the tests of its pairs disagree. This is possible,
+    since they may use different samples, or be adjusted over different pairs."""
     letters = {standing.name: {*standing.group} for standing in board.standings if standing.group}
     opposed = []
     for pair in pairs:
@@ -209,9 +213,9 @@ def _other_verdicts(board: Leaderboard, pairs: Sequence[Comparison], tests: int)
         if len(opposed) > 1:
             which = f"{len(opposed):,} pairs, such as {which}"
         yield (
-            f"groups and tests of pairs disagree on {which}: groups are by the "
-            f"{board.samples:,} samples that all have, adjusted over this table; a pair "
-            f"is tested on the samples of both, adjusted over {tests:,} comparisons"
+            f"group letters and pair tests disagree on {which}: letters are based on the "
+            f"{board.samples:,} samples that all sides have, adjusted over this table; a pair "
+            f"is tested on the samples that both sides have, adjusted over {tests:,} comparisons"
         )
 
 
@@ -232,15 +236,16 @@ def _side(side: LoadedSide, name: str, benchmark: str) -> Side:
 def _off_the_board(
     sides: Sequence[LoadedSide], names: Sequence[str], standing: Sequence[int]
 ) -> Iterator[str]:
-    """Which sides have no standing, and why."""
+    """Notes on the sides that are not ranked, with the reason."""
     for number, (side, name) in enumerate(zip(sides, names, strict=True)):
         if number not in standing:
             yield (
-                f"{name} is in pairs alone, and not ranked: asked without options, it is scored by "
-                f"{side.scoring}, the others by {sides[standing[0]].scoring}"
+                f"{name} is compared in pairs but not ranked: it was asked without choices and is "
+                f"scored by {side.scoring}, while the ranked sides are scored by "
+                f"{sides[standing[0]].scoring}"
             )
 
 
 def _as_probe(side: LoadedSide) -> str:
     settings = ", ".join(f"{name}={value}" for name, value in probe_of(side).items())
-    return f", as they were asked ({settings})" if settings else ""
+    return f" with the same probe ({settings})" if settings else ""

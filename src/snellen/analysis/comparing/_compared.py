@@ -12,7 +12,7 @@ from snellen.analysis.comparing._words import summary
 
 
 class ComparisonResult:
-    """A comparison's document. It prints itself."""
+    """The document of a comparison. Printing it shows a summary."""
 
     def __init__(self, comparisons: Comparisons) -> None:
         self.comparisons = comparisons

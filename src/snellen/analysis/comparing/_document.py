@@ -1,6 +1,7 @@
-"""What comparing gives: differences of pairs, standings of many, what the best of several is worth.
+"""The document of a comparison: differences between pairs, leaderboards, and the best of several
+settings.
 
-A difference is always b minus a: the side that is named first is the baseline.
+A difference is always b minus a, so the first side is the baseline.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ class Side(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One set of replies: a run, or a file of predictions."""
 
     name: str
-    """Its name among the sides of its benchmark: the model, with the settings that distinguish
-    it."""
+    """The side's name, unique within its benchmark: the model, with the settings that distinguish
+    the side from others."""
     benchmark: str
     """The benchmark, with the options that distinguish its data."""
     model: str
@@ -30,11 +31,11 @@ class Side(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     replies: dict[str, int]
     """The number of replies by state, such as `ok` and `failed`."""
     identity: dict[str, Any]
-    """The identity of the run; of predictions, the benchmark and its options."""
+    """The identity of the run; for predictions, the benchmark and its options."""
     notes: list[str] = []
-    """What limits the value: for example that the run is partial."""
+    """Limitations of the side, for example that the run is partial."""
     cost: CostReport | None = None
-    """The tokens, money, and time of the run when it was last scored; None of predictions."""
+    """The tokens, money, and time of the run when it was last scored; None for predictions."""
 
 
 class Unpaired(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +46,7 @@ class Unpaired(msgspec.Struct, frozen=True, kw_only=True):
     n: int
     """The number of samples."""
     examples: list[str]
-    """The ids of the first few."""
+    """The ids of the first few samples."""
 
 
 class MetricDifference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -62,34 +63,35 @@ class MetricDifference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     p: float | None = None
     """The two-sided p value; None if there is no test."""
     adjusted: float | None = None
-    """p adjusted by Holm's method over the tests that the document counts."""
+    """p adjusted by Holm's method: over all pairs for the first metric, within each table for
+    categories and capabilities; None if it is not adjusted."""
     detectable: float | None = None
-    """The smallest true difference that these samples detect with 80 % probability at a level of 5
-    %."""
+    """The smallest true difference that a test at the 5 % level on these samples detects with 80 %
+    probability."""
 
 
 class Flips(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Samples that are right on both sides, on one, or on neither, if scores are 0 or 1 and every
-    sample has one reply."""
+    """The numbers of samples that are right on both sides, on one side, or on neither. They are
+    counted if all scores are 0 or 1 and every sample has one reply."""
 
     both: int
-    """Right on both sides."""
+    """The number of samples that are right on both sides."""
     only_a: int
-    """Right only on side a."""
+    """The number of samples that are right only on side a."""
     only_b: int
-    """Right only on side b."""
+    """The number of samples that are right only on side b."""
     neither: int
-    """Right on neither side."""
+    """The number of samples that are right on neither side."""
     examples_a: list[str]
     """Ids of samples that only side a has right."""
     examples_b: list[str]
     """Ids of samples that only side b has right."""
     p: float | None = None
-    """The exact p of McNemar's test; None if samples are not independent."""
+    """The p value of McNemar's exact test; None if samples are not independent."""
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Two sides under one scoring."""
+    """The comparison of two sides under one scoring."""
 
     benchmark: str
     """The benchmark, with the options that distinguish its data."""
@@ -102,21 +104,22 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     samples: int
     """The number of paired samples."""
     clusters: int
-    """The number of independent clusters of these samples."""
+    """The number of independent clusters that these samples form."""
     unpaired: list[Unpaired]
-    """The samples that are left out, by reason."""
+    """The samples that are left out, grouped by reason."""
     settings: list[str]
     """The settings that differ between the two sides."""
     metrics: dict[str, MetricDifference]
-    """The metrics, the first one of the scoring first. Without details, only the first."""
+    """The metrics by name, starting with the scoring's first metric. Without details, only this
+    metric."""
     breakdown: dict[str, dict[str, MetricDifference]]
     """The first metric for each category of each tag."""
     capabilities: dict[str, MetricDifference] = {}
-    """The mean score for each capability that samples require."""
+    """The mean score for each capability that the samples require."""
     flips: Flips | None = None
-    """The samples that only one side has right; None if scores are not 0 or 1."""
+    """The samples that only one side has right; None if they cannot be counted."""
     notes: list[str] = []
-    """What limits the comparison."""
+    """Limitations of the comparison."""
     direction: Direction | None = None
     """Whether a higher or a lower value of the first metric is better; None if unknown."""
 
@@ -127,18 +130,20 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """The name of the side."""
     value: MetricReport
-    """Its first metric, on the samples that all sides share."""
+    """The side's first metric, on the samples that all sides share."""
     rank: int | None
-    """Its rank, 1 for the best; None if it is unknown whether higher is better."""
+    """The side's rank, 1 for the best; None if it is unknown whether higher is better."""
     ranks: tuple[int, int] | None
-    """The lowest and the highest rank in 95 % of resamples; None like `rank`."""
+    """The best and the worst rank, the ends of an interval that contains the rank in 95 % of
+    resamples; None if `rank` is None."""
     group: str
-    """Letters. Sides that share a letter do not differ significantly at 5 %, by Holm over all
-    pairs; empty if a pair has no test."""
+    """The side's letters. Sides that share a letter do not differ significantly at the 5 % level,
+    by Holm's method over all pairs. Empty if a pair has no test."""
 
 
 class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Several sides by the first metric of the headline scoring, on the samples that all share."""
+    """Several sides, ranked by the first metric of the headline scoring on the samples that all
+    sides share."""
 
     benchmark: str
     """The benchmark, with the options that distinguish its data."""
@@ -149,11 +154,11 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     samples: int
     """The number of samples that all sides share."""
     clusters: int
-    """The number of independent clusters of these samples."""
+    """The number of independent clusters that these samples form."""
     standings: list[Standing]
-    """The sides, the best first; without a direction, in the given order."""
+    """The sides, best first; in the given order if the direction is unknown."""
     notes: list[str] = []
-    """What limits the leaderboard."""
+    """Limitations of the leaderboard."""
     direction: Direction | None = None
     """Whether a higher or a lower value of the first metric is better; None if unknown."""
 
@@ -169,8 +174,8 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class BestOf(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The best of several prompts or settings of one model. Its value is too high, because chance
-    took part in choosing it."""
+    """The best of several prompts or settings of one model. Its value is too high, because it was
+    chosen partly by chance."""
 
     benchmark: str
     """The benchmark, with the options that distinguish its data."""
@@ -181,15 +186,16 @@ class BestOf(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     model: str
     """The model."""
     values: dict[str, MetricReport]
-    """The metric of each setting, by the name of its side."""
+    """The metric for each setting. Keys are the names of sides."""
     best: str
     """The side with the highest value, or with the lowest if lower is better."""
     held_out: MetricReport
-    """The value of this choice on samples that took no part in it."""
+    """The value of choosing the best setting, measured on samples that were not used to choose
+    it."""
     spread: float | None
     """The standard deviation between settings; None if it cannot be computed."""
     notes: list[str] = []
-    """What limits the figure."""
+    """Limitations of the value."""
 
 
 class RankFlip(msgspec.Struct, frozen=True, kw_only=True):
@@ -200,11 +206,11 @@ class RankFlip(msgspec.Struct, frozen=True, kw_only=True):
     models: tuple[str, str]
     """The two models."""
     first_above: list[str]
-    """The settings in which the first is above the second."""
+    """The settings in which the first model is above the second."""
     second_above: list[str]
-    """The settings in which the second is above the first."""
+    """The settings in which the second model is above the first."""
     significant: bool
-    """Whether each is significantly above the other at 5 % in some setting."""
+    """Whether each model is significantly above the other in some setting, at the 5 % level."""
 
 
 class Comparisons(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -215,14 +221,14 @@ class Comparisons(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     sides: list[Side]
     """The sides."""
     comparisons: list[Comparison]
-    """The pairs."""
+    """The comparisons of pairs."""
     leaderboards: list[Leaderboard] = []
-    """A leaderboard for each benchmark with more than two sides."""
+    """The leaderboard of each benchmark, unless there are only two sides in total."""
     best_of: list[BestOf] = []
     """The best of several settings, for each model that has them."""
     rank_flips: list[RankFlip] = []
-    """Models whose order depends on the setting."""
+    """Pairs of models whose order depends on the setting."""
     tests: int = 0
-    """The number of tests over which the first metrics' p values are adjusted."""
+    """The number of tests over which the p values of the first metrics are adjusted."""
     notes: list[str] = []
-    """Notes on all of it."""
+    """Notes on the whole document."""

@@ -1,4 +1,4 @@
-"""The metrics of a scoring on paired rows only, and the differences of two sides."""
+"""Computes the metrics of a scoring on paired rows only, and the differences between two sides."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class MetricValue:
     report: MetricReport
     """The metric with its interval."""
     sums: Sums | None
-    """Its sums over clusters; None if it is not a function of such sums."""
+    """The metric's sums over clusters; None if the metric is not a function of such sums."""
 
 
 class View:
@@ -86,8 +86,8 @@ class View:
 
     @cached_property
     def breakdown(self) -> Mapping[str, Mapping[str, MetricValue]]:
-        """The first metric for each category of each tag. Categories that it does not cover are
-        left out."""
+        """The first metric for each category of each tag. Categories that the metric does not cover
+        are left out."""
         return {
             tag: dict(self._categories(tag))
             for tag in self._side.benchmark.presentation.break_down_by
@@ -103,7 +103,7 @@ class View:
 
     @cached_property
     def capabilities(self) -> Mapping[str, MetricValue]:
-        """The mean score for each leaf, as a fraction of the best score."""
+        """The mean score for each capability, as a fraction of the best score."""
         leaves, best = self._side.leaves, self._scoring.best
         if leaves is None or self._slots[0].score is None:
             return {}
@@ -115,8 +115,9 @@ class View:
         }
 
     def single(self) -> tuple[NDArray[np.float64], NDArray[np.int32]] | None:
-        """The scores (n,) and their samples, if all scores are 0 or 1, 1 is right, and no sample
-        has two; else None. 1 is known to be right only if higher is better."""
+        """The scores (n,) and the numbers of their samples, if every score is 0 (wrong) or 1
+        (right) and every sample has one score; otherwise None. A score of 1 is known to be right
+        only if higher is better."""
         import numpy as np
 
         score, sample = self._slots[0].score, self._side.sample[self._mask]
@@ -130,13 +131,13 @@ class View:
 
 
 class Views:
-    """The views of sides that were created so far. Two pairs often have the same rows of a side."""
+    """A cache of views. Several pairs often use the same rows of a side."""
 
     def __init__(self) -> None:
         self._views: dict[tuple[int, bytes], View] = {}
 
     def of(self, sides: Sequence[LoadedSide], pairing: Pairing) -> list[View]:
-        """Each side's view of the paired samples."""
+        """The view of each side's rows of the paired samples."""
         views = []
         for number, side in enumerate(sides):
             rows = (pairing.rows[number], pairing.unscored[number], pairing.cluster[number])
@@ -159,7 +160,7 @@ def _columns(every: Columns, counted: NDArray[np.bool_], unscored: NDArray[np.bo
 
 
 def _metric_value(estimates: Sequence[Estimate]) -> MetricValue:
-    """A metric's value; with several judges, the mean of its values by each judge alone."""
+    """A metric's value; with several judges, the mean of the metric's values by each judge."""
     report = averaged([{"": metric_report(estimate)} for estimate in estimates])[""]
     sums = [estimate.sums for estimate in estimates if estimate.sums is not None]
     if len(sums) < len(estimates):
@@ -168,7 +169,8 @@ def _metric_value(estimates: Sequence[Estimate]) -> MetricValue:
 
 
 def _mean_of(parts: Sequence[Sums]) -> Sums:
-    """The mean of several metrics of the same clusters."""
+    """The sums of a metric that is the mean of several metrics. Their clusters are matched by
+    label."""
     import numpy as np
 
     clusters = np.unique(np.concatenate([part.cluster for part in parts]))
@@ -189,7 +191,7 @@ def _mean_of(parts: Sequence[Sums]) -> Sums:
 
 
 def differ(a: MetricValue, b: MetricValue) -> MetricDifference:
-    """b minus a, with its interval and p if available."""
+    """The difference b minus a, with an interval and a p value if possible."""
     import numpy as np
 
     unit, n = a.report.unit, min(a.report.n, b.report.n)
@@ -202,7 +204,7 @@ def differ(a: MetricValue, b: MetricValue) -> MetricDifference:
     if a.sums is None or b.sums is None:
         return result(difference=without(value=value_b - value_a, reason=NO_SUMS), method="none")
     if not np.isin(a.sums.cluster, b.sums.cluster).any():
-        reason = "no paired interval: it is of other samples on each side"
+        reason = "no paired interval: the metric uses different samples on each side"
         return result(difference=without(value=value_b - value_a, reason=reason), method="none")
     difference = stats.difference(a.sums, b.sums, n=n, unit=unit)
     error = difference.estimate.stderr
@@ -215,7 +217,7 @@ def differ(a: MetricValue, b: MetricValue) -> MetricDifference:
 
 
 def _within(difference: MetricReport) -> MetricReport:
-    """A difference with its interval limited to [-1, 1] if it is one of fractions."""
+    """Limit the interval of a difference between fractions to [-1, 1]."""
     if difference.ci95 is None or difference.unit != "fraction":
         return difference
     low, high = difference.ci95
@@ -223,8 +225,8 @@ def _within(difference: MetricReport) -> MetricReport:
 
 
 def with_adjusted_p(differences: dict[str, MetricDifference]) -> dict[str, MetricDifference]:
-    """The differences, with p values adjusted by Holm's method over all of them. A single p stays
-    as it is."""
+    """Adjust the p values of differences by Holm's method over all of them. A single p value is not
+    adjusted."""
     tested = {
         name: difference.p for name, difference in differences.items() if difference.p is not None
     }

@@ -1,4 +1,4 @@
-"""The names of sides and benchmarks, and the settings in which two sides differ."""
+"""Chooses the names of sides and benchmarks, and finds the settings in which two sides differ."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from snellen.errors import CatalogError
 from snellen.store import differing
 
 NAMES = ("model", "replies")
-"""Fields of an identity that say whose replies they are."""
+"""Fields of an identity that name the model or the file of the replies."""
 ECHOES = {"probe": "data.digest", "profile.images": "media.images"}
-"""Fields that differ only because others do: a probe leaves rows out, but uses the same data."""
+"""Maps a field to another field that differs only because the first one does. For example, a probe
+leaves out rows, which changes the digest of the data."""
 
 
 class SideIdentity(Protocol):
-    """Whose replies, how they were requested, and where they are stored."""
+    """The model of a set of replies, how they were requested, and where they are stored."""
 
     @property
     def model(self) -> str: ...
@@ -32,7 +33,7 @@ class SideIdentity(Protocol):
 
 
 def settings(a: SideIdentity, b: SideIdentity) -> list[str]:
-    """The settings in which two sides differ: `media.frames: uniform:64 against fps:1`"""
+    """The settings in which two sides differ, such as `media.frames: uniform:64 against fps:1`."""
     return [
         f"{name}: {_value_text(value_a, name)} against {_value_text(value_b, name)}"
         for name, value_a, value_b in _fields(a, b)
@@ -40,16 +41,17 @@ def settings(a: SideIdentity, b: SideIdentity) -> list[str]:
 
 
 def setting_names(sides: Sequence[SideIdentity]) -> list[str]:
-    """For each side, its values of the settings in which runs of one model differ: `prompt=cot
-    temperature=0.7`. "" if none differ, or none of them is set."""
+    """For each side, the values of the settings in which runs of one model differ, such as
+    `prompt=cot temperature=0.7`. "" if no setting differs, or if the side has none of these
+    settings."""
     fields = _distinguishing_fields([sides])
     return [_setting(side, fields) for side in sides]
 
 
 def side_names(groups: Sequence[Sequence[SideIdentity]]) -> list[list[str]]:
-    """A name for each side, unique in its group: the model, then the settings that distinguish its
-    runs, then its folder or file if the settings do not. A model has the same name in all groups
-    for the same settings."""
+    """A name for each side, unique in its group. It consists of the model, the settings that
+    distinguish runs of this model, and, if these do not suffice, the folder or file. A model with
+    the same settings has the same name in all groups."""
     fields = _distinguishing_fields(groups)
     several = {
         model
@@ -72,9 +74,10 @@ def side_names(groups: Sequence[Sequence[SideIdentity]]) -> list[list[str]]:
 
 
 def benchmark_names(groups: Sequence[Sequence[SideIdentity]], names: Sequence[str]) -> list[str]:
-    """What each group of sides is asked: the benchmark, with the options in which groups of that
-    name differ from each other and from the defaults (`mmbench:lang=cn`). If these do not
-    distinguish them, the probe or the data is added (`eyechart (permute_options=4)`)."""
+    """A unique benchmark name for each group of sides. It consists of the benchmark, and of options
+    that differ both between groups of this benchmark and from the defaults (`mmbench:lang=cn`). If
+    this does not make names unique, the probe or the data is added
+    (`eyechart (permute_options=4)`)."""
     full_names = []
     for group, name in zip(groups, names, strict=True):
         namesakes = [other[0] for other, its in zip(groups, names, strict=True) if its == name]
@@ -96,7 +99,7 @@ def benchmark_names(groups: Sequence[Sequence[SideIdentity]], names: Sequence[st
 
 
 def _with_details(names: Sequence[str], details: Sequence[str]) -> list[str]:
-    """The names; a name that occurs several times gets its detail."""
+    """Add the details to names that occur several times."""
     uses = Counter(names)
     return [
         f"{name} ({detail})" if detail and uses[name] > 1 else name
@@ -114,7 +117,8 @@ def _with_numbers(names: Sequence[str]) -> list[str]:
 
 
 def _probe(group: Sequence[SideIdentity]) -> str:
-    """`permute_options=4`, if the whole group has the same probe."""
+    """The probe of a group, such as `permute_options=4`; "" unless all sides have the same
+    probe."""
     texts = {
         ", ".join(
             f"{name}={_value_text(value)}"
@@ -142,13 +146,13 @@ def _distinguishing_fields(groups: Sequence[Sequence[SideIdentity]]) -> list[str
 
 
 def _setting(side: SideIdentity, fields: Sequence[str]) -> str:
-    """A side's values of these fields: `prompt=cot temperature=0.7`."""
+    """A side's values of these fields, such as `prompt=cot temperature=0.7`."""
     shorts = Counter(name.rpartition(".")[2] for name in fields)
     parts = []
     for name in fields:
         short = name.rpartition(".")[2]
         value = _value(side.identity, name)
-        if value is not None:  # "blind=none" is how a side was asked, not that it was not
+        if value is not None:  # not the text "none": `blind=none` is the name of a probe
             parts.append(f"{short if shorts[short] == 1 else name}={_value_text(value, name)}")
     return " ".join(parts)
 
@@ -168,8 +172,8 @@ def _defaults(side: SideIdentity) -> Mapping[str, Any]:
 
 
 def _fields(a: SideIdentity, b: SideIdentity) -> Iterator[tuple[str, Any, Any]]:
-    """The fields in which two identities differ. For predictions, it is unknown how they were
-    requested."""
+    """The fields in which two identities differ. If one side is a file of predictions, only fields
+    that both identities have are compared, since it is unknown how predictions were requested."""
     identity_a, identity_b = a.identity, b.identity
     common = (
         {*identity_a, *identity_b}
@@ -187,7 +191,8 @@ def _fields(a: SideIdentity, b: SideIdentity) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _start(name: str) -> str:
-    """`profile.images` of `profile.images.max_side`, `probe` of `probe.blind`."""
+    """The key of `ECHOES` that a field belongs to: `probe` for `probe.blind`. The field itself if
+    there is none."""
     return next((start for start in ECHOES if name.startswith(f"{start}.")), name)
 
 
@@ -208,7 +213,8 @@ def _value_text(value: Any, name: str = "") -> str:
 
 
 def _tails(paths: Sequence[str]) -> list[str]:
-    """The shortest ends of paths that distinguish all of them, or numbers if none do."""
+    """The shortest ends of the paths that distinguish all of them; numbers if two paths are
+    equal."""
     if len(set(paths)) < len(paths):
         return [*map(str, range(1, len(paths) + 1))]
     parts_by_path = [PurePath(path).parts or (path,) for path in paths]

@@ -32,7 +32,8 @@ class Pair(NamedTuple):
 
 
 def comparison(benchmark: str, pair: Pair, *, details: bool) -> Comparison:
-    """Two sides compared. With `details`, it has every metric, category and capability."""
+    """Compare two sides. With `details`, they are compared by every metric, category, and
+    capability."""
     (a, b), (view_a, view_b) = pair.sides, pair.views
     if details:
         metrics = _differences(view_a.metrics, view_b.metrics)
@@ -83,7 +84,8 @@ def _differences(
 
 
 def _flips(pair: Pair) -> Flips | None:
-    """The samples that each side has right, for scores of 0 and 1 with one reply each."""
+    """Count the samples that only one side has right. None if a score is not 0 or 1, or a sample
+    has several replies."""
     import numpy as np
 
     (a, b), pairing = pair.sides, pair.pairing
@@ -119,9 +121,9 @@ def _notes_on(
     rows = pairing.rows[number]
     count = "count as wrong" if zero_is_wrong else "score 0"
     if absent := int((side.rows[0].absent & rows).sum()):
-        yield f"{name}: {absent:,} samples without a reply {count}, as the authors have it"
+        yield f"{name}: {absent:,} samples without a reply {count}, as in the authors' scoring"
     if refused := int((side.rows[0].unknown & rows).sum()):
-        yield f"{name}: {count}, since the service withheld the reply: {refused:,}"
+        yield f"{name}: {refused:,} replies that the service withheld {count}"
     first = side.rows[0]
     unread = has_state(first, "unparsed") & ~first.unknown & ~first.absent & rows
     if silent := int(unread.sum()):
@@ -131,6 +133,6 @@ def _notes_on(
         yield f"{name}: {int(rows.sum()):,} replies to {pairing.n:,} samples, all of which count"
     if len(side.rows) > 1:
         yield (
-            f"{name}: the mean over {len(side.rows)} judges or times that one was asked; how far "
-            "these differ is not in the interval"
+            f"{name}: the value is the mean over {len(side.rows)} judges or repeats of a judge; "
+            "the interval does not include how much they differ"
         )

@@ -1,4 +1,4 @@
-"""Finds the samples that several sides share, and the reasons for leaving out the others."""
+"""Finds the samples that several sides share, and the reasons why other samples are left out."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class Pairing:
     rows: Sequence[NDArray[np.bool_]]
     """For each side, a mask (n,) of the rows whose samples count on every side."""
     unscored: Sequence[NDArray[np.bool_]]
-    """For each side, a mask (n,) of the rows whose samples all sides have, but which do not
-    count."""
+    """For each side, a mask (n,) of the rows whose samples all sides have, but which do not count
+    on every side. Samples with a hidden answer are not included."""
     cluster: Sequence[NDArray[np.int32]]
-    """For each side, the number of each row's cluster (n,). The numbers are common to all sides."""
+    """For each side, the number of each row's cluster (n,). All sides use the same numbers."""
     n: int
     """The number of samples that count on all sides."""
     unpaired: Sequence[Unpaired]
@@ -56,7 +56,7 @@ class Pairing:
 
 
 def share(a: LoadedSide, b: LoadedSide) -> bool:
-    """Whether both sides have a sample with the same row of data."""
+    """Whether both sides have a sample with the same id and the same row of data."""
     return any(
         b.digests[number] == digest
         for name, digest in zip(a.ids, a.digests, strict=True)
@@ -65,8 +65,8 @@ def share(a: LoadedSide, b: LoadedSide) -> bool:
 
 
 def pair_samples(sides: Sequence[LoadedSide], names: Sequence[str]) -> Pairing:
-    """The samples that several sides share, with the same row of data. `names` are the sides'
-    names, used in the reasons for leaving samples out."""
+    """Find the samples that several sides share, with the same row of data. `names` are the names
+    of the sides, which the reasons for leaving samples out refer to."""
     import numpy as np
 
     first = sides[0]
@@ -85,11 +85,12 @@ def pair_samples(sides: Sequence[LoadedSide], names: Sequence[str]) -> Pairing:
     hidden = (states == HIDDEN).any(axis=0)
 
     def exclusions() -> Iterator[tuple[str, Sequence[str]]]:
-        """Why samples do not count, each with the first reason that applies."""
+        """The reasons for leaving samples out, with the ids of the samples. Each sample is listed
+        under the first reason that applies."""
         more = [name for side in sides[1:] for name in side.ids if name not in first.number_of]
         yield f"not in {names[0]}", [*dict.fromkeys(more)]
         reasons = [(f"not in {name}", at[n] < 0) for n, name in enumerate(names) if n]
-        reasons += [("other data under the same id", ~same), ("the right answer is hidden", hidden)]
+        reasons += [("different data under the same id", ~same), ("right answer hidden", hidden)]
         reasons += [
             (f"{words} {name}", states[n] == state)
             for state, words in WORDS.items()
@@ -129,8 +130,9 @@ def _mask_of(side: LoadedSide, samples: NDArray[np.intp]) -> NDArray[np.bool_]:
 def _clusters(
     first: LoadedSide, side: LoadedSide, theirs: NDArray[np.intp], ours: NDArray[np.intp]
 ) -> NDArray[np.int32]:
-    """The clusters (n,) of a side's rows, in the first side's numbering; new numbers for clusters
-    that the first side lacks. The samples `ours` are the first side's `theirs`."""
+    """The clusters (n,) of a side's rows, numbered as on the first side. Clusters that the first
+    side lacks get new numbers. `theirs` are numbers of samples on the first side, and `ours` are
+    the numbers of the same samples on this side."""
     import numpy as np
 
     own = side.rows[0].columns.cluster

@@ -1,4 +1,4 @@
-"""Runs of one benchmark with a probe: blind, or without options."""
+"""Comparisons with runs of a probe: blind, or without choices."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from snellen.transforms.probes import CHANGES
 
 
 def probe_of(side: LoadedSide) -> Mapping[str, Any]:
-    """The probe of a side; empty if it was asked as the benchmark asks."""
+    """The probe of a side; empty if it was asked the benchmark's own questions."""
     probe: Mapping[str, Any] = side.identity.get("probe", {})
     return probe
 
 
 def probe_notes(sides: Sequence[LoadedSide], names: Sequence[str]) -> Iterator[str]:
-    """What the difference of two sides of a model means if one is a probe of the other."""
+    """Notes on what the difference between two sides of one model means if one is a probe of the
+    other."""
     probes = [probe_of(side) for side in sides]
     if sum(map(bool, probes)) != 1 or len({side.model for side in sides}) > 1:
         return
@@ -27,17 +28,21 @@ def probe_notes(sides: Sequence[LoadedSide], names: Sequence[str]) -> Iterator[s
     plain_name, probe_name = names[1 - probed], names[probed]
     if "blind" in probes[probed]:
         how = CHANGES.get(probes[probed]["blind"], "without its pictures")
-        yield f"{probe_name} was asked {how}: what {plain_name} has above it is what seeing gives"
+        yield (
+            f"{probe_name} was asked {how}: the score that {plain_name} has above it comes from "
+            "seeing"
+        )
     elif "open_ended" in probes[probed]:
         yield (
-            f"{probe_name} was asked without options, and is right where it says the right one's "
-            f"text: what {plain_name} has above it comes of choosing, not of knowing, or of words"
+            f"{probe_name} was asked without choices, and is right only if it gives the text of "
+            f"the right choice: the score that {plain_name} has above it comes from picking among "
+            "choices rather than from knowledge, or from differences in wording"
         )
 
 
 def rankable(sides: Sequence[LoadedSide]) -> list[int]:
-    """The sides that can be ranked together. Runs without options have a scoring of their own, and
-    are ranked only with each other."""
+    """The numbers of the sides that can be ranked together. Runs without choices have a scoring of
+    their own, so they are ranked only with each other."""
     first = next((side for side in sides if "open_ended" not in probe_of(side)), sides[0])
     return [number for number, side in enumerate(sides) if side.scoring == first.scoring]
 
@@ -45,11 +50,11 @@ def rankable(sides: Sequence[LoadedSide]) -> list[int]:
 def with_same_scoring(
     sides: tuple[LoadedSide, LoadedSide], names: tuple[str, str]
 ) -> tuple[LoadedSide, LoadedSide]:
-    """The sides, with comparable metrics. If only one was asked without options, and so has a
-    scoring of its own, both get the one metric that they can share.
+    """The sides, with comparable metrics. If only one side was asked without choices, it has a
+    scoring of its own. Both sides then get accuracy as their only metric.
 
     Raises:
-        UsageError: they have different scorings for another reason.
+        UsageError: the sides have different scorings for another reason.
     """
     a, b = sides
     if a.scoring == b.scoring:
@@ -60,8 +65,8 @@ def with_same_scoring(
     ):
         return _with_mean(a), _with_mean(b)
     raise UsageError(
-        f"{names[0]} is scored by {a.scoring}, {names[1]} by {b.scoring}: name a scoring that both "
-        "have (--scoring)."
+        f"{names[0]} is scored by {a.scoring}, and {names[1]} by {b.scoring}. Choose a scoring "
+        "that both have (--scoring)."
     )
 
 

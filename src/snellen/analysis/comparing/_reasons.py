@@ -1,4 +1,4 @@
-"""Why there is nothing to compare."""
+"""Explains why there is nothing to compare."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from snellen.analysis.comparing.sides import NOT_JUDGED, LoadedSide
 
 
 def why_none(sides: Sequence[LoadedSide]) -> str:
-    """Why no two sides share a sample."""
+    """An error message that says why no two sides share a sample."""
     if len(sides) < 2:
-        only = f", and there is only {sides[0].where}" if sides else ""
-        return f"Comparing takes two sets of replies{only}: name another run, folder or file."
+        only = f", but there is only {sides[0].where}" if sides else ""
+        return f"A comparison needs two sets of replies{only}. Pass another run, folder, or file."
     benchmarks = {side.benchmark.name: side.where for side in sides}
     if len(benchmarks) == len(sides):
         sources = ", ".join(f"{where} is of {name}" for name, where in benchmarks.items())
@@ -26,13 +26,13 @@ def why_none(sides: Sequence[LoadedSide]) -> str:
     known = [name for name in a.ids if name in b.number_of]
     if known:
         return (
-            f"{what}: {len(known):,} ids are on both sides, such as {known[0]!r}, each with other "
-            f"data. Is one of another split or version?{_differ_in(a, b)}"
+            f"{what}: {len(known):,} ids are on both sides, such as {known[0]!r}, but each has "
+            f"different data. Check that both use the same split and version.{_differ_in(a, b)}"
         )
     ids = [", ".join(map(repr, side.ids[:2])) for side in (a, b)]
     return (
-        f"{what}: the ids are {ids[0]}, ... and {ids[1]}, .... Is one of another split, or were "
-        f"other parts of it asked (--limit, --sample)?{_differ_in(a, b)}"
+        f"{what}: the ids are {ids[0]}, ... and {ids[1]}, .... Check that both use the same split, "
+        f"and the same part of it (--limit, --sample).{_differ_in(a, b)}"
     )
 
 
@@ -42,14 +42,14 @@ def _differ_in(a: LoadedSide, b: LoadedSide) -> str:
 
 
 def why_unpaired(groups: Sequence[Sequence[LoadedSide]]) -> str:
-    """Why no shared sample counts on both sides."""
+    """An error message that says why no shared sample counts on both sides."""
     group = groups[0][:2]
     names = [side.where for side in group]
     reasons = [
         f"{exclusion.n:,} {exclusion.why}" for exclusion in pair_samples(group, names).unpaired
     ]
     waiting = any((side.state == NOT_JUDGED).any() for side in group)
-    judge = " Have a judge read them first: snellen judge RUN --judge MODEL." if waiting else ""
+    judge = " Run a judge first: snellen judge RUN --judge MODEL." if waiting else ""
     return (
         f"{names[0]} and {names[1]} have no sample that counts on both sides: {'; '.join(reasons)}."
         f"{judge}"

@@ -1,5 +1,5 @@
-"""Several sides together: their standings, the value of the best setting, and ranks that depend on
-the setting."""
+"""Analyzes several sides together: their ranks, the value of the best setting, and ranks that
+depend on the setting."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ from snellen.stats import Estimate
 PLAIN = "nothing set"
 UNTESTED = "no groups and no rank intervals: some pairs have no test"
 UNRANKED = "not ranked: Snellen does not know whether a higher {} is better"
-UNDEFINED = "the ranks could be any: in many resamples a side has no value"
+UNDEFINED = "rank intervals contain all ranks, since in many resamples a side has no value"
 
 
 def leaderboard(
     benchmark: str, sides: Sequence[LoadedSide], names: Sequence[str], view_cache: Views
 ) -> Leaderboard | None:
-    """All sides by the first metric, on the samples that all have; None where they have none."""
+    """Rank all sides by the first metric, on the samples that all sides share; None if they share
+    no sample that counts."""
     pairing = pair_samples(sides, names)
     if not pairing.n:
         return None
     notes = [f"{left.n:,} samples left out: {left.why}" for left in pairing.unpaired]
     views = view_cache.of(sides, pairing)
     metrics = {name: view.headline for name, view in zip(names, views, strict=True)}
-    # Rounded, since rounding errors between equal values must not decide a rank.
+    # Values are rounded, since a rounding error must not decide a rank.
     values = {
         name: float(f"{metric.report.value:.12g}")
         for name, metric in metrics.items()
@@ -46,7 +47,7 @@ def leaderboard(
         if name not in values
     ]
     direction = views[0].direction
-    # A greater worth gives a better rank. Without a direction, all sides are worth the same.
+    # A greater worth gives a better rank. Without a direction, all sides have the same worth.
     sign = {"higher": 1, "lower": -1, None: 0}[direction]
     worth = {name: sign * value for name, value in values.items()}
     # The sort is stable: equal sides keep their order.
@@ -82,10 +83,10 @@ def leaderboard(
 def _standings(
     sides: Sequence[MetricValue], direction: Direction | None
 ) -> tuple[list[tuple[int, int]] | None, list[str], str | None]:
-    """The rank interval of each side, its letters, and the reason if either is unknown.
+    """The rank interval and the letters of each side, and the reason if either is unknown.
 
-    Sides that share a letter do not differ significantly at 5 % (Holm over all pairs). If a pair
-    has no test, there are no intervals and no letters.
+    Sides that share a letter do not differ significantly at the 5 % level, by Holm's method over
+    all pairs. If a pair has no test, there are no intervals and no letters.
     """
     pairs = [*combinations(range(len(sides)), 2)]
     differences = {pair: differ(*(sides[n] for n in pair)) for pair in pairs}
@@ -100,7 +101,7 @@ def _standings(
         return None, [""] * len(sides), f"{UNTESTED} ({'; '.join(reasons)})"
     adjusted = dict(zip(tested, stats.holm([*tested.values()]), strict=True))
     groups = stats.letters(len(sides), lambda i, j: adjusted[i, j] >= LEVEL)
-    if not pairs:  # one side at most has a value
+    if not pairs:  # at most one side has a value
         return [(1, 1) for _ in sides], groups, None
     if direction is None:
         return None, groups, None
@@ -112,11 +113,11 @@ def _standings(
 def best_of(
     benchmark: str, sides: Sequence[LoadedSide], names: Sequence[str], view_cache: Views
 ) -> list[BestOf]:
-    """The value of choosing the best setting, for each model with several settings. Empty if the
+    """Estimate the value of the best setting, for each model with several settings. Empty if the
     metric's direction is unknown."""
     models: dict[tuple[str, str], list[int]] = {}
     for number, side in enumerate(sides):
-        # Other data, or a probe, is not a setting to choose from.
+        # Sides with different data or a different probe are not settings to choose from.
         conditions = repr([side.identity.get(field) for field in ("data", "probe")])
         models.setdefault((side.model, conditions), []).append(number)
     results = []
@@ -145,7 +146,7 @@ def best_of(
                 best=choose(known, key=known.__getitem__),
                 held_out=_held_out(chosen, pairing, direction),
                 spread=stdev(known.values()),
-                notes=[f"{pairing.n:,} samples that all settings have"],
+                notes=[f"on the {pairing.n:,} samples that all settings share"],
             )
         )
     return results
@@ -154,7 +155,8 @@ def best_of(
 def _held_out(
     settings: Sequence[LoadedSide], pairing: Pairing, direction: Direction
 ) -> MetricReport:
-    """The held-out value of choosing, from sums that mean the same for all settings."""
+    """The value of the chosen setting on held-out samples. The sums are over the same categories,
+    in the same order, for all settings."""
     views = [View(in_order(side), pairing, n) for n, side in enumerate(settings)]
     metrics = [view.headline for view in views]
     unit, n = metrics[0].report.unit, pairing.n
@@ -167,7 +169,8 @@ def _held_out(
 def rank_flips(
     board: Leaderboard, sides: Sequence[LoadedSide], names: Sequence[str]
 ) -> list[RankFlip]:
-    """The pairs of models of which each is above the other in some setting."""
+    """The pairs of models whose order depends on the setting: each model is above the other in some
+    setting."""
     standings = {standing.name: standing for standing in board.standings}
     by_model: dict[str, dict[str, Standing]] = {}
     for side, name, setting in zip(sides, names, setting_names(sides), strict=True):
@@ -199,5 +202,5 @@ def rank_flips(
 
 
 def _are_distinct(first: Standing, second: Standing) -> bool:
-    """Whether two standings are known to differ: both have letters, and share none."""
+    """Whether two standings differ significantly: both have letters, but share none."""
     return bool(first.group and second.group) and not {*first.group} & {*second.group}

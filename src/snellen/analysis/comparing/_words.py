@@ -1,4 +1,5 @@
-"""A comparison in sentences: which side is higher, by how much, and whether it is significant."""
+"""Describes a comparison in sentences: which side is higher, by how much, and whether the
+difference is significant."""
 
 from __future__ import annotations
 
@@ -26,15 +27,15 @@ LEVEL = 0.05
 
 
 def significant(difference: MetricDifference) -> bool | None:
-    """Whether a difference is significant at 5 %, by its adjusted p if there is one; None if it was
-    not tested."""
+    """Whether a difference is significant at the 5 % level, by its adjusted p value if there is
+    one; None if it was not tested."""
     p = difference.p if difference.adjusted is None else difference.adjusted
     return None if p is None else p < LEVEL
 
 
 def shown(difference: MetricReport, side: MetricReport | None = None) -> MetricText:
-    """A difference as text: `+3.20 pp`. Fractions differ by percentage points; other values have as
-    many decimals as the value of a `side`.
+    """Format a difference as text, such as `+3.20 pp`. Differences of fractions are in percentage
+    points. Other differences have as many decimals as the value of `side`.
 
     >>> metric = MetricReport(value=-0.032, unit="fraction", n=9, stderr=None, ci95=(-0.05, 0.01))
     >>> shown(metric)
@@ -52,7 +53,8 @@ def shown(difference: MetricReport, side: MetricReport | None = None) -> MetricT
 
 
 def p_value(p: float | None) -> str:
-    """
+    """Format a p value; "" for None.
+
     >>> [p_value(p) for p in (0.0123, 0.00001, 1.0, None)]
     ['0.0123', '< 0.0001', '1.0000', '']
     """
@@ -62,8 +64,9 @@ def p_value(p: float | None) -> str:
 
 
 def verdict(comparison: Comparison) -> str:
-    """`b is 3.20 pp above a in accuracy, [+1.10, +5.30]: significant at 5 % (p 0.0029)`. It adds a
-    remark if lower is better, or if the direction is unknown."""
+    """A comparison in one sentence, such as `b is 3.20 pp above a in accuracy, [+1.10, +5.30]:
+    significant at 5 % (p 0.0029)`. It ends with a remark if lower is better, or if the direction is
+    unknown."""
     metric, metric_difference = next(iter(comparison.metrics.items()))
     difference = metric_difference.difference
     if difference.value is None:
@@ -97,11 +100,11 @@ def _better(direction: Direction | None) -> str:
 
 
 def lines(comparison: Comparison, sides: Sequence[Side]) -> Iterator[str]:
-    """The lines about a pair that accompany its tables."""
+    """Lines of text about a pair, which are shown with its tables."""
     first = next(iter(comparison.metrics.values()))
     if first.detectable is not None:
         least = f"{_number(first.detectable, first.a)} {_unit(first.difference)}".rstrip()
-        yield f"the samples detect a true difference of {least} with 80 % probability"
+        yield f"these samples detect a true difference of {least} with 80 % probability"
     if comparison.flips is not None:
         yield from _flips(comparison, comparison.flips, sides)
     if comparison.settings:
@@ -113,7 +116,8 @@ def lines(comparison: Comparison, sides: Sequence[Side]) -> Iterator[str]:
 
 
 def cost_lines(benchmark: str, names: Sequence[str], sides: Sequence[Side]) -> Iterator[str]:
-    """The cost per question and the median request time of sides, as far as they are known."""
+    """The cost per question and the median request time of sides, for sides where they are
+    known."""
     own = {side.name: side for side in sides if side.benchmark == benchmark}
     texts = {name: cost_texts(own[name].cost) for name in names if name in own}
     for number, label in enumerate(("cost per question", "median request time")):
@@ -138,7 +142,7 @@ def _flips(comparison: Comparison, flips: Flips, sides: Sequence[Side]) -> Itera
         (
             side.where
             for side in sides
-            # A model has the same name in all its benchmarks.
+            # A model has the same name in all benchmarks.
             if (side.benchmark, side.name) == (comparison.benchmark, comparison.a)
             and "asks" in side.identity
         ),
@@ -157,7 +161,8 @@ def _explain_command(run: str, sample: str) -> str | None:
 
 
 def notes_of(sides: Sequence[Side]) -> Iterator[str]:
-    """The notes of a benchmark's sides. A note that several sides share appears once."""
+    """The notes of a benchmark's sides. A note that several sides share appears once. Unless all
+    sides share it, it starts with their names."""
     names: dict[str, list[str]] = {}
     for side in sides:
         for note in side.notes:
@@ -167,7 +172,7 @@ def notes_of(sides: Sequence[Side]) -> Iterator[str]:
 
 
 def best(best_of: BestOf) -> str:
-    """The value of the best of several settings."""
+    """Describe the best of several settings in one line."""
     value, held = shown_value(best_of.values[best_of.best]), shown_value(best_of.held_out)
     spread = ""
     if best_of.spread is not None:
@@ -183,9 +188,11 @@ def best(best_of: BestOf) -> str:
 
 
 def rank_flip_text(rank_flip: RankFlip) -> str:
-    """The settings between which the ranks of two models change."""
+    """Describe in one line the settings between which the order of two models changes."""
     sure = (
-        "both differences are significant" if rank_flip.significant else "not both are significant"
+        "both differences are significant"
+        if rank_flip.significant
+        else "not both differences are significant"
     )
     first, second = rank_flip.models
     return (
@@ -196,14 +203,14 @@ def rank_flip_text(rank_flip: RankFlip) -> str:
 
 
 def adjustments(document: Comparisons) -> list[str]:
-    """The sets of tests over which p-values are adjusted."""
+    """Notes on letters, rank intervals, and the sets of tests over which p-values are adjusted."""
     notes = []
     if document.tests > 1:
         benchmarks = len({comparison.benchmark for comparison in document.comparisons})
         over = f" on {benchmarks} benchmarks" if benchmarks > 1 else ""
         notes.append(
             f"p-values of the first metric are adjusted by Holm's method over the {document.tests} "
-            f"comparisons{over}; those of other metrics are not"
+            f"comparisons{over}; p-values of other metrics are not adjusted"
         )
     if any(
         difference.adjusted is not None
@@ -215,16 +222,16 @@ def adjustments(document: Comparisons) -> list[str]:
     boards = [board for board in document.leaderboards if board.standings]
     if any(board.is_tested for board in boards):
         notes.append(
-            "sides that share a letter do not differ significantly at 5 %, by Holm's method over "
-            "all pairs of their table"
+            "sides that share a letter do not differ significantly at the 5 % level, by Holm's "
+            "method over all pairs of their table"
         )
     if any(board.is_ranked for board in boards):
-        notes.append("rank intervals contain the ranks of 95 % of resamples")
+        notes.append("a rank interval contains a side's rank in 95 % of resamples")
     return notes
 
 
 def summary(document: Comparisons) -> str:
-    """A document in a few plain lines."""
+    """Summarize a document in lines of plain text."""
     lines_of_text = []
     for board in document.leaderboards:
         title = f"{board.benchmark} · {board.scoring} {board.metric}"
@@ -249,7 +256,7 @@ def summary(document: Comparisons) -> str:
 
 
 def _number(value: float, like: MetricReport, sign: str = "") -> str:
-    """A number with the decimals that `result.shown` gives a metric."""
+    """Format a number with as many decimals as `result.shown` gives the metric `like`."""
     fraction = like.unit == "fraction"
     decimals = 2 if fraction or not like.value or abs(like.value) >= 1 else 4
     return f"{value * (100 if fraction else 1):{sign}z,.{decimals}f}"

@@ -1,4 +1,4 @@
-"""One set of replies, scored again from the store, with the data that pairs its samples."""
+"""Scores one set of replies again from the store, and loads the data needed to pair its samples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COUNTS, HIDDEN, FAILED, NOT_JUDGED, ABSENT, REFUSED, NO_SCORE = range(7)
-"""Why a row, or a sample, is not in a mean. The first says that it is."""
+"""The reasons why a row or a sample is in no mean. `COUNTS` means that it is in the mean."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,23 +35,23 @@ class LoadedSide:
     where: str
     """The run folder or the file that the rows come from."""
     identity: Mapping[str, Any]
-    """What the run asked and how, as in its manifest."""
+    """The identity of the run, as in its manifest."""
     replies: Mapping[str, int]
     """The number of replies in each state."""
     ids: Sequence[str]
     """The ids of the samples."""
     digests: Sequence[str | None]
-    """The digest of each sample's row of data; None if it was not requested."""
+    """The digest of each sample's row of data; None if it is not needed."""
     sample: NDArray[np.int32]
     """The number of each row's sample (n,)."""
     rows: Sequence[ScoredRows]
     """The scored rows; with judges, one set of rows per judge."""
     leaves: Category | None
-    """The categories of the samples; None if the benchmark has none."""
+    """The capability of each row; None if the benchmark defines none."""
     of: int = 0
     """The number of replies of a complete run; 0 if unknown."""
     notes: Sequence[str] = ()
-    """What the reader must know about this side."""
+    """Notes that a reader of the comparison needs."""
     cost: CostReport | None = None
     """The cost of the run when it was last scored."""
 
@@ -61,12 +61,12 @@ class LoadedSide:
 
     @cached_property
     def number_of(self) -> Mapping[str, int]:
-        """The number of each sample by its id."""
+        """Maps the id of each sample to its number."""
         return {name: number_of for number_of, name in enumerate(self.ids)}
 
     @cached_property
     def in_mean(self) -> NDArray[np.bool_]:
-        """The rows (n,) that are in the mean, by all judges."""
+        """A mask (n,) of the rows that are in the mean of every judge."""
         import numpy as np
 
         mask: NDArray[np.bool_] = np.logical_and.reduce([rows.in_mean for rows in self.rows])
@@ -74,7 +74,8 @@ class LoadedSide:
 
     @cached_property
     def state(self) -> NDArray[np.int8]:
-        """For each sample, why it is in no mean. A sample counts if one of its rows does."""
+        """For each sample, the reason why it is in no mean, or `COUNTS`. A sample counts if one of
+        its rows counts."""
         import numpy as np
 
         first = self.rows[0]
@@ -109,21 +110,22 @@ def load(
     of: int = 0,
     notes: Sequence[str] = (),
 ) -> LoadedSide:
-    """Score replies by `scoring`, or by the headline scoring. `replies` returns all of them each
-    time it is called.
+    """Score replies by `scoring`, or by the headline scoring. Each call of `replies` must return
+    all replies.
 
     Raises:
-        UsageError: there is no scoring of that name, or none that reads this kind of reply.
+        UsageError: the scoring does not exist or cannot parse this kind of reply, or there are no
+            replies.
     """
     names = Scorer(benchmark, None if scoring is None else [scoring]).names
     if not names:
-        which = "no scoring" if scoring is None else f"{scoring}, but it is none"
+        which = "no scoring can" if scoring is None else f"the scoring {scoring} cannot"
         raise UsageError(
-            f"{where}: {benchmark.name} was asked for `{benchmark.procedure.kind}`; it has {which} "
-            "that reads that."
+            f"{where}: {benchmark.name} was asked for replies of kind "
+            f"`{benchmark.procedure.kind}`, which {which} parse."
         )
     chosen = names[0]
-    # Readings of the other scorings are not needed.
+    # The replies need not be parsed by other scorings.
     tally = Tally(
         benchmark,
         [chosen],
@@ -134,7 +136,7 @@ def load(
     samples = _Samples()
     tally.add(samples.noted(replies()))
     if not len(tally.table):
-        raise UsageError(f"{where} has no reply yet: there is nothing to compare.")
+        raise UsageError(f"{where} has no reply yet, so there is nothing to compare.")
     rows = tally.rows_by(chosen)
     how = benchmark.scorings[chosen]
     if how.extra_metrics is None and all(map(is_mean, how.metrics.values())):
@@ -160,17 +162,17 @@ def load(
 
 
 class _Samples:
-    """The samples of the replies."""
+    """Records the samples of replies while they are read."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
-        """The number of each sample by its id, in the order of the replies."""
+        """Maps the id of each sample to its number, in the order of the replies."""
         self.digests: list[str | None] = []
         """The digest of each sample's row of data."""
         self._of_rows = array("i")
 
     def noted(self, replies: Iterable[Scored]) -> Iterator[Scored]:
-        """The replies, unchanged. Their samples are recorded on the way."""
+        """Record the samples of replies, and yield the replies unchanged."""
         for reply in replies:
             number = self.numbers.setdefault(reply.sample.id, len(self.numbers))
             if number == len(self.digests):
@@ -186,8 +188,8 @@ class _Samples:
 
 
 def in_order(side: LoadedSide) -> LoadedSide:
-    """The side with its categories numbered in the order of their names, not of their appearance,
-    so that sums over categories can be added to another side's."""
+    """Number a side's categories by the order of their names, not by their first appearance. Sums
+    over categories of different sides can then be added."""
     import numpy as np
 
     def by_name(tag: Category) -> Category:
@@ -204,8 +206,8 @@ def in_order(side: LoadedSide) -> LoadedSide:
 
 
 def _without_objects(columns: Columns) -> Columns:
-    """Columns for metrics that read only numbers, so that a million references need not stay in
-    memory."""
+    """Remove answers, targets, and references from columns of metrics that read only numbers, so
+    that a million references need not stay in memory."""
     import numpy as np
 
     none = np.full(columns.n, None, dtype=object)

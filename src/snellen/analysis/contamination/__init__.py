@@ -1,4 +1,4 @@
-"""The overlap of benchmarks with each other, and with the data that a model was trained on."""
+"""Finds the overlap of benchmarks with each other, and with the training data of a model."""
 
 from __future__ import annotations
 
@@ -49,11 +49,13 @@ def contamination(
     say: Callable[[str], None] = lambda _: None,
 ) -> tuple[Contamination, list[Duplicate | Hit]]:
     """Find near-duplicates within and between benchmarks, and the samples that a `corpus` (files
-    and folders) contains. Pictures that its rows name are in `pictures_in`, or next to the rows by
-    default. With a `run` of the only benchmark, compare its scores on matched samples and on
-    others. Returns the report, and everything that it counts.
+    and folders) contains. Pictures that the corpus refers to are looked up in `pictures_in`, or
+    next to the rows by default. With a `run` of the only benchmark, compare the run's scores on
+    matched samples with its scores on other samples. Returns the report, and all duplicates and
+    hits that it counts.
 
-    `limit` takes the first rows of each benchmark. `say` is called with a line about each step.
+    With `limit`, only the first rows of each benchmark are read. `say` is called with a line about
+    each step.
 
     Raises:
         UsageError: a path does not exist, or `run` is given without a corpus or with several
@@ -66,7 +68,7 @@ def contamination(
     from snellen.analysis.contamination.search import Search
 
     if run is not None and (len(benchmarks) != 1 or not corpus):
-        raise UsageError("a run is compared on one benchmark and with a corpus (--corpus).")
+        raise UsageError("A run needs exactly one benchmark, and a corpus (--corpus).")
     if run is not None:
         _check(Run(run), benchmarks[0])
     troubles, pictures = Troubles(), Pictures()
@@ -101,15 +103,15 @@ def contamination(
 def _notes(
     benchmarks: Sequence[Benchmark], reads: Sequence[BenchmarkContent], index: PictureIndex
 ) -> list[str]:
-    """Notes on the data, and on what was not compared."""
+    """Notes on the data, and on pictures and videos that were not compared."""
     notes = list(dict.fromkeys(note for benchmark in benchmarks for note in benchmark.notes))
     if index.cut:
         notes.append(
-            "so many pictures look alike that not every pair of them was compared: there are more "
-            "near ones than are counted"
+            "so many pictures look alike that not every pair was compared: there are more similar "
+            "pictures than are counted"
         )
     if videos := sum(content.videos for content in reads):
-        notes.append(f"{videos:,} samples show a video, which is not compared")
+        notes.append(f"{videos:,} samples have a video; videos are not compared")
     return notes
 
 
@@ -119,7 +121,11 @@ def _counts(content: BenchmarkContent) -> BenchmarkCounts:
 
 
 def _check(run: Run, benchmark: Benchmark) -> None:
-    """Refuse a run of another benchmark before the search, which may take hours."""
+    """Reject a run of another benchmark before the search starts, since the search may take hours.
+
+    Raises:
+        UsageError: the run is not a run of `benchmark`.
+    """
     manifest = run.manifest()
     name = manifest["identity"]["benchmark"]
     if name != benchmark.name:

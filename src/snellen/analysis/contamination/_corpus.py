@@ -1,4 +1,4 @@
-"""Training data as a stream of rows: texts and pictures in any layout, one row at a time."""
+"""Reads training data one row at a time, with the texts and pictures of each row, in any layout."""
 
 from __future__ import annotations
 
@@ -28,27 +28,29 @@ ROWS = (".jsonl", *READERS)
 TEXTS = (".txt", ".md")
 MAX_ROW_BYTES = 100_000_000
 LONGEST_TEXT = 1_000_000
-"""Only this many characters of a text are read."""
+"""The maximum number of characters of a text that are read."""
 PARAGRAPH = 200
-"""The maximum number of lines of plain text in one row. Rows end at blank lines."""
+"""The maximum number of lines of plain text in one row. Rows also end at blank lines."""
 DEEPEST = 12
 MOST_TEXTS, MOST_PICTURES = 10_000, 1_000
-"""Maximum per row."""
+"""The maximum numbers of texts and pictures that are read from one row."""
 MAX_NEIGHBORS = 50
 IMAGE_FIELDS = ("image", "images", "img", "image_path", "image_paths", "picture", "pictures")
 BASE64 = 500
-"""A longer cell without blanks, in a field for pictures, is a picture rather than a path."""
+"""In a field for pictures, a text without spaces that is longer than this is a picture in base64,
+not a path."""
 ADDRESSES = ("http://", "https://", "s3://", "gs://")
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A text, and the texts that may contain an answer to it: in a conversation, the next turn."""
+    """A text, and the texts next to it that may contain the answer."""
 
     text: str
     """The text itself."""
     neighbors: tuple[str, ...] = ()
-    """Texts that may contain an answer to it: in a conversation, the next turn."""
+    """Texts that may contain an answer to this text: the next turn of a conversation, or other
+    fields of the same object."""
 
 
 @dataclass
@@ -56,18 +58,19 @@ class CorpusRow:
     """A row of the corpus."""
 
     where: str
-    """Its file and line."""
+    """The file and line of the row."""
     passages: list[Passage] = field(default_factory=list)
-    """Its texts."""
+    """The texts of the row."""
     pictures: list[Image] = field(default_factory=list)
-    """Its pictures."""
+    """The pictures of the row."""
 
 
 def rows(
     paths: Iterable[Path], folder: Path | None, troubles: Troubles
 ) -> Iterator[CorpusRow | None]:
-    """The rows of files and folders, and None at the end of each file. A picture that no row names
-    is a row of its own. Pictures are looked for in `folder`, or next to their rows by default.
+    """The rows of files and folders, with None after the rows of each file. A picture that no row
+    refers to becomes a row of its own. Pictures are looked up in `folder`, or next to their rows by
+    default.
 
     Raises:
         UsageError: a path does not exist.
@@ -92,7 +95,7 @@ def rows(
                         empty = False
                         yield row
                 except DataError as error:
-                    troubles.add("files not read to their end", str(error))
+                    troubles.add("files that were read only in part", str(error))
                 yield None
         for file in below:
             if _kind(file) in IMAGES:
@@ -101,13 +104,14 @@ def rows(
                     yield CorpusRow(writable(str(file)), pictures=[Image(file, label=str(file))])
                     yield None
             elif _kind(file) not in (*ROWS, *TEXTS):
-                troubles.add("files of no kind that is read", str(file))
+                troubles.add("files of an unsupported type", str(file))
         if empty:
-            troubles.add("corpora with nothing to read", str(path))
+            troubles.add("corpora without readable files", str(path))
 
 
 def _below(folder: Path, troubles: Troubles) -> Iterator[Path]:
-    """The files in a folder and below it, by name. Hidden files and linked folders are left out."""
+    """All files in a folder and its subfolders, sorted by name. Hidden files and linked folders are
+    left out."""
 
     def not_read(error: OSError) -> None:
         troubles.add("folders that cannot be read", str(error))
@@ -120,7 +124,7 @@ def _below(folder: Path, troubles: Troubles) -> Iterator[Path]:
             if os.path.isfile(os.path.join(base, name)):
                 yield Path(base, name)
             else:  # reading a pipe would block
-                troubles.add("files of no kind that is read", os.path.join(base, name))
+                troubles.add("files of an unsupported type", os.path.join(base, name))
 
 
 def _kind(path: Path) -> str:
@@ -142,17 +146,15 @@ def _of_file(path: Path, folders: Sequence[Path], troubles: Troubles) -> Iterato
         for picture in islice(_pictures(value), MOST_PICTURES):
             image = _image(picture, where, folders)
             if image is None:
-                troubles.add(
-                    "addresses of pictures, which are not fetched", f"{where}: {picture!r}"
-                )
+                troubles.add("URLs of pictures, which are not downloaded", f"{where}: {picture!r}")
             else:
                 row.pictures.append(image)
         yield row
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """Lines, with `.gz` unpacked. Of a line that is too long, only the first MAX_ROW_BYTES bytes
-    are returned; they are not a row."""
+    """The lines of a file, with `.gz` decompressed. For a line that is too long, only the first
+    MAX_ROW_BYTES bytes are returned. They do not form a row."""
     try:
         with opened(path) as file:
             is_first = True
@@ -176,7 +178,7 @@ def _jsonl(path: Path, troubles: Troubles) -> Iterator[tuple[str, Any]]:
         try:
             value = orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            troubles.add("lines that are no JSON in UTF-8", f"{where}: {error}")
+            troubles.add("lines that are not JSON in UTF-8", f"{where}: {error}")
             continue
         yield where, value
 
@@ -196,12 +198,12 @@ def _paragraphs(path: Path) -> Iterator[tuple[str, Any]]:
         yield f"{path} line {first}", {"text": " ".join(held), "lines": "\n".join(held)}
 
 
-# -- what a row has, in whatever fields
+# -- the texts and pictures of a row, in any fields
 
 
 def _passages(value: object, name: str = "", depth: int = 0) -> Iterator[Passage]:
-    """Every text of a row. Fields of the same object may answer each other; in a conversation, the
-    next turn may."""
+    """Every text of a row. The neighbors of a text are the other fields of its object, or the next
+    turn in a conversation."""
     if depth > DEEPEST:
         return
     if isinstance(value, Mapping):
@@ -228,8 +230,8 @@ def _passages(value: object, name: str = "", depth: int = 0) -> Iterator[Passage
 
 
 def _turn(value: object, name: str) -> str | None:
-    """The text of a turn: `value` in LLaVA's conversations, `content` in messages, which may be a
-    list of parts."""
+    """The text of a turn in a conversation; None if `value` is not a turn. The text is in `value`
+    in LLaVA's conversations, and in `content` in messages, where it may be a list of parts."""
     if isinstance(value, str):
         return None if _names(value, name) else value
     if not isinstance(value, Mapping):
@@ -242,7 +244,7 @@ def _turn(value: object, name: str) -> str | None:
 
 
 def _pictures(value: object, name: str = "", depth: int = 0) -> Iterator[Image | str | bytes]:
-    """Every picture of a row: decoded, as bytes, or as its path, URL or base64 text."""
+    """Every picture of a row: a decoded picture, bytes, or a text with a path, a URL, or base64."""
     if depth > DEEPEST:
         return
     if isinstance(value, Image | bytes):

@@ -1,4 +1,4 @@
-"""What the search gives: what benchmarks share, and what of them is in a corpus."""
+"""The result of the search: what benchmarks share, and which of their samples are in a corpus."""
 
 from __future__ import annotations
 
@@ -10,57 +10,58 @@ from snellen.scoring import MetricReport
 
 
 class BenchmarkCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """What was read of a benchmark."""
+    """The amount of data that was read from a benchmark."""
 
     name: str
     """The benchmark."""
     samples: int
     """The number of samples that were read."""
     pictures: int
-    """The number of different pictures that they show."""
+    """The number of different pictures in these samples."""
 
 
 class Duplicate(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Two samples that share a question or a picture."""
 
     kind: Literal["question", "picture"]
-    """`question`: the same picture and words, or the same words without pictures; `picture`: only a
-    picture is the same."""
+    """`question`: the picture and the words are the same, or the words are the same and there are
+    no pictures. `picture`: only a picture is the same."""
     a: tuple[str, str]
     """(benchmark, id) of the first sample."""
     b: tuple[str, str]
     """(benchmark, id) of the second sample."""
     picture: float | None = None
-    """The similarity of the pictures, up to 1 for the same file; None if they are not compared."""
+    """The similarity of the pictures, 1 for identical files; None if they were not compared."""
     text: float | None = None
-    """The similarity of the words, up to 1 for the same words; None if they are not compared."""
+    """The similarity of the words, 1 for identical words; None if they were not compared."""
     answers: tuple[str, str] | None = None
-    """The right answers of both, if they differ."""
+    """The right answers of the two samples, if the answers differ."""
 
 
 class Overlap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What two benchmarks share, or what one benchmark has several times (`a` and `b` are then the
-    same)."""
+    """What two benchmarks share, or what one benchmark contains several times (then `a` equals
+    `b`)."""
 
     a: str
     """The first benchmark."""
     b: str
     """The second benchmark."""
     questions: int
-    """Pairs of samples that ask the same about the same picture."""
+    """The number of pairs of samples that ask the same thing about the same picture."""
     conflicting: int
-    """Those of `questions` whose answers differ."""
+    """The number of pairs in `questions` whose answers differ."""
     samples: int
-    """The samples of a that are in such a pair."""
+    """The number of samples of a that are in a pair of `questions`."""
     same_pictures: int
-    """Pairs of equal picture files; not counted within one benchmark, where many questions share a
-    file."""
+    """The number of pairs of identical picture files. They are not counted within one benchmark,
+    where many questions share a file."""
     near_pictures: int
-    """Pairs of similar pictures."""
+    """The number of pairs of similar pictures."""
     with_pictures: int
-    """The samples of a that show one of these pictures."""
+    """The number of samples of a that have one of the same or similar pictures."""
     same_words: int
-    """Samples of a whose words occur again with another picture, which proves nothing."""
+    """The number of samples of a whose words occur in another sample, with any picture. This alone
+    does not indicate a duplicate."""
     examples: list[Duplicate] = []
     """The first few duplicates."""
 
@@ -80,19 +81,20 @@ class FoundIn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     benchmark: str
     """The benchmark."""
     samples: int
-    """The number of its samples that were looked up."""
+    """The number of the benchmark's samples that were looked up."""
     text_same: Share
-    """The whole question with all its choices is a line or a text of the corpus."""
+    """Samples whose whole question, with all its choices, is in one row of the corpus."""
     text_near: Share
-    """Most of the question's n-grams are in one text of the corpus."""
+    """Samples with most of the question's n-grams in one text of the corpus."""
     picture_same: Share
-    """One of its picture files is in the corpus."""
+    """Samples with an identical picture file in the corpus."""
     picture_near: Share
-    """A picture that is similar to one of its own is in the corpus."""
+    """Samples with a similar picture in the corpus."""
     both: Share
-    """Question and picture are in one row. Questions that many samples share count too."""
+    """Samples whose question and picture are in the same row. Questions that many samples share
+    count too."""
     answered: Share
-    """The right answer is next to the question."""
+    """Samples whose right answer is next to the question in the corpus."""
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -105,16 +107,16 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     where: str
     """The file and row of the corpus."""
     text: float | None = None
-    """The share of the question's n-grams in the row; 1: the whole question. None without a match
-    of words."""
+    """The share of the question's n-grams in the row; 1 for the whole question. None if the words
+    do not match."""
     picture: float | None = None
-    """The similarity of the pictures; None without a match of pictures."""
+    """The similarity of the pictures; None if no pictures match."""
     answered: bool = False
     """Whether the right answer is next to the question."""
 
 
 class Corpus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was read of a corpus, and the samples of each benchmark in it."""
+    """The amount of data that was read from a corpus, and the samples found in it."""
 
     files: int
     """The number of files."""
@@ -123,14 +125,14 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pictures: int
     """The number of pictures."""
     found: list[FoundIn]
-    """The samples of each benchmark."""
+    """For each benchmark, the samples that are in the corpus."""
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A run's mean score on contaminated and on clean samples, as a share of the best score."""
+    """A run's mean scores on contaminated and on clean samples, as shares of the best score."""
 
     by: Literal["text", "picture", "both"]
-    """What the samples share with the corpus."""
+    """What a sample must share with the corpus to count as contaminated."""
     found: MetricReport
     """The mean on the contaminated samples."""
     clean: MetricReport
@@ -145,14 +147,14 @@ class Contamination(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     format: int
     """The number of the format."""
     benchmarks: list[BenchmarkCounts]
-    """What was read of each benchmark."""
+    """The amount of data that was read from each benchmark."""
     overlaps: list[Overlap]
-    """What benchmarks share with each other, and have several times."""
+    """What each pair of benchmarks shares, and what each benchmark contains several times."""
     corpus: Corpus | None = None
     """The samples in the corpus; None without a corpus."""
     effects: list[Effect] = []
-    """The effect on the scores of `run`."""
+    """How the scores of `run` differ between contaminated and clean samples."""
     notes: list[str] = []
     """What limits the result."""
     run: str | None = None
-    """The run folder whose scores are used; None without one."""
+    """The run folder whose scores are used; None if no run is given."""

@@ -1,4 +1,4 @@
-"""What benchmarks share with each other, and what a benchmark has several times."""
+"""Counts what benchmarks share with each other, and what a benchmark contains several times."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from snellen.analysis.contamination.texts import Grams, Words, alike
 
 EXAMPLES = 5
 MANY = 10_000
-"""The maximum number of sample pairs that are compared for one picture. Beyond it, only samples
-with the same words are."""
+"""The maximum number of sample pairs that are compared for one picture. Above this number, only
+samples with identical words are compared."""
 
 At = tuple[int, int]
-"""The number of a benchmark, and of a sample in it."""
+"""The number of a benchmark, and the number of a sample in the benchmark."""
 
 
 def overlaps(
     reads: Sequence[BenchmarkContent], index: PictureIndex
 ) -> tuple[list[Overlap], list[Duplicate]]:
-    """One overlap per benchmark and per pair of benchmarks, and every duplicate. If many samples
-    show the same pictures, only one pair of samples is listed."""
+    """Find one overlap per benchmark and per pair of benchmarks, and every duplicate. If many
+    samples have the same two pictures, only one pair of these samples is listed."""
     showing: dict[int, list[At]] = defaultdict(list)
     for number, read in enumerate(reads):
         for sample_number, sample in enumerate(read.samples):
@@ -53,7 +53,8 @@ class _OverlapCounter:
     _examples: dict[tuple[int, int], list[Duplicate]] = field(default_factory=dict)
 
     def compare(self, ours: Sequence[At], theirs: Sequence[At], how: float, *, same: bool) -> None:
-        """Compare all samples that show one picture with all that show another, or the same one."""
+        """Compare all samples that have one picture with all samples that have another picture, or
+        the same one."""
         counted: set[tuple[int, int]] = set()
         for first, second in self._candidates(ours, theirs):
             if first == second:
@@ -66,7 +67,7 @@ class _OverlapCounter:
             if text := _same_question(a, b):
                 self.question(first, second, how, text)
             if same and first[0] == second[0]:
-                continue  # many ask several questions about one file
+                continue  # in many benchmarks, several questions share a picture file
             self._showing.setdefault(benchmarks, set()).update((first, second))
             if benchmarks not in counted:
                 counted.add(benchmarks)
@@ -75,7 +76,7 @@ class _OverlapCounter:
                     self._add(benchmarks, self._duplicate("picture", first, second, how, None))
 
     def question(self, first: At, second: At, picture: float | None, text: float) -> None:
-        """Count two samples that ask the same, once."""
+        """Count two samples that ask the same thing. Each pair is counted once."""
         benchmarks = first[0], second[0]
         pairs = self._questions.setdefault(benchmarks, {})
         if (first, second) in pairs:
@@ -134,7 +135,7 @@ class _OverlapCounter:
         files = self._pictures.get((i, j), Counter())
         least = 1 if i == j else 0
         examples = self._examples.get((i, j), [])
-        # Conflicts come first, the most similar ones at the top, since they should be checked.
+        # Conflicts come first, the most similar pictures at the top, since they should be checked.
         examples = sorted(
             examples,
             key=lambda duplicate: (
@@ -161,16 +162,16 @@ class _OverlapCounter:
 
 
 def _same_question(a: SampleContent, b: SampleContent) -> float:
-    """The similarity of the words of two samples that ask the same, with their choices in any
-    order; 0 for others."""
+    """The similarity of the words of two samples that ask the same thing, with their choices in any
+    order; 0 if the samples ask different things."""
     if a.choices and b.choices and a.choices != b.choices:
         return 0.0
     return alike(a.question, b.question)
 
 
 def _without_pictures(reads: Sequence[BenchmarkContent]) -> Iterator[tuple[At, At, float]]:
-    """The samples without pictures that ask the same, by the same words or by most of their
-    n-grams."""
+    """The pairs of samples without pictures that ask the same thing, with the similarity of their
+    words. Samples are compared if their words or most of their n-grams are the same."""
     positions = [
         (number, sample_number)
         for number, read in enumerate(reads)

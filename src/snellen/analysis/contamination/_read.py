@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = 2
 THREADS = min(8, os.cpu_count() or 1)
-"""Pillow decodes without the interpreter's lock."""
+"""The number of threads that decode pictures. Pillow releases the interpreter's lock meanwhile."""
 AT_ONCE = 256
 
 
@@ -42,31 +42,32 @@ class SampleContent:
     answer: Words
     """The right answer in words; () if it is hidden."""
     letter: Words
-    """The letter of the right choice; () if there is none."""
+    """The letter of the right choice; () if the answer is not a letter."""
     pictures: tuple[int, ...]
-    """The numbers of its pictures in `Pictures`."""
+    """The numbers of the sample's pictures in `Pictures`."""
     shows: bool
     """Whether the sample has pictures or a video, even unreadable ones."""
     cluster: str
     """The cluster of the sample."""
     together: str | None
-    """Equal for samples that repeat a question on purpose, with their choices in another order."""
+    """A group of samples that repeat a question on purpose, with the choices in another order; None
+    if the benchmark has no such groups."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkContent:
-    """A benchmark's samples."""
+    """The samples that were read from a benchmark."""
 
     name: str
     """The benchmark's name."""
     samples: list[SampleContent]
-    """Its samples."""
+    """The samples."""
     videos: int
     """The number of samples with a video."""
 
 
 class Troubles:
-    """What could not be read: counts and examples. The search goes on without it."""
+    """Counts and examples of data that could not be read. The search continues without it."""
 
     def __init__(self) -> None:
         self._n: dict[str, int] = {}
@@ -87,16 +88,16 @@ class Troubles:
 
 
 def writable(text: str) -> str:
-    """The text with `?` for what UTF-8 cannot encode, since file names may be any bytes."""
+    """Replace characters that UTF-8 cannot encode by `?`. File names may contain any bytes."""
     return text.encode("utf-8", "replace").decode()
 
 
 @dataclass
 class Pictures:
-    """Every picture once, by the digest of its bytes."""
+    """All pictures, each stored once."""
 
     numbers: dict[str, int] = field(default_factory=dict)
-    """The number of each picture, by the digest of its bytes."""
+    """Maps the digest of a picture's bytes to the picture's number."""
     _grays: list[NDArray[np.uint8]] = field(default_factory=list)
 
     def add(self, digest: str, gray: NDArray[np.uint8]) -> int:
@@ -106,18 +107,18 @@ class Pictures:
         return number
 
     def grays(self) -> NDArray[np.uint8]:
-        """(n, SIDE, SIDE)"""
+        """The gray pixels of all pictures: (n, SIDE, SIDE)."""
         import numpy as np
 
         return np.stack(self._grays) if self._grays else np.zeros((0, SIDE, SIDE), np.uint8)
 
 
 Thumbnail = tuple[str, "NDArray[np.uint8]"]
-"""A picture's digest, and its gray pixels, (SIDE, SIDE)."""
+"""The digest of a picture, and its gray pixels (SIDE, SIDE)."""
 
 
 def thumbnails(pictures: Iterable[Image], troubles: Troubles) -> Iterator[Thumbnail | None]:
-    """What is compared of each picture, in order; None for a picture that cannot be read."""
+    """The thumbnails of pictures, in order; None for a picture that cannot be read."""
     with ThreadPoolExecutor(THREADS) as pool:
         left = iter(pictures)
         while block := list(islice(left, AT_ONCE)):
@@ -145,10 +146,10 @@ def read(
     limit: int | None,
     say: Callable[[str], None],
 ) -> BenchmarkContent:
-    """A benchmark's first samples. Their pictures are added to `pictures`.
+    """Read a benchmark's samples, up to `limit`. Their pictures are added to `pictures`.
 
     Raises:
-        DataError: its rows are missing, or one cannot be read.
+        DataError: the benchmark has no rows, or a row cannot be read.
     """
     known: dict[object, int | None] = {}
     samples: list[SampleContent] = []
@@ -170,7 +171,7 @@ def read(
             samples.append(_content_of(benchmark, sample, shown, shows=bool(media)))
         say(f"reading {benchmark.name}: {len(samples):,} samples")
         for reference in [key for key in new if isinstance(key, bytes)]:
-            del known[reference]  # bytes need not be kept: equal ones have an equal digest
+            del known[reference]  # no need to keep bytes: equal pictures have equal digests
     if not samples:
         raise DataError(f"{benchmark.name}: {benchmark.data.where} has no rows.")
     return BenchmarkContent(name=benchmark.name, samples=samples, videos=videos)
@@ -182,7 +183,7 @@ def _reference(image: Image) -> object:
 
 
 def _media(benchmark: Benchmark, sample: Sample) -> tuple[Image | Video, ...]:
-    """The pictures and videos of a sample, including those drawn only for the prompt."""
+    """The pictures and videos of a sample, including pictures that only the prompt contains."""
     if sample.media:
         return sample.media
     return tuple(image for message in benchmark.messages(sample) for image in message.images)
@@ -206,7 +207,8 @@ def _content_of(
 
 
 def _answer(sample: Sample) -> tuple[Words, Words]:
-    """The right answer in words, and its letter. The words of a letter are its choice's."""
+    """The words of the right answer, and its letter. If the answer is a letter, the words are those
+    of the choice with that letter."""
     right = common_answer(sample.target, sample.references)
     if right is None:
         return (), ()

@@ -1,4 +1,4 @@
-"""Whether a run scores higher on samples that a corpus contains."""
+"""Measures whether a run scores higher on samples that a corpus contains."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ CRITERIA: Mapping[By, Callable[[SampleMatch], bool]] = {
 def effects(
     run: Run, benchmark: Benchmark, read: BenchmarkContent, matches: Mapping[int, SampleMatch]
 ) -> tuple[list[Effect], list[str]]:
-    """The run's headline scores on the samples in `matches` (by number) and on all others, for each
-    kind of match; and notes on them.
+    """Compare the run's headline scores on matched samples with those on all other samples, for
+    each kind of match. `matches` maps the numbers of samples to their matches. Returns the effects,
+    and notes on them.
 
     Raises:
-        UsageError: the run has not been scored, or has other samples.
+        UsageError: the run has no headline score of any of the samples.
     """
     import numpy as np
 
@@ -57,17 +58,18 @@ def effects(
         of.append(index)
     if not scores:
         raise UsageError(
-            f"{run.path} has no {benchmark.headline} score of a sample of {read.name}. Is it a run "
-            f"of that benchmark and split, and scored (`{run.command('score')}`)?"
+            f"{run.path} has no {benchmark.headline} score for a sample of {read.name}. Check that "
+            f"the run is of this benchmark and split, and score it: `{run.command('score')}`."
         )
     notes = [
-        f"{others:,} scores of {run.path} are of samples that were not looked up, and in no mean"
+        f"{others:,} scores of {run.path} belong to samples that were not looked up: they are in "
+        "no mean"
     ] * bool(others)
     if versions != {version}:
         notes.append(
-            f"the scores of {run.path} are out of date: they are of version "
-            f"{', '.join(map(str, sorted(versions)))} of {benchmark.headline}, which is now at "
-            f"version {version}. `{run.command('score')}` scores the run again"
+            f"the scores of {run.path} are out of date: they were computed by version "
+            f"{', '.join(map(str, sorted(versions)))} of {benchmark.headline}, whose current "
+            f"version is {version}. `{run.command('score')}` scores the run again"
         )
     notes += run.notes
     names: dict[str, int] = {}
@@ -88,7 +90,7 @@ def _effect(
     cluster: NDArray[np.int64],
     is_match: NDArray[np.bool_],
 ) -> Effect:
-    """All arrays are (n,)."""
+    """Compare the scores of matched rows with those of other rows. All arrays are (n,)."""
     ours, theirs = (stats.mean(score[which], cluster[which]) for which in (is_match, ~is_match))
     return Effect(
         by=by,
@@ -99,19 +101,19 @@ def _effect(
 
 
 def mean_difference(matched: Estimate, clean: Estimate) -> Estimate:
-    """The first mean minus the second, of different samples, with Newcombe's interval. It uses the
-    ends l and u of both intervals: matched samples are often all right, and a standard error would
-    then suggest certainty.
+    """The mean of matched samples minus the mean of clean samples, with Newcombe's interval. The
+    interval is computed from the ends l and u of both means' intervals. A standard error would
+    suggest certainty if all matched samples are right, which is common.
 
         d - √((m_f - l_f)² + (u_c - m_c)²)  to  d + √((u_f - m_f)² + (m_c - l_c)²)
 
-    Newcombe 1998, Statistics in Medicine 17, method 10; for any two intervals Zou and Donner 2008,
-    Statistics in Medicine 27. A cluster with samples on both sides makes the interval wider than
-    necessary.
+    The method is from Newcombe 1998, Statistics in Medicine 17, method 10, and was extended to any
+    two intervals by Zou and Donner 2008, Statistics in Medicine 27. If a cluster has both matched
+    and clean samples, the interval is wider than necessary.
     """
     n = matched.n + clean.n
     if matched.value is None or clean.value is None:
-        side = "found" if matched.value is None else "clean"
+        side = "contaminated" if matched.value is None else "clean"
         return Estimate(value=None, n=n, reason=f"no sample is {side}")
     value = matched.value - clean.value
     if matched.ci95 is None or clean.ci95 is None:

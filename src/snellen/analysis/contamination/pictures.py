@@ -1,8 +1,8 @@
-"""Finds pictures that are nearly the same: hashes find candidates, pixels decide.
+"""Finds pictures that are nearly the same. Hashes find candidates, and pixels decide.
 
-The thresholds were chosen on recompressed, scaled, cropped and brightened pictures, and on
-different pictures of the same layout. `docs/contamination.md` has the table, `perf/duplicates.py`
-makes it.
+The thresholds were chosen on recompressed, scaled, cropped, and brightened pictures, and on
+different pictures with the same layout. `docs/contamination.md` shows the table of results, which
+`perf/duplicates.py` generates.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SIDE = 64
-"""Pictures are compared in gray, scaled to squares of this many pixels."""
+"""The width and height, in pixels, of the gray thumbnails that are compared."""
 FLAT = 2.0
-"""Below this standard deviation (of 0 to 255) a picture is flat: its hash is noise."""
+"""A picture whose gray values (0 to 255) have a smaller standard deviation than this is flat. The
+hash of a flat picture is noise."""
 MOST_BITS = 11
-"""The maximum number of the 64 bits in which the hashes of candidates differ. One of 4 bands of 16
-bits then differs in at most 2 bits, so that the search misses no candidate."""
+"""The maximum number of bits, out of 64, in which the hashes of candidates differ. At least one of
+the 4 bands of 16 bits then differs in at most 2 bits, so the search misses no candidate."""
 BANDS, BITS, IN_BAND = 4, 16, 2
 SHIFT = 4.0
-"""The maximum number of pixels of SIDE by which an edge may be cut off or added: 6 %."""
+"""The maximum number of pixels, out of SIDE, that may be cut off or added at an edge (6 %)."""
 STEP = 0.5
 BLOCK = 8
 CONTENT = 0.25
@@ -35,21 +36,21 @@ BLOCK_ALIKE = 0.5
 LEAST_CORRELATION = 0.85
 LEAST_BLOCKS = 0.9
 AT_ONCE = 128
-"""Pairs that are compared in one step, in 10 MB."""
+"""The number of pairs that are compared in one step. They take 10 MB."""
 MOST_CANDIDATES = 2_000_000
-"""The maximum number of candidates. If all pictures of a data set look alike, the rest is left out.
-"""
+"""The maximum number of candidates. Further candidates are left out, which happens if all pictures
+of a data set look alike."""
 EXPANDED = 4_000_000
 COARSE = 8
 LEAST_COARSE = 0.5
 
 
 def hashes(grays: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Two 64-bit hashes of each picture: grays are (n, SIDE, SIDE), hashes (n, 2).
+    """Compute two 64-bit hashes of each picture. `grays` is (n, SIDE, SIDE), the hashes are (n, 2).
 
-    The first is pHash (Zauner 2010): which of the 8 x 8 lowest frequencies of the cosine transform
-    are above their median. The second is dHash: which of 9 x 8 pixels are brighter than the
-    previous one.
+    The first hash is pHash (Zauner 2010): its bits say which of the 8 x 8 lowest frequencies of the
+    cosine transform are above their median. The second is dHash: its bits say which of 9 x 8 pixels
+    are brighter than the previous pixel.
     """
     import numpy as np
 
@@ -65,7 +66,7 @@ def hashes(grays: NDArray[np.uint8]) -> NDArray[np.uint64]:
 
 @cache
 def _cosines() -> NDArray[np.float32]:
-    """The 8 lowest frequencies: (8, SIDE / 2)."""
+    """The cosines of the 8 lowest frequencies: (8, SIDE / 2)."""
     import numpy as np
 
     n = SIDE // 2
@@ -76,7 +77,7 @@ def _cosines() -> NDArray[np.float32]:
 
 @cache
 def _means(parts: int) -> NDArray[np.float32]:
-    """Maps SIDE / 2 pixels to the means of this many equal parts: (parts, SIDE / 2)."""
+    """A matrix (parts, SIDE / 2) that maps SIDE / 2 pixels to the means of `parts` equal parts."""
     import numpy as np
 
     n = SIDE // 2
@@ -89,13 +90,13 @@ def _means(parts: int) -> NDArray[np.float32]:
 
 
 def flat(grays: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Which pictures are flat: (n,)."""
+    """A mask (n,) of the pictures that are flat."""
     mask: NDArray[np.bool_] = grays.reshape(len(grays), -1).std(axis=1) < FLAT
     return mask
 
 
 class PictureIndex:
-    """An index of pictures; grays are (n, SIDE, SIDE). Flat pictures never match."""
+    """An index of pictures. Their gray pixels are (n, SIDE, SIDE). Flat pictures never match."""
 
     def __init__(self, grays: NDArray[np.uint8]) -> None:
         import numpy as np
@@ -104,14 +105,14 @@ class PictureIndex:
         (self._places,) = np.nonzero(~flat(grays)) if len(grays) else (np.zeros(0, np.intp),)
         self._hashes = hashes(grays[self._places])
         self.cut = False
-        """Whether there were more candidates than are compared."""
+        """Whether some candidates were left out because there were more than MOST_CANDIDATES."""
         self._bands = [
             [_Band(self._hashes[:, kind], band) for band in range(BANDS)] for kind in (0, 1)
         ]
 
     def near(self, grays: NDArray[np.uint8]) -> Iterator[tuple[int, int, float]]:
-        """(number of the picture, number in the index, correlation of their pixels) of each pair
-        that is nearly the same."""
+        """Find the pictures of the index that are nearly the same as one of `grays`. Yields (number
+        in `grays`, number in the index, correlation of the pixels) for each pair."""
         import numpy as np
 
         (places,) = np.nonzero(~flat(grays)) if len(grays) else (np.zeros(0, np.intp),)
@@ -122,7 +123,7 @@ class PictureIndex:
         yield from _verified(grays, self._grays, ours, theirs)
 
     def pairs(self) -> Iterator[tuple[int, int, float]]:
-        """The pairs within the index, the lower number first."""
+        """Find the pairs within the index that are nearly the same, with the lower number first."""
         if not len(self._places):
             return
         ours, theirs = self.candidates(self._hashes)
@@ -131,8 +132,9 @@ class PictureIndex:
         yield from _verified(self._grays, self._grays, ours, theirs)
 
     def candidates(self, queries: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Pairs with a hash that differs in at most MOST_BITS bits: numbers in `queries` (m, 2),
-        and numbers among the pictures of the index that are not flat."""
+        """Find pairs in which one of the two hashes differs in at most MOST_BITS bits. `queries` is
+        (m, 2). Returns the numbers in `queries`, and the numbers among the pictures of the index
+        that are not flat."""
         import numpy as np
 
         n = len(self._hashes)
@@ -155,7 +157,8 @@ class PictureIndex:
 
 
 class _Band:
-    """One band of 16 bits (0 to 3) of hashes (n,), sorted."""
+    """An index of one band of 16 bits of hashes (n,). `band` is the number of the band, from 0 to
+    3."""
 
     def __init__(self, of: NDArray[np.uint64], band: int) -> None:
         import numpy as np
@@ -173,7 +176,8 @@ class _Band:
     def within(
         self, queries: NDArray[np.uint64]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Pairs whose keys differ in at most IN_BAND bits, one bit mask after the other."""
+        """Find pairs whose keys differ in at most IN_BAND bits. Each block that is yielded belongs
+        to one bit mask."""
         import numpy as np
 
         keys = self._keys(queries)
@@ -188,7 +192,7 @@ class _Band:
                 stop = max(start + 1, int(np.searchsorted(ends, before + EXPANDED, "right")))
                 size = n[start:stop]
                 i = np.repeat(np.arange(start, stop), size)
-                # Each one's run of places: a count that begins again where i changes.
+                # A counter within each query's matches, which restarts at 0 when i changes.
                 within = np.arange(len(i)) - np.repeat(ends[start:stop] - size - before, size)
                 yield i, self._order[first[i] + within]
                 start = stop
@@ -224,12 +228,13 @@ def _coarse(grays: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def similarity(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The correlation, below 1, of the pixels of pairs (n, SIDE, SIDE) after a is aligned with b; 0
-    for pairs that are not nearly the same.
+    """The correlation (below 1) of the pixels of each pair, after a is aligned with b; 0 for pairs
+    that are not nearly the same. `a` and `b` are (n, SIDE, SIDE).
 
-    Alignment: each edge of a is moved, by up to 6 %, to where its mean row and column fit best.
-    Nearly the same: the whole correlates by at least 0.85, and 90 % of the 8 x 8 blocks with
-    content by at least 0.5. This distinguishes pictures of the same layout that differ in a part.
+    To align a picture, each edge of a is moved, by up to 6 %, to where its mean row and mean column
+    fit best. Two pictures are nearly the same if all pixels have a correlation of at least 0.85,
+    and 90 % of the 8 x 8 blocks with content have a correlation of at least 0.5. The second
+    condition distinguishes pictures with the same layout that differ in one part.
     """
     import numpy as np
 
@@ -248,7 +253,8 @@ def similarity(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.flo
 
 @cache
 def _warps() -> NDArray[np.float32]:
-    """All the ways to move the two ends of a line of SIDE pixels: (k, SIDE, SIDE), linear."""
+    """Linear maps for all k ways to move the two ends of a line of SIDE pixels:
+    (k, SIDE, SIDE)."""
     import numpy as np
 
     moves = np.arange(-SHIFT, SHIFT + STEP / 2, STEP)
@@ -263,7 +269,8 @@ def _warps() -> NDArray[np.float32]:
 
 
 def _best(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.intp]:
-    """The way of moving that makes each line of a (n, SIDE) correlate most with that of b."""
+    """For each line of `a` (n, SIDE), the number of the warp that gives the highest correlation
+    with the line of `b`."""
     import numpy as np
 
     ways = len(_warps())
@@ -276,7 +283,7 @@ def _best(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.intp]:
 
 
 def _standard(grays: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Each picture with mean 0 and standard deviation 1, so that brightness and contrast do not
+    """Scale each picture to mean 0 and standard deviation 1, so that brightness and contrast do not
     matter."""
     import numpy as np
 
@@ -292,7 +299,7 @@ def _correlation(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.f
 
 
 def _blocks(grays: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(n, blocks, pixels of a block), each block with mean 0."""
+    """Split pictures into blocks, each shifted to mean 0: (n, blocks, pixels of a block)."""
     n = SIDE // BLOCK
     parts = grays.reshape(-1, n, BLOCK, n, BLOCK).swapaxes(2, 3).reshape(-1, n * n, BLOCK * BLOCK)
     blocks: NDArray[np.float32] = parts - parts.mean(2, keepdims=True)

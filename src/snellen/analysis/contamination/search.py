@@ -1,4 +1,4 @@
-"""Looks up the rows of a corpus in benchmarks."""
+"""Searches a corpus for the samples of benchmarks."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from snellen.errors import DataError
 from snellen.media.content import Image
 
 ROWS, WORDS, PICTURES = 1_000, 300_000, 256
-"""A lookup is made after at most this many rows, words, or pictures."""
+"""The maximum numbers of rows, words, and pictures that are looked up in one step."""
 HITS = 3
-"""The number of rows listed per sample."""
+"""The maximum number of rows that are listed per sample."""
 EVERY = 1_000
 REMEMBERED = 200_000
-"""The number of corpus pictures whose result is kept, since rows share pictures."""
+"""The maximum number of corpus pictures whose matches are cached, since rows share pictures."""
 
 
 @dataclass
@@ -37,7 +37,7 @@ class SampleMatch:
     text: float = 0.0
     """The largest share of the question's n-grams in one row, from 0 to 1 (the whole question)."""
     picture: float = 0.0
-    """The largest similarity of a picture, from 0 to 1 (the same file)."""
+    """The largest similarity of a picture, from 0 to 1 (identical files)."""
     both: bool = False
     """Whether one row has both the text and the picture."""
     answered: bool = False
@@ -46,22 +46,22 @@ class SampleMatch:
 
 @dataclass
 class Search:
-    """The samples of several benchmarks, and a search for them in a corpus."""
+    """Searches a corpus for the samples of several benchmarks."""
 
     reads: Sequence[BenchmarkContent]
     """The benchmarks' samples."""
     pictures: Pictures
     """The pictures of all samples."""
     index: PictureIndex
-    """Finds pictures like a given one."""
+    """Finds the samples' pictures that are similar to a given one."""
     troubles: Troubles
-    """What could not be read."""
+    """Collects what could not be read."""
     say: Callable[[str], None]
     """Called with each line of progress."""
     matches: dict[tuple[int, int], SampleMatch] = field(default_factory=dict)
-    """Matches by the number of a benchmark and of a sample in it."""
+    """The best matches of samples. Keys are (number of the benchmark, number of the sample)."""
     hits: dict[tuple[int, int], list[Hit]] = field(default_factory=dict)
-    """The rows that match, by the number of a benchmark and of a sample in it."""
+    """The first rows that match each sample, with the keys of `matches`."""
     files: int = 0
     """The number of files read."""
     rows: int = 0
@@ -91,11 +91,11 @@ class Search:
         self._known: dict[Path, tuple[tuple[int, float], ...]] = {}
 
     def run(self, paths: Sequence[Path], folder: Path | None = None) -> Corpus:
-        """Look up every row of a corpus. Pictures that rows name are in `folder`, or next to the
-        rows.
+        """Look up every row of a corpus. Pictures that rows refer to are looked up in `folder`, or
+        next to the rows by default.
 
         Raises:
-            UsageError: a path does not exist. DataError: nothing in them could be read.
+            UsageError: a path does not exist. DataError: nothing in the corpus could be read.
         """
         held: list[CorpusRow] = []
         size = shown = 0
@@ -117,9 +117,9 @@ class Search:
         if not (self.texts or self.n_pictures):
             why = "; ".join(note.rstrip(".") for note in self.troubles.notes())
             raise DataError(
-                "no text and no picture could be read of the corpus, so nothing can be said of "
-                f"what is in it ({why}). A corpus is JSONL, JSON, TSV, CSV, parquet, text, "
-                "pictures, or a folder of them."
+                f"The corpus has no readable text or picture, so nothing was compared ({why}). A "
+                "corpus may be JSONL, JSON, TSV, CSV, Parquet, text, pictures, or a folder of such "
+                "files."
             )
         return Corpus(
             files=self.files,
@@ -146,11 +146,12 @@ class Search:
         shown: dict[int, float],
         near: dict[int, tuple[float, int]],
     ) -> None:
-        """Count one row. `shown` is the similarity of its pictures to those of samples, `near` the
-        share of samples' n-grams in it, with the passage."""
+        """Record the matches of one row. Keys are numbers of samples: `shown` maps them to the
+        similarity of pictures, `near` to the share of the question's n-grams and the passage that
+        contains them."""
         questions = self._full_questions(row, texts)
         everything: Words | None = None
-        # A question that many samples share proves nothing without their picture.
+        # If many samples share a question, it counts only along with a matching picture.
         asking = [at for question in questions for at in self._asking(question, shown)]
         for at in dict.fromkeys((*asking, *near, *shown)):
             sample = self._sample(at)
@@ -168,7 +169,8 @@ class Search:
                 self._take(at, row.where, text, picture, answered)
 
     def _full_questions(self, row: CorpusRow, texts: Sequence[Words]) -> dict[Words, int]:
-        """The questions that a row contains as a text or as a line of one, with the passage."""
+        """The questions that are a text of the row, or a line of such a text, each with the number
+        of the passage."""
         questions: dict[Words, int] = {}
         for number, (passage, text) in enumerate(zip(row.passages, texts, strict=True)):
             if text in self._by_words:
@@ -209,7 +211,8 @@ class Search:
             )
 
     def _of_pictures(self, held: Sequence[CorpusRow]) -> list[dict[int, float]]:
-        """For each row, the similarity of its pictures to those of samples, by sample."""
+        """For each row, maps numbers of samples to the similarity of the row's pictures to the
+        sample's pictures."""
         import numpy as np
 
         if len(self._known) > REMEMBERED:
@@ -282,9 +285,9 @@ def _key(image: Image) -> object:
 
 
 def _answered(sample: SampleContent, passage: Passage) -> bool:
-    """Whether the right answer is next to the question. One or two words must come first in the
-    text, since `yes` occurs in many sentences. A letter must be the whole text, or precede its
-    choice's words."""
+    """Whether the right answer is next to the question. An answer of one or two words must be at
+    the start of a text, since words like `yes` occur in many sentences. A letter must be the whole
+    text, or stand before the words of its choice."""
     answer, letter = sample.answer, sample.letter
     for text in passage.neighbors if answer else ():
         text_words = words(text)

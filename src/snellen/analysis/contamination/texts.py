@@ -1,4 +1,4 @@
-"""Decides which texts ask the same: by words, by n-grams, with some differences allowed."""
+"""Decides whether two texts ask the same thing, by comparing words and n-grams."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ Words = tuple[str, ...]
 
 _NO_BLANKS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 WORD = re.compile(rf"[{_NO_BLANKS}]|[^\W_{_NO_BLANKS}]+")
-"""A run of letters and digits, or one character of scripts without blanks between words."""
+"""A run of letters and digits, or one character of a script without spaces between words."""
 MARK = re.compile(r"<(?:image|video|img)[\s_\d]{0,8}>", re.IGNORECASE)
 N = 8
-"""Words of an n-gram. A data set and a corpus may share shorter ones by chance (GPT-3 uses 8 to 13,
-PaLM 8)."""
+"""The number of words in an n-gram. A data set and a corpus may share shorter n-grams by chance
+(GPT-3 uses 8 to 13 words, PaLM 8)."""
 NEAR = 0.7
 """The minimum share of a question's n-grams in one row of a corpus, as in PaLM."""
 TEMPLATE = 10
-"""Words that more questions share are a template, and prove nothing by themselves. GPT-3 also
-leaves out such common n-grams."""
+"""Words that more than this number of questions share are a template, which alone does not indicate
+a match. GPT-3 also leaves out such common n-grams."""
 SMALL = frozenset(
     ("a", "an", "are", "do", "does", "is", "it", "of", "please", "that", "the", "this")
 )
-"""Words in which two wordings of a question may differ."""
+"""Words that only one of two wordings of a question may contain."""
 EXACT = frozenset(
     (
         *("anti", "except", "never", "no", "not", "without"),
         *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     )
 )
-"""Words that both texts must have, as they must have the same numbers."""
+"""Words that both texts must contain, in the same order. The same applies to numbers."""
 TYPO = 83.0
 LONG_WORD = 5
 MOST_SPELT = 2
-"""The maximum number of words with another spelling."""
+"""The maximum number of words that are spelled differently."""
 LEAST_ALIKE = 80.0
 NEARLY = 0.9999
-"""The highest similarity of texts that are not the same; 1 means the same."""
+"""The highest similarity of texts that are not identical. Identical texts have similarity 1."""
 LONG = 20
 LEFT_OVER = 0.1
 
@@ -59,11 +59,12 @@ def words(text: str) -> Words:
 
 
 def alike(a: Words, b: Words) -> float:
-    """The similarity of two questions that ask the same (1: the same words); 0 if they do not.
+    """The similarity of two questions that ask the same thing (1 if the words are identical); 0 if
+    they do not.
 
-    Two questions ask the same if the words that only one of them has are small ones (`the`,
-    `please`) or another spelling (`colour`, `color`). In long texts, a tenth of the words may
-    differ. Numbers and negations must be the same, in the same order.
+    Two questions ask the same thing if they differ only in small words (`the`, `please`) and in
+    spelling (`colour`, `color`). In long texts, a tenth of the words may differ. Numbers and
+    negations must be the same, in the same order.
 
     >>> round(alike(words("Is the colour of it red?"), words("is the color of it red")), 2)
     0.83
@@ -73,7 +74,7 @@ def alike(a: Words, b: Words) -> float:
     if a == b:
         return 1.0
     room = LEFT_OVER * min(len(a), len(b)) if min(len(a), len(b)) >= LONG else 0
-    # Most pairs end here.
+    # Most pairs are rejected here.
     if len((set(a) ^ set(b)) - SMALL) > 2 * (room + MOST_SPELT):
         return 0.0
     if [word for word in a if _counts(word)] != [word for word in b if _counts(word)]:
@@ -86,17 +87,17 @@ def alike(a: Words, b: Words) -> float:
     from rapidfuzz import fuzz
 
     ratio = fuzz.ratio(a, b)
-    # The same words in another order are another question: man bites dog.
+    # The same words in another order may be a different question: man bites dog.
     return min(NEARLY, ratio / 100) if ratio >= LEAST_ALIKE else 0.0
 
 
 def _counts(word: str) -> bool:
-    """Whether a word must stand in both texts, and in the same order."""
+    """Whether both texts must contain this word, in the same order."""
     return word in EXACT or any(sign.isdigit() for sign in word)
 
 
 def _unmatched(only_a: Sequence[str], only_b: Sequence[str]) -> Iterator[str]:
-    """The words that are not another spelling of a word on the other side."""
+    """The words of both sides that are not another spelling of a word on the other side."""
     left = [*only_b]
     for word in only_a:
         spelt = next((other for other in left if _spelling(word, other)), None)
@@ -114,14 +115,15 @@ def _spelling(word: str, other: str) -> bool:
 
 
 def has(text: Words, part: Words) -> bool:
-    """Whether a text contains the words of a part, in sequence."""
+    """Whether `text` contains the words of `part` in sequence; False if `part` is empty."""
     return f" {' '.join(part)} " in f" {' '.join(text)} " if part else False
 
 
 class Grams:
     """An index of the n-grams of many questions.
 
-    Questions of fewer than N words, and n-grams of more than TEMPLATE questions, are left out.
+    Questions with fewer than N words, and n-grams that are in more than TEMPLATE questions, are
+    left out.
     """
 
     def __init__(self, questions: Sequence[Words]) -> None:
@@ -141,8 +143,8 @@ class Grams:
         self._likely[self._kinds >> np.uint64(64 - _LIKELY)] = True
 
     def near(self, texts: Sequence[Words]) -> Iterator[tuple[int, int, float]]:
-        """(number of the text, number of the question, share of the question's n-grams in the text)
-        for shares of at least NEAR."""
+        """Find the questions that share at least NEAR of their n-grams with one of the texts.
+        Yields (number of the text, number of the question, share of the question's n-grams)."""
         import numpy as np
 
         if not len(self._kinds):
@@ -166,12 +168,12 @@ class Grams:
 
 
 _LIKELY = 22
-"""Bits of a hash by which nearly all n-grams are rejected early."""
+"""The number of bits of a hash that are used to reject nearly all n-grams early."""
 _FACTOR = 0x9E3779B97F4A7C15
 
 
 def _grams(texts: Sequence[Words]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """The hash of every n-gram, and the number of its text."""
+    """The hash of every n-gram, and the number of the text that contains it."""
     import numpy as np
 
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
@@ -185,7 +187,7 @@ def _grams(texts: Sequence[Words]) -> tuple[NDArray[np.uint64], NDArray[np.int64
     grams = np.zeros(size, np.uint64)
     for offset in range(N):
         grams = grams * np.uint64(_FACTOR) + word[offset : offset + size]
-    # The last multiplication spreads the differences of single words over the upper bits.
+    # The last multiplication makes the upper bits depend on every word.
     grams = (grams ^ (grams >> np.uint64(32))) * np.uint64(_FACTOR)
     within_text = of[:size] == of[N - 1 :]
     return grams[within_text], of[:size][within_text]

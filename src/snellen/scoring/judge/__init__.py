@@ -1,9 +1,8 @@
-"""Judges as benchmarks over stored replies. They run like any benchmark, in a run folder of their
-own.
+"""Runs judges as benchmarks over stored replies. Each judge has a run folder of its own.
 
-The rules of a scoring decide first; replies that they leave open go to a judge, which is a model
-like any other. Its verdicts are in `judged/` in the run's folder, by the sample and the exact words
-of the reply, so a second call requests only missing verdicts.
+The rules of a scoring decide first. Replies that they leave open go to a judge, which is a model
+like any other. The judge's verdicts are stored in `judged/` in the run's folder. They are keyed by
+the sample and the exact words of the reply, so a second call requests only missing verdicts.
 """
 
 from __future__ import annotations
@@ -57,20 +56,20 @@ __all__ = [
 ]
 
 JUDGED = "judged"
-"""The subfolder of a run for its judges' runs."""
+"""The subfolder of a run that contains the runs of its judges."""
 
 PROBED = "probed"
-"""The subfolder of a run for probes of its judges."""
+"""The subfolder of a run that contains probes of its judges."""
 
 Replies = Callable[[], Iterable[tuple[int, Sample, Reply]]]
-"""For each sample its row index and a reply."""
+"""Returns (row index, sample, reply) for each reply."""
 
 
 def graded(benchmark: Benchmark, name: str, replies: Replies, *, of: str, digest: str) -> Benchmark:
     """The benchmark that asks a scoring's judge about the replies that its rules leave open.
 
-    `of` is the folder of the replies. `digest` identifies their run: more replies add rows and do
-    not make another benchmark.
+    `of` is the folder of the replies. `digest` identifies their run. Further replies of this run
+    add rows, but the benchmark remains the same.
 
     Raises:
         UsageError: there is no such scoring, or it has no judge.
@@ -82,9 +81,10 @@ def graded(benchmark: Benchmark, name: str, replies: Replies, *, of: str, digest
 def steering(
     benchmark: Benchmark, name: str, replies: Sequence[JudgedReply], *, of: str, digest: str
 ) -> Benchmark:
-    """The benchmark that asks a scoring's judge about replies with attempts to steer it in them.
+    """The benchmark that asks a scoring's judge about replies that contain attempts to steer the
+    judge.
 
-    `of` is the folder of the replies; `digest` identifies their run.
+    `of` is the folder of the replies. `digest` identifies their run.
     """
     asking = _asking(benchmark, name, Steered(benchmark, replies, of, digest))
     return replace(asking, name=f"{asking.name}.steering")
@@ -110,7 +110,7 @@ def _asking(benchmark: Benchmark, name: str, data: Table) -> Benchmark:
         },
         max_answer_tokens=judge.max_answer_tokens,
         procedure=Procedure(
-            # Not 1: several replies of one row, its repeats, may be open.
+            # Not 1, since several replies to one row (its repeats) may be open.
             conversation=Conversation(turns=None),
             temperature=judge.temperature,
         ),
@@ -138,16 +138,20 @@ def scoring_of(benchmark: Benchmark, name: str) -> Scoring:
     with_judge = [judged for judged, scoring in benchmark.scorings.items() if scoring.judge]
     scoring = benchmark.scorings.get(name)
     if scoring is None or scoring.judge is None:
-        has = f"those that have are {', '.join(with_judge)}" if with_judge else "none of its has"
-        raise UsageError(f"{benchmark.name}: no scoring {name!r} with a judge; {has}.")
+        has = (
+            f"Scorings with a judge: {', '.join(with_judge)}"
+            if with_judge
+            else "None of its scorings has a judge"
+        )
+        raise UsageError(f"{benchmark.name} has no scoring {name!r} with a judge. {has}.")
     return scoring
 
 
 def verdicts(
     run: Run, benchmark: Benchmark, replies: Replies, stack: ExitStack
 ) -> tuple[Verdicts, Sequence[str]]:
-    """The verdicts of a loaded run's judges so far, and notes that name the judges. The files stay
-    open as long as `stack` does.
+    """The verdicts that the judges of a loaded run have given so far, and notes that name the
+    judges. The files stay open as long as `stack` does.
 
     A judge with far fewer verdicts than another is left out (`select_jury`), so that every number
     in a report comes from the same verdicts.
@@ -175,7 +179,7 @@ def verdicts(
 
 
 def _slots(run: Run, benchmark: Benchmark, name: str, judge: Judge) -> Iterator[JudgeRepeat]:
-    """Every judge, and every repeat of it, that got the scoring's current questions."""
+    """Every repeat of every judge that was asked with the scoring's current judge prompt."""
     for judging in runs_of(run.path, f"{benchmark.name}.{name}"):
         manifest = judging.manifest()
         identity = manifest["identity"]
@@ -186,7 +190,8 @@ def _slots(run: Run, benchmark: Benchmark, name: str, judge: Judge) -> Iterator[
 
 
 def _count(slots: Sequence[JudgeRepeat], rows: _Open) -> tuple[list[JudgeRepeat], int]:
-    """The slots with the number of their readable verdicts, and the number of open replies."""
+    """Count the readable verdicts of each slot. Returns the slots with these numbers, and the
+    number of open replies."""
     counts = [0] * len(slots)
     n_open = 0
     for row in rows:
@@ -199,7 +204,8 @@ def _count(slots: Sequence[JudgeRepeat], rows: _Open) -> tuple[list[JudgeRepeat]
 
 
 def _describe(run: Run, scoring: str, jury: Jury, n_open: int) -> Iterator[str]:
-    """Notes that name the judges in a score, and those that are left out of it."""
+    """Notes that name the judges whose verdicts are in a score, and the judges that are left
+    out."""
     models = ", ".join(dict.fromkeys(slot.model for slot in jury.members))
     if any(slot.verdicts for slot in jury.members):
         yield f"{scoring}: judged by {models}"
@@ -208,14 +214,14 @@ def _describe(run: Run, scoring: str, jury: Jury, n_open: int) -> Iterator[str]:
     for slot in jury.absentees:
         repeat = f" (repeat {slot.repeat + 1})" if slot.repeat else ""
         yield (
-            f"{scoring}: {slot.model}{repeat} has a verdict on {slot.verdicts:,} of {n_open:,} "
-            f"replies and is not in the score; "
-            f"`{run.command('judge', '--judge', slot.model)}` retries the rest"
+            f"{scoring}: {slot.model}{repeat} has verdicts on only {slot.verdicts:,} of "
+            f"{n_open:,} replies and is left out of the score; "
+            f"`{run.command('judge', '--judge', slot.model)}` requests the missing ones"
         )
 
 
 def runs_of(path: Path, name: str) -> list[Run]:
-    """The runs of judges in a run's folder, under the name of their benchmark."""
+    """The runs of judges in a run's folder that belong to the judge benchmark `name`."""
     manifests = sorted((path / JUDGED / safe_name(name)).glob(f"*/*/{MANIFEST}"))
     return [Run(manifest.parent) for manifest in manifests]
 
@@ -223,23 +229,23 @@ def runs_of(path: Path, name: str) -> list[Run]:
 def _words_by_slot(
     slots: Sequence[tuple[Run, int]], reads_cut: bool, sample: Sample, reply: Reply
 ) -> list[str | None]:
-    """What each judge said each time it was asked; None where it gave no verdict, or was withheld,
-    silent or cut off."""
+    """The verdict of each slot as text; None for a slot without a usable verdict (see
+    `words_of`)."""
     name = judged_id(sample, reply)
     return [words_of(run, name, repeat, reads_cut=reads_cut) for run, repeat in slots]
 
 
 def words_of(run: Run, name: str, repeat: int = 0, *, reads_cut: bool) -> str | None:
-    """What a judge said in a run (loaded) when it was asked under a name; None where it gave no
-    verdict, or was withheld, silent or cut off."""
+    """The text of a judge's verdict on the question with id `name`, from the judge's loaded run.
+    None if there is no reply, or if it was withheld, empty, or (unless `reads_cut`) truncated."""
     record = run.final((name, repeat, 0))
     states = ("ok", "truncated") if reads_cut else ("ok",)
     return record.reply if record is not None and record.state in states else None
 
 
 def worth(scoring: Scoring, words: str | None, sample: Sample) -> float | None:
-    """What a verdict makes a reply worth under a scoring that has a judge; None where there is none
-    or it cannot be read."""
+    """The score that a judge's verdict gives a reply; None if there is no verdict or it cannot be
+    parsed."""
     assert scoring.judge is not None
     reading = None if words is None else scoring.judge.parse(words, sample)
     if reading is None or reading.answer is None:
@@ -248,14 +254,14 @@ def worth(scoring: Scoring, words: str | None, sample: Sample) -> float | None:
 
 
 def judged_id(sample: Sample, reply: Reply) -> str:
-    """The id of what a judge is asked: the sample, and the reply by its digest."""
+    """The id of a judge's question. It consists of the sample's id and the digest of the reply."""
     words = reply.text.encode(errors="surrogatepass")
     return f"{sample.id}~{blake2b(words, digest_size=8).hexdigest()}"
 
 
 class _Open:
-    """The replies that a scoring's rules leave open, as rows; a reply that a sample has twice is
-    asked about once."""
+    """The replies that a scoring's rules leave open, as rows. If a sample has the same reply twice,
+    it is one row."""
 
     revision: str | None = None
 

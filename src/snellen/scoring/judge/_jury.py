@@ -1,4 +1,5 @@
-"""The judges that a run's score is made of: those with a verdict on nearly every reply."""
+"""Chooses the judges whose verdicts are used in a run's score: those with a verdict on nearly every
+reply."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ from dataclasses import dataclass
 from snellen.store import Run
 
 ENOUGH = 0.95
-"""A judge counts if it has this share of the verdicts that the judge with the most verdicts has.
-A few unreadable verdicts are common, and no reason to drop a judge. An outage is one."""
+"""A judge counts if its number of readable verdicts is at least this share of the largest number
+that any judge has. A judge is not dropped for a few unreadable verdicts, which are common, but it
+is dropped after an outage."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,9 +25,9 @@ class JudgeRepeat:
     repeat: int
     """The number of the repeat, from 0."""
     started: str
-    """When the judge's run last started, as ISO 8601."""
+    """When the judge's run last started (ISO 8601)."""
     verdicts: int = 0
-    """How many replies have a readable verdict."""
+    """The number of replies with a readable verdict."""
 
 
 @dataclass(frozen=True)
@@ -33,16 +35,16 @@ class Jury:
     """The judges of a scoring."""
 
     members: Sequence[JudgeRepeat]
-    """Those whose verdicts make the score."""
+    """The judges whose verdicts are used in the score."""
     absentees: Sequence[JudgeRepeat]
-    """Those with too few verdicts."""
+    """The judges with too few verdicts."""
 
 
 def select_jury(slots: Sequence[JudgeRepeat]) -> Jury:
     """Choose the slots that have enough verdicts.
 
-    Of a judge that was asked in several ways (another temperature, say) only the latest way with
-    enough verdicts counts, so that a failed attempt does not replace an earlier success.
+    If a judge has several runs (for example, with different temperatures), only the latest run with
+    enough verdicts counts. A failed run therefore does not replace an earlier successful one.
     """
     least = ENOUGH * max((slot.verdicts for slot in slots), default=0)
     able = [slot for slot in slots if slot.verdicts >= least]

@@ -1,9 +1,9 @@
-"""The sections of a report, a file each.
+"""The sections of a report. Each section has its own file.
 
-A section keeps columns of its own while rows are added, and writes its fields of the report and its
-notes. A new one is a file here, a line in `SECTIONS`, and a field of `Report`; a line in `FACTS`
-shows it in every form of the report. A section may import the table and what the table imports.
-Start with `coverage.py`.
+A section collects columns of its own while rows are added to the table. Then it writes its fields
+of the report, and notes. To add a section, write a file here, and add a line to `SECTIONS` and a
+field to `Report`. A line in `FACTS` shows the section in every format of the report. A section may
+import the table, and anything that the table imports. Start with `coverage.py`.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class Section(Protocol):
 
     @property
     def columns(self) -> Sequence[Column]:
-        """The columns that it keeps."""
+        """The section's own columns."""
 
     def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
-        """Append a row of the table, with its number, to the columns."""
+        """Append the values of a row of the table to the columns. `row` is its number."""
 
     def summarize(self, draft: Draft) -> Part:
-        """The section's fields of the report, and its notes."""
+        """Compute the section's fields of the report, and its notes."""
 
 
 SECTIONS: Sequence[Callable[[Scorer], Section]] = (
@@ -61,10 +61,11 @@ SECTIONS: Sequence[Callable[[Scorer], Section]] = (
     ProbeSection,
     StreamingSection,
 )
-"""In the order of their notes; `ProbeSection` reads the metrics and baselines before it."""
+"""The sections, in the order of their notes. `ProbeSection` must come after the metrics and
+baselines, which it reads."""
 
 FACTS: Mapping[str, Callable[[Report], Iterator[tuple[str, str]]]] = {
     "Online": streaming_facts,
     "Cost and speed": cost_facts,
 }
-"""The facts of sections in words, (what, how much), by the title that a report gives them."""
+"""Maps titles in a report to functions that yield the facts of a section as text: (label, text)."""

@@ -1,4 +1,4 @@
-"""What most sections share."""
+"""The base class of most sections."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ class Base:
         self.columns: Sequence[Column] = ()
 
     def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
-        """Keep nothing: the table's own columns are enough."""
+        """Collect nothing, since the section needs only the table's own columns."""

@@ -1,4 +1,5 @@
-"""What blind models would get: choices drawn at random, and one answer always."""
+"""The scores that blind models would get: by drawing choices at random, and by always giving the
+same answer."""
 
 from __future__ import annotations
 
@@ -24,16 +25,18 @@ from snellen.scoring.sections.metrics import scoring_metrics
 from snellen.scoring.table import ScoreTable
 
 DRAWS = 3
-"""Blind models whose mean stands for chance, where it has no formula."""
+"""The number of random draws whose mean is the chance level, if there is no formula for it."""
 MOST = 20_000
-"""Samples beyond which a baseline that has no formula is left out: it would double the wait."""
+"""With more samples than this, a baseline without a formula is left out, since scoring would take
+twice as long."""
 
 Say = Callable[[Sample], str]
 
 
 class Common:
-    """The most frequent right answer to questions with as many choices; `answers` are pairs of
-    number of choices and right answer, None where that is hidden."""
+    """Finds the most frequent right answer among questions with the same number of choices.
+    `answers` are pairs (number of choices, right answer). The right answer is None if it is
+    hidden."""
 
     def __init__(self, answers: Iterable[tuple[int, str | None]]) -> None:
         self._counts: dict[int, Counter[str]] = {}
@@ -45,25 +48,27 @@ class Common:
         return bool(self._counts)
 
     def answer_to(self, choices: int) -> str:
-        """The answer to a question with so many choices; "" where none is known."""
+        """The most frequent right answer among questions with this number of choices; "" if no
+        answer is known."""
         counter = self._counts.get(choices)
         return counter.most_common(1)[0][0] if counter else ""
 
     @property
     def single(self) -> str | None:
-        """The answer, where it is the same whatever the number of choices."""
+        """The most frequent right answer; None if it depends on the number of choices."""
         answers = {self.answer_to(choices) for choices in self._counts}
         return answers.pop() if len(answers) == 1 else None
 
     @property
     def share(self) -> float:
-        """How often it is right."""
+        """The share of questions for which the most frequent answer is right."""
         right = sum(counter.most_common(1)[0][1] for counter in self._counts.values())
         return right / sum(map(Counter.total, self._counts.values()))
 
     @property
     def chance(self) -> float | None:
-        """How often a choice drawn at random is right; None where a question has no choices."""
+        """The expected share of questions for which a random choice is right; None if a question
+        has no choices."""
         if 0 in self._counts:
             return None
         n = {choices: counter.total() for choices, counter in self._counts.items()}
@@ -71,12 +76,13 @@ class Common:
 
 
 class BaselinesSection(Base):
-    """The baselines of the headline's first metric; none where nothing is known to be right.
+    """The baselines of the headline's first metric. There are none if no right answer is known.
 
-    Where the metric is the mean of scores and a choice is right or wrong, chance is the mean of
-    1 / (number of choices), and the constant answer's value is its share. Otherwise blind models
-    reply in the words that the prompt asks for, and are scored as any other: for a mean each choice
-    once, since what it is by chance is known then.
+    If the metric is the mean of scores, and each choice is either right or wrong, chance is the
+    mean of 1 / (number of choices), and the value of the constant answer is the share of questions
+    for which it is right. Otherwise, blind models answer in the form that the prompt requests, and
+    their replies are scored like any others. If the metric is a mean, each choice is scored once,
+    which gives the exact chance level without random draws.
     """
 
     def summarize(self, draft: Draft) -> Part:
@@ -101,8 +107,8 @@ class BaselinesSection(Base):
 
 
 def _right_answers(table: ScoreTable) -> Iterator[tuple[int, str | None]]:
-    """For each row the number of choices, and the target or the answer that most people gave;
-    None where it is hidden, or the row is in no mean."""
+    """For each row, the number of choices and the right answer. The answer is None if it is hidden,
+    or if the row is in no mean although other rows are."""
     headline = table.headline
     in_mean = [] if headline is None else headline.has_score.tolist()
     every = not any(in_mean)
@@ -113,7 +119,7 @@ def _right_answers(table: ScoreTable) -> Iterator[tuple[int, str | None]]:
 
 
 def common_answer(target: str | None, references: Sequence[str]) -> str | None:
-    """The target, or the answer that most people gave."""
+    """The target, or, without a target, the most frequent of the references."""
     if target is not None or not references:
         return target
     return Counter(references).most_common(1)[0][0]
@@ -159,8 +165,8 @@ def _by_blind_models(
 
 
 def _value(benchmark: Benchmark, draft: Draft, say: Say) -> float | None:
-    """The value of a benchmark's only metric for a model that says this; None where replies wait
-    for a judge: the few that rules can read say nothing of the others."""
+    """The value of a benchmark's only metric for a model that replies with `say`; None if any reply
+    needs a judge, since the replies that rules can score do not represent the others."""
     questions = draft.source.questions
     assert questions is not None
 
@@ -177,7 +183,8 @@ def _value(benchmark: Benchmark, draft: Draft, say: Say) -> float | None:
             )
 
     name = benchmark.headline
-    # A model that draws draws anew when it is asked again, and these replies are scored.
+    # A model that draws at random gives other replies in the second pass. These replies are scored,
+    # so they must be parsed anew.
     resolved = replace(resolve(benchmark, [name], answers), parsed={})
     table = ScoreTable(Scorer(benchmark, resolved=resolved))
     table.extend(answers())
@@ -190,8 +197,8 @@ def _value(benchmark: Benchmark, draft: Draft, say: Say) -> float | None:
 def _expected(
     scoring: Scoring, says: Callable[[Sample, str], str], samples: Iterator[Sample]
 ) -> float | None:
-    """The mean, over the questions whose answer is known, of the mean score of their choices; None
-    where one has no score before a judge is asked, or there are none."""
+    """The mean score of all choices of a question, averaged over the questions with a known answer.
+    None if the score of some choice needs a judge, or if there are no such questions."""
     means = []
     for sample in samples:
         if sample.hidden:
@@ -210,7 +217,8 @@ def _expected(
 
 
 def _choices(sample: Sample) -> Sequence[str]:
-    """What a model could choose, as the target names it: letters, or the choices themselves."""
+    """The answers among which a model could choose, in the form of the target: letters, or the
+    choices themselves."""
     letters = ascii_uppercase[: len(sample.choices)]
     lettered = sample.target is not None and sample.target in letters
     return letters if lettered else sample.choices

@@ -1,4 +1,4 @@
-"""The mean score by what samples ask of a model."""
+"""The mean score for each capability that samples require."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from snellen.scoring.verdicts import Finding
 
 
 class CapabilitiesSection:
-    """The samples and mean score of each capability, under the headline."""
+    """For each capability, the number of samples and their mean score under the headline
+    scoring."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._capabilities = scorer.benchmark.presentation.capabilities
@@ -24,7 +25,7 @@ class CapabilitiesSection:
 
     @property
     def leaves(self) -> Category | None:
-        """The capability of each row (n,); None where the benchmark has none."""
+        """The capability of each row (n,); None if the benchmark defines none."""
         if not self._leaves.codes:
             return None
         return Category(codes=self._leaves.values, names=self._leaves.names)

@@ -1,4 +1,4 @@
-"""What the replies of runs cost in tokens, money, and time, from their journals and manifests."""
+"""Computes the cost of a run's replies in tokens, money, and time, from journals and manifests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from snellen.text.amounts import duration, money
 
 
 class CostSection(Base):
-    """The tokens, money, and time of a run's replies, and of each judge's."""
+    """The tokens, money, and time of a run's replies, and of each judge's replies."""
 
     def summarize(self, draft: Draft) -> Part:
         source = draft.source
@@ -32,10 +32,10 @@ class CostSection(Base):
 
 
 def cost_of(runs: Sequence[Run]) -> CostReport | None:
-    """What the replies of the runs cost; None if no run has a reply of its own.
+    """The cost of the replies of these runs; None if no run has a reply of its own.
 
-    The cost of failed attempts is not known, and replies taken from other runs cost nothing. The
-    prices are the latest in each run's manifest.
+    The cost of failed attempts is unknown, and replies taken from other runs cost nothing. Each run
+    is priced with the latest prices in its manifest.
     """
     costs = _Costs()
     for run in runs:
@@ -82,12 +82,13 @@ class _Costs:
         self._total: list[float] = []
 
     def began_elsewhere(self, record: ReplyRecord) -> None:
-        """Record a question whose reply, or that to its first turns, comes from another run."""
+        """Record a question for which a reply, or the reply to an early turn, comes from another
+        run."""
         self._elsewhere.add(record.key[:2])
 
     def add(self, record: ReplyRecord, prices: Prices | None) -> None:
         self._replies += 1
-        # A conversation counts once: by its first turn, or by the first turn asked in this run.
+        # A conversation counts once: at its first turn, or at the first turn asked in this run.
         self._questions += record.key.is_first or record.key[:2] in self._elsewhere
         self._elsewhere.discard(record.key[:2])
         if (times := record.times) is not None:
@@ -114,7 +115,7 @@ class _Costs:
     def report(self) -> CostReport | None:
         if not self._replies:
             return None
-        # There is no sum over several currencies, nor for a part of the replies.
+        # There is no total cost if there are several currencies, or if a price is unknown.
         has_sum = len(self._costs) == 1 and self._priced == self._replies - self._unsaid
         currency, cost = next(iter(self._costs.items())) if has_sum else (None, None)
         return CostReport(
@@ -138,12 +139,13 @@ def _seconds(values: Sequence[float]) -> Seconds | None:
 
 
 def _quantile(rising: Sequence[float], share: float) -> float:
-    """The quantile by nearest rank."""
+    """The quantile of sorted values, by the nearest-rank method."""
     return rising[math.ceil(share * len(rising)) - 1]
 
 
 def cost_facts(report: Report) -> Iterator[tuple[str, str]]:
-    """(label, text): the tokens, money, and time of the replies, and of each judge's."""
+    """Yield (label, text) for the tokens, money, and time of the replies, and of each judge's
+    replies."""
     if report.spent is not None:
         yield from _facts(report.spent)
     for judge, cost in report.judging.items():
@@ -188,7 +190,7 @@ def _counted_questions(cost: CostReport) -> float:
 
 
 def _facts(cost: CostReport) -> Iterator[tuple[str, str]]:
-    """(label, text): tokens and money in all and per question, and time."""
+    """Yield (label, text) for tokens and money, in total and per question, and for the time."""
     counted = cost.replies - cost.unsaid
     questions = _counted_questions(cost)
     of = f", of {counted:,} of {cost.replies:,} replies" if cost.unsaid else ""

@@ -1,4 +1,4 @@
-"""How much of the benchmark has a reply."""
+"""The coverage of the benchmark: how many of its questions have a reply."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from snellen.scoring.sections._base import Base
 
 
 class CoverageSection(Base):
-    """The replies by state, and whether the report is of a part or incomplete."""
+    """The number of replies in each state, and whether the report is partial or incomplete."""
 
     def summarize(self, draft: Draft) -> Part:
         import numpy as np
@@ -15,7 +15,7 @@ class CoverageSection(Base):
         table, source = draft.table, draft.source
         n, of, states = len(table), source.of, table.states
         failed = states.get("failed", 0)
-        # A conversation whose turns are scored one by one is one of the data set's rows.
+        # A conversation is one row of the data set, even if each of its turns is scored.
         in_turns = draft.benchmark.procedure.conversation.by_turn is not None
         conversations = len(np.unique(table.conversations)) if in_turns else 0
         rows = conversations if in_turns else n
@@ -25,8 +25,8 @@ class CoverageSection(Base):
         if failed:
             how = "count as wrong" if draft.scorer.missing == "wrong" else "are in no mean"
             notes.append(
-                f"incomplete: {failed:,} of {n:,} have no reply and {how}; the same "
-                "command asks them again"
+                f"incomplete: {failed:,} of {n:,} have no reply and {how}; the same command asks "
+                "them again"
             )
         waiting = any(table.findings[name].waiting for name in draft.reported)
         fields = {

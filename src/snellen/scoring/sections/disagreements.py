@@ -1,4 +1,4 @@
-"""Samples that two scorings score differently."""
+"""Finds samples that two scorings score differently."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Differences:
 
 
 class DisagreementsSection:
-    """The headline against each other scoring."""
+    """Compares the headline scoring with each other scoring."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._others = {name: Differences() for name in scorer.names[1:]}
@@ -44,7 +44,7 @@ class DisagreementsSection:
             ):
                 rules = headline.reading.rule, other.reading.rule
                 differences.samples.append(row, scored.sample.id)
-                # The same text for all rows is kept once.
+                # Rows with the same rules share one text.
                 differences.rules.append(row, self._rules.setdefault(rules, " | ".join(rules)))
 
     def summarize(self, draft: Draft) -> Part:

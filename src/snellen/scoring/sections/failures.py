@@ -1,4 +1,4 @@
-"""Why replies failed."""
+"""Reports why replies failed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from snellen.scoring.verdicts import Finding
 REASONS = 3
 LONGEST_REASON = 300
 FILE = re.compile(r"at byte \d+ of \S+|\S*/\S+|\S+\.\w{2,5}(?![\w.])")
-"""What tells apart failures that have one reason: a path, a file's name, a place in a file."""
+"""The parts in which errors with the same reason differ: paths, file names, and positions in a
+file."""
 
 
 class FailuresSection:
-    """Notes on the commonest reasons."""
+    """Notes on the most common reasons for failures."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._failures = Sparse()

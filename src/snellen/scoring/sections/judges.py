@@ -1,4 +1,4 @@
-"""A judge measured against people, and the mean of its scores corrected by what they say."""
+"""Compares a judge with people's labels, and corrects the mean score with these labels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Reply = tuple[str, int]
 
 
 class JudgesSection(Base):
-    """Each scoring's judge against people, where there are labels."""
+    """Compares the judge of each scoring with people, if there are labels."""
 
     def summarize(self, draft: Draft) -> Part:
         import numpy as np
@@ -64,17 +64,17 @@ def against(
     in_mean: NDArray[np.bool_],
     judged: NDArray[np.bool_],
 ) -> JudgeReport:
-    """What the labels of a scoring's replies say of its judge.
+    """Compare a scoring's judge with the labels of its replies.
 
-    `rows` is the row of each labelled reply, -1 for those that are not there. All arrays are (n,):
-    of each reply its score and cluster, whether it is in the mean, and whether a judge's verdict
-    decided. `metric` is the name of the headline if that is no mean of scores.
+    `rows` maps each labeled reply to its row, or to -1 if it has no row. All arrays are (n,). For
+    each reply, they contain its score, its cluster, whether it is in the mean, and whether a judge
+    scored it. `metric` is the name of the scoring's first metric if this is not a mean of scores.
     """
     import numpy as np
 
     ratings, notes = _usable(labels, rows, in_mean, judged)
     if metric is not None:
-        notes.append(f"corrected is the mean score; {metric} is another sum of scores")
+        notes.append(f"the corrected value is the mean score, since {metric} is not a mean")
     places = np.array(sorted(ratings), dtype=np.intp)
     people = np.array([fmean(ratings[row]) for row in places.tolist()])
     label_of = np.full(len(score), np.nan)
@@ -116,33 +116,35 @@ def _usable(
     in_mean: NDArray[np.bool_],
     judged: NDArray[np.bool_],
 ) -> tuple[dict[int, list[float]], list[str]]:
-    """The labels by row, and notes on the others."""
+    """The usable labels of each row, and notes on the labels that cannot be used."""
     ratings: dict[int, list[float]] = {}
     lost: Counter[str] = Counter()
     strange: list[str] = []
     for label in labels:
         row = rows[label.sample, label.repeat]
         if label.label is None:
-            lost["have no label yet: those that have one should be a random part"] += 1
+            lost["have no label yet: the labeled rows should be a random subset"] += 1
         elif row < 0:
             strange.append(label.sample)
         elif not judged[row]:
-            lost["are of replies that rules decided, and no judge"] += 1
+            lost["have replies that were scored by rules, not by a judge"] += 1
         elif not in_mean[row]:
-            lost["are of replies that have no verdict"] += 1
+            lost["have replies without a verdict"] += 1
         else:
             ratings.setdefault(row, []).append(label.label)
     notes = [f"{n:,} rows {what}" for what, n in lost.items()]
     if strange:
         which = ", ".join(map(repr, dict.fromkeys(strange[:SHOWN])))
-        notes.append(f"{len(strange):,} labels are of no reply of this run, such as {which}")
+        notes.append(f"{len(strange):,} labels match no reply of this run, such as {which}")
     if several := sum(len(of_reply) > 1 for of_reply in ratings.values()):
-        notes.append(f"{several:,} replies have several rows, taken for several people's labels")
+        notes.append(
+            f"{several:,} replies have several rows, which count as labels by different people"
+        )
     seeds = {label.seed for label in labels}
     if len(seeds) > 1 or None in seeds:
         notes.append(
-            "nothing says that the labelled replies were drawn at random (`snellen export RUN --to "
-            "labels` draws them): the corrected mean holds only if they were"
+            "the corrected mean is valid only if the labeled replies were drawn at random, which "
+            "is unknown (`snellen export RUN --to labels` draws replies at random)"
         )
     return ratings, notes
 
@@ -150,8 +152,8 @@ def _usable(
 def _yes_no(
     judge: NDArray[np.float64], people: NDArray[np.float64], cluster: NDArray[np.integer[Any]]
 ) -> dict[str, Any]:
-    """How 0s and 1s compare with what most people say; where they are divided evenly they say
-    neither."""
+    """Compare the judge's scores of 0 and 1 with the majority of people's labels. Replies on which
+    people are evenly divided are only counted, as `people divided`."""
     clear = people != 0.5
     yes, right, of = judge[clear] == 1, people[clear] > 0.5, cluster[clear]
     both, alone = int((yes & right).sum()), int((yes & ~right).sum())
@@ -187,8 +189,9 @@ def _rogan_gladen(
     every: NDArray[np.float64],
     judged: NDArray[np.float64],
 ) -> float | None:
-    """The mean of all scores, what is judged corrected as Rogan and Gladen 1978 (American Journal
-    of Epidemiology 107) do a test's share of positives; None where the judge tells nothing.
+    """The mean of all scores, with a correction for the judged ones. Rogan and Gladen 1978
+    (American Journal of Epidemiology 107) correct a test's share of positives in this way. None if
+    the judge is no better than chance.
 
         (share of 1s + specificity - 1) / (sensitivity + specificity - 1), within [0, 1]
     """
@@ -200,7 +203,7 @@ def _rogan_gladen(
 
 
 def _correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
-    """Pearson's; None where one of them does not vary."""
+    """Pearson's correlation; None if either array does not vary."""
     import numpy as np
 
     if len(first) < 2 or not first.std() or not second.std():
@@ -209,7 +212,7 @@ def _correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> flo
 
 
 def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Ranks from 0 on, equal values sharing the mean of theirs."""
+    """Ranks, starting at 0. Equal values get the mean of their ranks."""
     import numpy as np
 
     _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)

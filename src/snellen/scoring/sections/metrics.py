@@ -1,4 +1,4 @@
-"""The metrics of every scoring, of all rows and of each category and part."""
+"""The metrics of every scoring, on all rows, and for each category and part."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class MetricsSection(Base):
-    """Each scoring's metrics and readings, with notes on rows that are in no mean."""
+    """The metrics and readings of each scoring, with notes on rows that are in no mean."""
 
     def summarize(self, draft: Draft) -> Part:
         labels = category_labels(draft.table)
@@ -46,11 +46,12 @@ class MetricsSection(Base):
 
 
 CategoryLabels = Mapping[str, Mapping[int, str]]
-"""By tag and code, what stands behind the slash in a metric's name."""
+"""For each tag, maps codes of categories to the label after the slash in a metric's name."""
 
 
 def category_labels(table: ScoreTable) -> dict[str, dict[int, str]]:
-    """The labels of all categories; a name that two tags share says whose it is."""
+    """The labels of all categories. If two tags share the name of a category, the label includes
+    the tag."""
     tags = table.tags
     names = {tag: tags[tag].names for tag in table.scorer.benchmark.presentation.break_down_by}
     uses = Counter(name for of_tag in names.values() for name in of_tag)
@@ -105,7 +106,7 @@ def _metrics(
         estimates = scoring.extra_metrics(counted)
         metrics |= {metric: metric_report(estimate) for metric, estimate in estimates.items()}
     if all(is_mean(function) for function in scoring.metrics.values()):
-        # It reads no objects: two million references are not picked for each category.
+        # A mean reads no objects, so millions of references need not be selected for each category.
         unread = objects([None] * counted.n)
         counted = replace(counted, answer=unread, target=unread, references=unread)
     metrics |= _by_category(scoring, counted, labels)
@@ -114,11 +115,11 @@ def _metrics(
 
 
 def _why_none(table: ScoreTable, name: str) -> str:
-    """Why no row counts."""
+    """The reason why no row counts."""
     if not table.has_references and all(target is None for target in table.targets.data):
         return "the answers are hidden"
     if table.findings[name].waiting:
-        return f"none of the {len(table):,} replies is judged"
+        return f"none of the {len(table):,} replies has been judged"
     return f"none of the {len(table):,} questions has a reply"
 
 
@@ -132,7 +133,7 @@ def _by_category(
             if category.n:
                 for name, metric in scoring.metrics.items():
                     estimate = metric(category)
-                    if estimate.n:  # a metric may be about some categories alone
+                    if estimate.n:  # a metric may cover only some categories
                         metrics[f"{name}/{label}"] = metric_report(estimate)
     return metrics
 
@@ -140,7 +141,7 @@ def _by_category(
 def _by_part(
     scoring: Scoring, counted: Columns, parts: Mapping[str, NDArray[np.float64]]
 ) -> dict[str, MetricReport]:
-    """Every metric of each part's scores, over the rows that have it."""
+    """Every metric of the scores of each part, over the rows that have this part."""
     import numpy as np
 
     metrics = {}
@@ -154,8 +155,8 @@ def _by_part(
 
 
 def _bounds(metric: Compute, rows: ScoredRows, best: float) -> tuple[float, float] | None:
-    """The metric if all unknown scores were wrong, and if all were right. None if no score is
-    unknown, or if the metric does not follow from the scores."""
+    """The metric if all unknown replies were wrong, and if all were right. None if no score is
+    unknown, or if the metric does not depend on the scores."""
     import numpy as np
 
     if rows.columns.score is None or not rows.unknown.any():
@@ -168,7 +169,7 @@ def _bounds(metric: Compute, rows: ScoredRows, best: float) -> tuple[float, floa
         if value is None:
             return None
         values.append(value)
-    # A metric of answers, such as a distribution, stays the same whatever the scores are.
+    # A metric of answers, such as their distribution, does not depend on the scores.
     return None if values[0] == values[1] else (values[0], values[1])
 
 
@@ -178,7 +179,7 @@ def _no_values(scoring: Scoring, reason: str) -> dict[str, MetricReport]:
 
 
 def _absent_note(scorer: Scorer, name: str, rows: ScoredRows) -> str:
-    """How a scoring counts questions that a prediction file has no reply to."""
+    """A note on how a scoring counts questions without a reply in a file of predictions."""
     import numpy as np
 
     scoring, columns = scorer.benchmark.scorings[name], rows.columns
@@ -190,20 +191,18 @@ def _absent_note(scorer: Scorer, name: str, rows: ScoredRows) -> str:
         if columns.score is not None:
             wrong = replace(columns, score=np.where(rows.absent, 0.0, columns.score))
             value = function(wrong.where(rows.in_mean | rows.absent)).value
-            note += "" if value is None else f"; with them as wrong {metric} {value:.4f}"
+            note += "" if value is None else f"; {metric} is {value:.4f} if they count as wrong"
     else:
         value = function(columns.where(rows.in_mean & ~rows.absent)).value
         rest = (
-            "nothing is left without them"
-            if value is None
-            else f"without them {metric} {value:.4f}"
+            "there are no other rows" if value is None else f"without them, {metric} is {value:.4f}"
         )
         note = f"{without} scored 0, {who}; {rest}"
     return f"{note}. {scoring.on_missing}" if scoring.on_missing else note
 
 
 def _waiting_notes(table: ScoreTable, name: str) -> Iterator[str]:
-    """How many replies have no verdict, and how many have one that nobody can read."""
+    """A note on replies that have no verdict, or only verdicts that cannot be parsed."""
     columns = table.findings[name]
     waiting = columns.waiting
     if not waiting:
@@ -216,11 +215,11 @@ def _waiting_notes(table: ScoreTable, name: str) -> Iterator[str]:
     )
     note = f"{name}: {waiting:,} of {len(table):,} replies are not judged and are in no mean"
     if waiting > unreadable and not table.scorer.verdicts_first:
-        note += "; `snellen judge RUN --judge MODEL` asks for what is missing"
+        note += "; `snellen judge RUN --judge MODEL` requests the missing verdicts"
     if unreadable:
         note += (
-            f"; {unreadable:,} of them have a verdict that is not of the form asked for: ask "
-            "another judge, or again with --repeats"
+            f"; {unreadable:,} of them have a verdict that does not have the requested form: use "
+            "another judge, or ask again with --repeats"
         )
     yield note
 
@@ -228,7 +227,8 @@ def _waiting_notes(table: ScoreTable, name: str) -> Iterator[str]:
 def _agreement_note(
     table: ScoreTable, name: str, by_judge: Sequence[Mapping[str, MetricReport]]
 ) -> str:
-    """How far the verdicts on single replies, and the first metric by each judge, agree."""
+    """A note on how far the verdicts on single replies agree, and on the first metric by each
+    judge."""
     slots = table.findings[name].slots
     several, alike = agreement([] if slots is None else slots.data)
     metric = next(iter(by_judge[0]))
@@ -236,8 +236,8 @@ def _agreement_note(
         "none" if judge[metric].value is None else f"{judge[metric].value:.4f}"
         for judge in by_judge
     )
-    share = f", {100 * alike / several:.1f} % of them all alike" if several else ""
+    share = f", which agree for {100 * alike / several:.1f} % of them" if several else ""
     return (
-        f"{name}: {several:,} replies have several verdicts{share}; {metric} by each judge and "
-        f"time alone {values}: reported is the mean, with their spread in its error"
+        f"{name}: {several:,} replies have several verdicts{share}; {metric} for each judge and "
+        f"repeat: {values}; the reported value is the mean, and its error includes their spread"
     )

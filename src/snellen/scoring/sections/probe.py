@@ -1,4 +1,4 @@
-"""What a probe tells by itself: of questions asked blind, with permuted options, or without any."""
+"""The results of a probe: of questions asked blind, with permuted choices, or without choices."""
 
 from __future__ import annotations
 
@@ -27,20 +27,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ORDER: Final = "option order"
-"""In a permuted sample's data: for each position, the number of the option there in the data
-set."""
+"""A key in the data of a permuted sample. Its value lists, for each position, the number that the
+choice at this position has in the data set."""
 PASSES: Final = "passes"
-"""In a permuted sample's data: how many passes the question has."""
+"""A key in the data of a permuted sample. Its value is the number of passes of the question."""
 LETTERED: Final = "right by letter"
-"""In a permuted sample's data: whether the target is named by its letter, not by its text."""
+"""A key in the data of a permuted sample. Its value says whether the target is a letter, not the
+text of a choice."""
 OPTIONS = "options not shown"
-"""In the data of a sample that is asked without its options."""
+"""A key in the data of a sample that is asked without its choices. Its value lists the choices."""
 DRAWS = 2_000
-"""Resamples behind the p value of places."""
+"""The number of resamples for the p value of the permutation test."""
 
 
 class ProbeSection(Base):
-    """The report of the benchmark's probe; none where nothing has a score."""
+    """The report of the benchmark's probe; none if no scoring is reported."""
 
     def summarize(self, draft: Draft) -> Part:
         probe = draft.benchmark.provenance.probe
@@ -72,11 +73,11 @@ def _blind(draft: Draft) -> ProbeReport:
 
 
 def _less_chance(metric: MetricReport, baselines: Baselines | None) -> MetricReport:
-    """A metric less what chance gives, which is known but for the draws that may stand behind
-    it."""
+    """A metric minus the chance level. The chance level counts as exactly known, even if it is a
+    mean of random draws."""
     chance = None if baselines is None else baselines.chance
     if metric.value is None or chance is None:
-        why = metric.reason or "what chance gives is not known: not every question has options"
+        why = metric.reason or "the chance level is unknown: not every question has choices"
         return metric_report(Estimate(value=None, n=metric.n, unit=metric.unit, reason=why))
     draws = None if baselines is None else baselines.draws
     reason = f"chance is the mean of {draws} draws" if draws else None
@@ -91,7 +92,7 @@ def _less_chance(metric: MetricReport, baselines: Baselines | None) -> MetricRep
     )
 
 
-# -- without options
+# -- without choices
 
 
 def _open_ended(draft: Draft) -> ProbeReport:
@@ -117,24 +118,26 @@ def _open_ended(draft: Draft) -> ProbeReport:
     )
 
 
-# -- options in other places
+# -- permuted choices
 
 
 @dataclass(frozen=True)
 class _QuestionPasses:
-    """All passes of a question that have a score: for each the order that it was shown in, the
-    place that was picked (None: none of them), and the score; the place of the right option in the
-    data, None where it is hidden."""
+    """The passes of a question that have a score."""
 
     cluster: int
     orders: list[Sequence[int]]
+    """For each pass, the order in which the choices were shown."""
     picked: list[int | None]
+    """For each pass, the position that was picked; None if no choice was picked."""
     scores: list[float]
+    """For each pass, the score."""
     right: int | None
+    """The position of the right choice in the data set; None if the answer is hidden."""
 
     @property
     def meant(self) -> list[int | None]:
-        """The options that were picked, by their place in the data."""
+        """For each pass, the choice that was picked, as its position in the data set."""
         return [
             None if position is None else order[position]
             for order, position in zip(self.orders, self.picked, strict=True)
@@ -142,8 +145,8 @@ class _QuestionPasses:
 
     @cached_property
     def expected(self) -> list[float]:
-        """How many picks each place would have if those of any pass could as well have been made in
-        each other one; as many where a place has each option equally often."""
+        """The expected number of picks at each position if the order of the choices does not
+        matter. It is the same for all positions if each choice appears equally often at each."""
         picks = Counter(self.meant)
         return [
             sum(picks[order[position]] for order in self.orders) / len(self.orders)
@@ -178,7 +181,8 @@ def _permuted(draft: Draft) -> ProbeReport:
 
 
 def _questions(draft: Draft) -> tuple[int, list[_QuestionPasses]]:
-    """How many questions there are, and those of which all passes have a score."""
+    """The number of all questions, and the passes of the questions whose passes all have a
+    score."""
     by_name: dict[tuple[str, int], _QuestionPasses] = {}
     passes: dict[tuple[str, int], object] = {}
     rows = [*draft.table.headline_rows()]
@@ -204,8 +208,8 @@ def _questions(draft: Draft) -> tuple[int, list[_QuestionPasses]]:
 
 
 def _position_of(answer: object, sample: Sample) -> int | None:
-    """The place of the option that an answer names: by its letter or its text, whichever it is; of
-    both, by what names the right one."""
+    """The position of the choice that an answer names, by its letter or by its text. If the answer
+    matches a letter and a text, it is read in the same way as the target."""
     if not isinstance(answer, str):
         return None
     letters = ascii_uppercase[: len(sample.choices)]
@@ -217,7 +221,7 @@ def _position_of(answer: object, sample: Sample) -> int | None:
 
 
 def _position_report(number: int, questions: Sequence[_QuestionPasses]) -> PlaceReport:
-    """How often what stands in a place was picked, and the accuracy where that is right."""
+    """How often the choice at a position was picked, and the accuracy if this choice is right."""
     import numpy as np
 
     having = [question for question in questions if len(question.orders[0]) > number]
@@ -247,12 +251,13 @@ def _position_report(number: int, questions: Sequence[_QuestionPasses]) -> Place
 
 
 def _uneven(questions: Sequence[_QuestionPasses]) -> float | None:
-    """How likely picks so uneven over the places are, if the order has no part in what is picked.
+    """The p value of a permutation test: the probability that picks are at least this uneven across
+    positions if the order of the choices does not matter.
 
-    Then the options that a question's passes picked could as well have been picked in each other's
-    passes: they are dealt out to these anew, by lot. What is counted is the sum over places, and
-    numbers of options, of squared differences between picks and those that are `expected` so. None
-    where nothing was picked.
+    Each draw shuffles the choices that were picked for a question among the question's passes. The
+    statistic is the sum of squared differences between the numbers of picks and the `expected`
+    numbers, over all positions. Questions with different numbers of choices or passes are counted
+    separately. None if no choice was picked.
     """
     import numpy as np
 
@@ -268,11 +273,12 @@ def _uneven(questions: Sequence[_QuestionPasses]) -> float | None:
             [[-1 if option is None else option for option in question.meant] for question in alike]
         )
         picks += int((meant >= 0).sum())
-        # The place of each option in each pass; of none, -1, the last one, a place of its own.
+        # The position of each choice in each pass. "No choice" (-1) gets an extra position, the
+        # last one.
         where = np.full((*meant.shape, options + 1), options)
         orders = np.array([question.orders for question in alike])
         np.put_along_axis(where, orders, np.arange(options)[None, None, :], axis=2)
-        # Where all passes picked the same it is the same however it is dealt.
+        # If all passes of a question picked the same choice, shuffling changes nothing.
         varied = (meant != meant[:, :1]).any(axis=1)
         expected = np.sum([question.expected for question in alike], axis=0)
         rest = _by_position(meant[~varied], where[~varied]) - expected
@@ -284,12 +290,14 @@ def _uneven(questions: Sequence[_QuestionPasses]) -> float | None:
         ]
     if not picks:
         return None
-    # What is as uneven but for rounding is as uneven; the observed picks are one of the deals.
+    # Draws that are as uneven as the observed picks, except for rounding, count. The observed picks
+    # count as one of the draws.
     return float((1 + (again >= observed * (1 - 1e-12)).sum()) / (1 + DRAWS))
 
 
 def _by_position(meant: NDArray[np.intp], where: NDArray[np.intp]) -> NDArray[np.intp]:
-    """How many options that were meant (q, passes) stood in each place: (options,)."""
+    """The number of picks at each position: (choices,). `meant` (q, passes) are the picked choices,
+    and `where` (q, passes, choices + 1) the position of each choice in each pass."""
     import numpy as np
 
     options = where.shape[2] - 1

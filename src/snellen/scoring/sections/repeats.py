@@ -1,4 +1,4 @@
-"""What several replies to each question tell beside their mean."""
+"""Statistics of several replies to each question, in addition to their mean."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Reply = tuple[object, float]
-"""What was read in a reply, and its score."""
+"""The parsed answer of a reply, and its score."""
 REPEATED = 0.1
-"""Where fewer questions have several replies these are doubled rows of a file, and no repeats."""
+"""The minimum share of questions with several replies. If fewer questions have several, these are
+duplicate rows of a file, not repeats."""
 WORD_BITS = 32
 
 
 class RepeatsSection:
-    """The repeats of each scoring, and how many questions got the same words each time."""
+    """The statistics of repeats for each scoring, and the number of questions whose replies are all
+    identical."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._words = Numbers("I")
@@ -50,14 +52,15 @@ class RepeatsSection:
         notes = []
         if several and draft.source.identity.get("generation", {}).get("temperature") == 0:
             notes.append(
-                f"repeats of a greedy model are alike: {alike:,} of {several:,} samples got the "
-                "same words each time"
+                f"{alike:,} of {several:,} questions got the same reply in every repeat, as is "
+                "expected at temperature 0"
             )
         fields = {"repeats": _reports(draft, questions), "alike": alike if several else None}
         return fields, notes
 
     def _alike(self, table: ScoreTable, questions: NDArray[np.intp]) -> tuple[int, int]:
-        """How many questions got the same words each time, and how many have several replies."""
+        """The number of questions whose replies are all identical, and the number of questions with
+        several replies."""
         import numpy as np
 
         has_reply = ~np.isin(table.reply_states.values, LACKING)
@@ -69,7 +72,7 @@ class RepeatsSection:
 
 
 def _questions(table: ScoreTable) -> NDArray[np.intp] | None:
-    """The number of each row's question; None where too few were asked several times."""
+    """The number of each row's question; None if too few questions were asked several times."""
     import numpy as np
 
     if not table.repeats.any():
@@ -87,7 +90,7 @@ def _reports(draft: Draft, questions: NDArray[np.intp]) -> dict[str, RepeatsRepo
         scoring = draft.benchmark.scorings[name]
         scored = draft.rows(name)
         if scored.columns.score is None or not scored.in_mean.any():
-            continue  # only the whole set has a score, or nothing has
+            continue  # only the whole set has a score, or no reply has one
         rows = Rows(
             question=questions,
             cluster=scored.columns.cluster,
@@ -97,7 +100,7 @@ def _reports(draft: Draft, questions: NDArray[np.intp]) -> dict[str, RepeatsRepo
             unknown=scored.unknown,
             best=scoring.best,
         )
-        # What a judge's verdict says is a grade, and no answer that replies could share.
+        # The answer in a judge's verdict is a grade, not an answer that several replies can share.
         reports[name] = repeats_report(rows, most=most, votes=scoring.judge is None)
     return reports
 
@@ -117,14 +120,15 @@ class Rows:
     in_mean: NDArray[np.bool_]
     """Whether the row is in the mean."""
     unknown: NDArray[np.bool_]
-    """Whether it failed, was refused, or has no verdict yet."""
+    """Whether the row failed, was refused, or has no verdict yet."""
     best: float
     """The score of a right answer."""
 
 
 def repeats_report(rows: Rows, *, most: int, votes: bool) -> RepeatsReport:
-    """pass@k where every score is right or wrong, the majority's score where answers have `votes`,
-    and the parts of the mean's variance. `most` is how often a question was asked."""
+    """Compute the statistics of repeats: pass@k if every score is right or wrong, the score of the
+    majority answer if `votes`, and the parts of the mean's variance. `most` is the largest number
+    of replies to a question."""
     import numpy as np
 
     known = rows.score[rows.in_mean]
@@ -147,12 +151,12 @@ def repeats_report(rows: Rows, *, most: int, votes: bool) -> RepeatsReport:
 
 
 def _pass_at(rows: Rows, k: int) -> MetricReport:
-    """Over the questions with k replies or more; the bounds take what is unknown for wrong, and for
-    right."""
+    """The mean pass@k over the questions with at least k replies. For its bounds, all unknown
+    replies count as wrong, or as right."""
     value = _mean_of(rows, _right_of_k(rows, rows.in_mean, rows.score, k))
     if value.value is None:
         return metric_report(
-            Estimate(value=None, n=0, reason=f"no question has {k} replies that are scored")
+            Estimate(value=None, n=0, reason=f"no question has {k} scored replies")
         )
     if not rows.unknown.any():
         return metric_report(value)
@@ -173,7 +177,7 @@ def _filled(rows: Rows, score: float) -> NDArray[np.float64]:
 def _right_of_k(
     rows: Rows, counted: NDArray[np.bool_], score: NDArray[np.float64], k: int
 ) -> dict[int, float]:
-    """pass@k of each question that has k rows or more among those counted."""
+    """Maps each question with at least k counted rows to its pass@k."""
     import numpy as np
 
     question, right = rows.question[counted], score[counted] == rows.best
@@ -188,7 +192,8 @@ def _right_of_k(
 
 
 def _mean_of(rows: Rows, values: dict[int, float]) -> Estimate:
-    """The mean of one value a question, with the clusters of the questions."""
+    """The mean of `values`, which has one value per question. The clusters are those of the
+    questions."""
     import numpy as np
 
     numbers, first = np.unique(rows.question, return_index=True)
@@ -197,7 +202,8 @@ def _mean_of(rows: Rows, values: dict[int, float]) -> Estimate:
 
 
 def _majority(rows: Rows) -> MetricReport:
-    """The bounds take what is unknown for one wrong answer, and for one right answer."""
+    """The mean score of the majority answer. For its bounds, all unknown replies to a question
+    count as the same wrong answer, or as the same right answer."""
     value = _mean_of(rows, _votes(rows, rows.in_mean))
     if value.value is None or not rows.unknown.any():
         return metric_report(value)
@@ -212,8 +218,9 @@ def _majority(rows: Rows) -> MetricReport:
 def _votes(
     rows: Rows, counted: NDArray[np.bool_], unknown_as: float | None = None
 ) -> dict[int, float]:
-    """The vote of each question with rows among those counted; those that are unknown all say one
-    answer of the score `unknown_as`, or (None) what stands in their rows."""
+    """The majority score of each question that has counted rows. With `unknown_as`, all unknown
+    replies to a question count as the same answer, with this score. If it is None, they count as
+    stored in their rows."""
     replies: dict[int, list[Reply]] = {}
     missing: dict[int, int] = {}
     columns = (column[counted].tolist() for column in (rows.question, rows.unknown, rows.score))
@@ -230,9 +237,9 @@ def _votes(
 
 
 def majority(replies: Sequence[Reply]) -> float:
-    """The score of the answer that was read most often, of (answer, score)s; where several were
-    read as often the mean of theirs, as if one of them were drawn. What could not be read (None) is
-    no candidate; where nothing could, the replies count as they are.
+    """The score of the most frequent answer among (answer, score) pairs. If several answers are
+    tied, it is the mean of their scores, which is the expected score if one were drawn at random.
+    Unparsed answers (None) are ignored. If all answers are unparsed, it is the mean of all scores.
 
     >>> majority([("A", 1.0), ("A", 1.0), ("B", 0.0), (None, 0.0)])
     1.0
@@ -250,6 +257,6 @@ def majority(replies: Sequence[Reply]) -> float:
 
 
 def _same_answer(replies: Sequence[Reply], score: float) -> object:
-    """Of the answers of this score the one that was read most often, else a new one."""
+    """The most frequent answer with this score, or a new answer if there is none."""
     read = Counter(answer for answer, worth in replies if answer is not None and worth == score)
     return read.most_common(1)[0][0] if read else object()

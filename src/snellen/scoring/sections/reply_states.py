@@ -1,4 +1,4 @@
-"""Replies that are not what they should be: reused, withheld, empty, or cut."""
+"""Reports unusual replies: reused, withheld by the service, empty, or truncated."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from snellen.scoring.scorer import Scorer
 from snellen.scoring.verdicts import Finding
 
 TRUNCATED_SHARE = 0.02
-"""A result with a larger share of cut replies carries a warning."""
+"""A report with a larger share of truncated replies gets a warning."""
 EMPTY_SHARE = 0.02
 
 
 class Flag(IntFlag):
-    """What the table does not say of a reply."""
+    """Properties of a reply that are not in the table."""
 
     REUSED = 1
     THINKING = 2
-    """Cut while the model was still thinking."""
+    """The reply was truncated while the model was still thinking."""
     REFUSED = 4
-    """Withheld, where the right answer is known."""
+    """The service withheld the reply, and the right answer is known."""
 
 
 class ReplyStatesSection:
-    """Notes on such replies."""
+    """Notes on unusual replies."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._flags = Sparse()
@@ -51,8 +51,8 @@ class ReplyStatesSection:
         scorer, n, states = draft.scorer, len(draft.table), draft.table.states
         notes = []
         if scorer.missing:
-            how = "as wrong" if scorer.missing == "wrong" else "in no mean"
-            notes.append(f"--missing {scorer.missing}: questions without a reply count {how}")
+            how = "count as wrong" if scorer.missing == "wrong" else "are in no mean"
+            notes.append(f"--missing {scorer.missing}: questions without a reply {how}")
         if reused:
             notes.append(f"{reused:,} replies were taken from another run (--reuse)")
         if refused:
@@ -60,17 +60,18 @@ class ReplyStatesSection:
             notes.append(f"{refused:,} replies were withheld by the service and {how}")
         if n and (empty := states.get("empty", 0)) / n > EMPTY_SHARE:
             notes.append(
-                f"{empty:,} of {n:,} replies are empty ({100 * empty / n:.1f} %), and scored so"
+                f"{empty:,} of {n:,} replies are empty ({100 * empty / n:.1f} %); they are scored "
+                "like other replies"
             )
         if n and (cut := states.get("truncated", 0)) / n > TRUNCATED_SHARE:
             notes.append(
                 f"{cut:,} of {n:,} replies ({100 * cut / n:.1f} %) were cut at the token "
-                "limit: raise --max-tokens"
+                "limit: increase --max-tokens"
             )
             if thinking:
                 notes.append(
                     f"{thinking:,} of these were cut while the model was still thinking, and "
-                    "say nothing: give it room with token_floor in its profile"
+                    "contain no answer: set token_floor in its profile to allow more tokens"
                 )
         return {}, notes
 
@@ -82,8 +83,8 @@ def _how_refused_count(scorer: Scorer) -> str:
 
 
 def _still_thinking(reply: Reply | None) -> bool:
-    """Whether a cut reply has thoughts and no answer: apart from it, or in its text before the mark
-    that many models end them with."""
+    """Whether a truncated reply ends before its answer begins. Either it has separate reasoning but
+    no text, or its text has a `<think>` without the closing tag."""
     if reply is None:
         return False
     begun = "<think>" in reply.text and "</think>" not in reply.text

@@ -1,5 +1,6 @@
-"""Samples by what no data set names: where the right answer stands, how large the picture is, how
-long the question. Bins are the same for every benchmark, so that runs can be compared."""
+"""Groups samples by properties that data sets do not state: the position of the right answer, the
+size and number of the pictures, and the length of the question. All benchmarks have the same bins,
+so that runs can be compared."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ UNKNOWN = 0
 """The code of a sample that is in no bin."""
 MEGAPIXELS = (0.1, 0.3, 1.0, 3.0, 10.0)
 WORDS = (3, 7, 15, 31, 63, 127)
-"""The most blanks between the words of a question in each bin but the last."""
+"""The maximum number of spaces between the words of a question, for each bin except the last."""
 PER_SAMPLE = (0, 1, 2, 4, 8)
 BINS: Mapping[str, tuple[str, ...]] = {
     ANSWER_POSITION: ("", *ascii_uppercase),
@@ -57,19 +58,19 @@ BINS: Mapping[str, tuple[str, ...]] = {
         "over 8 pictures",
     ),
 }
-"""By the name of a slice its bins, by code."""
+"""Maps the name of each slice to its bins, in the order of their codes."""
 FEWEST = 10
-"""Clusters that a bin must be in to take part in the test."""
+"""The minimum number of clusters in a bin that is tested."""
 FEWEST_EXPECTED = 5
 WORD = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
 )
-"""A word, or a sign of a script that writes no blanks between words."""
+"""A word, or a character of a script without spaces between words."""
 
 
 class SlicesSection:
-    """The mean score under the headline by bins; a few bytes are kept of each sample, and the bins
-    are made of all of them at once."""
+    """The mean score of each bin under the headline scoring. Only a few bytes are kept of each
+    sample, and the bins of all samples are computed at once."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._positions, self._pictures = Numbers("B"), Numbers("i")
@@ -78,7 +79,7 @@ class SlicesSection:
             *(self._positions, self._pictures),
             *(self._pixels, self._blanks),
         )
-        # Called for each of hundreds of thousands of replies: nothing is looked up twice.
+        # `collect` is called for hundreds of thousands of replies, so it avoids attribute lookups.
         self._add_position, self._add_pictures = self._positions.append, self._pictures.append
         self._add_pixels, self._add_blanks = self._pixels.append, self._blanks.append
 
@@ -114,7 +115,8 @@ class SlicesSection:
         return {"slices": slices}, [note] if note else []
 
     def codes(self) -> dict[str, NDArray[np.uint8]]:
-        """By slice the bin of each sample (n,); only slices with several bins."""
+        """Maps the names of slices to the bin of each sample (n,). Slices with a single bin are
+        left out."""
         import numpy as np
 
         pixels = self._pixels.values
@@ -129,7 +131,7 @@ class SlicesSection:
 
 
 def _p_value(by_judge: Sequence[ScoredRows], codes: NDArray[np.uint8]) -> float | None:
-    """The highest p of all judges: a difference must be there by each of them."""
+    """The highest p value of all judges, since a difference must be significant by each judge."""
     p_values = []
     for rows in by_judge:
         score, of = rows.columns.score, rows.in_mean
@@ -143,10 +145,10 @@ def _p_value(by_judge: Sequence[ScoredRows], codes: NDArray[np.uint8]) -> float 
 def _position_note(
     draft: Draft, report: SliceReport | None, codes: NDArray[np.uint8] | None
 ) -> str | None:
-    """A note where the score depends on the place of the right answer."""
+    """A note if the score depends on the position of the right answer."""
     if report is None or codes is None or not report.differs:
         return None
-    # A place of one question, asked ten times, or of one picture, shows nothing.
+    # Leave out positions with too few clusters, such as a single question that was asked ten times.
     rows = draft.headline_rows[0]
     score, of = rows.columns.score, rows.in_mean
     assert score is not None
@@ -155,34 +157,35 @@ def _position_note(
     means = [(value, name) for name in names if (value := report.bins[name].value) is not None]
     (low, worst), (high, best) = min(means), max(means)
     note = (
-        f"the score depends on the place of the right answer: {100 * high:.1f} % where it is "
-        f"{best}, {100 * low:.1f} % where it is {worst} (p {report.adjusted:.2g})"
+        f"the score depends on the position of the right answer: {100 * high:.1f} % if it is "
+        f"{best}, {100 * low:.1f} % if it is {worst} (p {report.adjusted:.2g})"
     )
     if "permute_options" in draft.benchmark.provenance.probe:  # the questions are the same
         return note
     return (
-        f"{note}; questions may differ too: `run --permute-options` asks with the choices in "
-        "other places, and tells"
+        f"{note}; the questions may also differ in difficulty: `run --permute-options` asks each "
+        "question with its choices in different orders, to separate the two effects"
     )
 
 
 def _bins(values: NDArray[np.int32], most: Sequence[int], first: int) -> NDArray[np.uint8]:
-    """The bin of each value: `first` up to the first of `most`, one more up to the second, ..."""
+    """The bin of each value. The ascending limits `most` are the largest values of the bins, which
+    are numbered from `first`."""
     import numpy as np
 
     return (first + np.searchsorted(most, values)).astype(np.uint8)
 
 
 def known(codes: NDArray[np.uint8]) -> Sequence[int]:
-    """The bins that some sample is in, in their order."""
+    """The codes of the bins that contain a sample, in ascending order."""
     import numpy as np
 
     return [code for code, n in enumerate(np.bincount(codes)) if n and code != UNKNOWN]
 
 
 def _position(sample: Sample) -> int:
-    """The place of the right answer, from 1; only of choices that are asked for by letter: a fixed
-    list of words, such as yes and no, has no places."""
+    """The position of the right answer, from 1. It is known only if the answer is a letter: a fixed
+    list of words, such as yes and no, has no positions."""
     target = sample.target
     if target is None or len(target) != 1:
         return UNKNOWN
@@ -194,30 +197,32 @@ def _position(sample: Sample) -> int:
 
 
 def _pixels(media: Sequence[object]) -> int:
-    """Those of the largest picture whose size is known, else 0."""
+    """The number of pixels of the largest picture; 0 if no size is known."""
     sizes = [
         picture.width * picture.height
         for picture in media
         if isinstance(picture, Image) and picture.width and picture.height
     ]
-    return min(max(sizes, default=0), MAX_PIXELS)  # whatever a stored line says
+    return min(max(sizes, default=0), MAX_PIXELS)  # a stored line may contain any number
 
 
 def difference_p(
     score: NDArray[np.float64], cluster: NDArray[np.int32], codes: NDArray[np.uint8]
 ) -> float | None:
-    """Whether the mean score differs between bins: the p of a score test that knows clusters.
+    """Test whether the mean score differs between bins. Returns the p value of a score test that
+    takes clusters into account.
 
-    All arrays are (n,). With the bins s = 1..K, n_s their sizes, m the mean over all, and for each
+    All arrays are (n,). The bins s = 1..K have sizes n_s, and m is the mean of all scores. For each
     cluster g and bin s
 
         z_gs = Σ_{i in g} (1[i in s] - n_s/n)·(score_i - m)    T = Σ_g z_g    V = Σ_g z_g z_g'
 
-    T' V⁻ T is χ² with K-1 degrees of freedom where no bin differs: the generalised score test
-    (Rotnitzky and Jewell 1990; Boos 1992). The variance is that under no difference, so a bin in
-    which all are right does not look certain. Bins in fewer than 10 clusters, or with less spread
-    than 5 expected right and 5 wrong replies have, are left out, as χ² does not hold for them; None
-    where fewer than two are left, or all scores are alike.
+    If no bin differs, T' V⁻ T has a χ² distribution with K-1 degrees of freedom. This is the
+    generalized score test (Rotnitzky and Jewell 1990; Boos 1992). Its variance assumes that there
+    is no difference, so a bin in which all replies are right does not look certain. Bins for which
+    χ² is not a good approximation are left out: bins with fewer than 10 clusters, or with less
+    spread than 5 right and 5 wrong replies have. The result is None if fewer than two bins remain,
+    or if all scores are equal.
     """
     import numpy as np
 
@@ -249,7 +254,7 @@ def tested(
     width = float(score.max() - score.min()) if len(score) else 0.0
     if not width:
         return []
-    # m(1-m) of scores of 0 and 1; n·m(1-m) is close to the rarer ones of n.
+    # For scores of 0 and 1, this is m(1-m), and n·m(1-m) is close to the number of the rarer score.
     spread = float(score.var()) / width**2
     return [
         code
@@ -260,8 +265,8 @@ def tested(
 
 
 def chi_square_p(x: float, df: int) -> float:
-    """The probability that χ² with `df` degrees of freedom is above x: Abramowitz and Stegun 1964,
-    26.4.4 and 26.4.5.
+    """The probability that a χ² variable with `df` degrees of freedom is above x (Abramowitz and
+    Stegun 1964, 26.4.4 and 26.4.5).
 
     >>> round(chi_square_p(3.841459, 1), 6), round(chi_square_p(9.487729, 4), 6)
     (0.05, 0.05)

@@ -1,4 +1,5 @@
-"""Timing in the log of an online run: how long the model took, and which frames it missed."""
+"""Reads timing from the log of an online run: how long the model took, and how many frames it
+missed."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from snellen.text.amounts import duration
 
 
 class StreamingSection(Base):
-    """The sessions of an online run."""
+    """The timing of the sessions of an online run."""
 
     def summarize(self, draft: Draft) -> Part:
         run = draft.source.run
@@ -22,7 +23,7 @@ class StreamingSection(Base):
 
 def stream_report(run: Run) -> StreamReport | None:
     """The timing in the log of a run; None if no session has ended."""
-    # A video that is watched again, for a repeat or a remaining question, takes time again.
+    # If a video is streamed again, for a repeat or a remaining question, its time counts again.
     data = [
         event.data
         for event in run.events()
@@ -34,7 +35,7 @@ def stream_report(run: Run) -> StreamReport | None:
     cost = sum(end["cost"] for end in data)
     dropped = sum(len(end["dropped"]) for end in data)
     frames = sum(end["frames"] for end in data) + dropped
-    # The seconds that the shown frames stand for, so that dropping frames is not an advantage.
+    # The seconds of video that the shown frames represent. Dropping frames is thus no advantage.
     watched = media * (frames - dropped) / frames if frames else 0.0
     return StreamReport(
         sessions=len(data),
@@ -48,7 +49,7 @@ def stream_report(run: Run) -> StreamReport | None:
 
 
 def stream_notes(report: StreamReport) -> list[str]:
-    """The notes of a report on the timing."""
+    """Notes on the timing."""
     factor = "-" if report.real_time_factor is None else f"{report.real_time_factor:.2f}"
     noun = "session" if report.sessions == 1 else "sessions"
     notes = [
@@ -57,7 +58,7 @@ def stream_notes(report: StreamReport) -> list[str]:
     ]
     if report.dropped:
         notes.append(
-            f"{report.dropped:,} of {report.frames:,} frames came while the model was busy and "
+            f"{report.dropped:,} of {report.frames:,} frames arrived while the model was busy and "
             "were not shown to it; events.jsonl lists them"
         )
     if report.most_lag > 1:
@@ -66,7 +67,7 @@ def stream_notes(report: StreamReport) -> list[str]:
 
 
 def streaming_facts(report: Report) -> Iterator[tuple[str, str]]:
-    """(label, text): how much was streamed, and whether the model kept up."""
+    """Yield (label, text) for the amount of video streamed, and for whether the model kept up."""
     stream = report.streaming
     if stream is None:
         return
