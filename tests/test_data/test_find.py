@@ -89,7 +89,8 @@ def test_what_is_missing_is_said_with_all_places_and_what_to_do(
     get = "Get it with `snellen data get mathvision`. " if published else ""
     assert str(error.value) == (
         "mathvision: no test.jsonl or annotations.jsonl or data/test.jsonl in "
-        f"{elsewhere}/home/data/mathvision. {get}Name the file or its folder with --data PATH."
+        f"{elsewhere}/home/data/mathvision. {get}"
+        "If you have it elsewhere, pass the file or its folder as --data PATH."
     )
 
 
@@ -159,7 +160,7 @@ def test_a_missing_folder_is_said_to_be_missing_whatever_is_elsewhere(
 ) -> None:
     put(elsewhere / "home/data/mathvision/test.jsonl")
 
-    with pytest.raises(DataError, match="nowhere: there is no such file or folder"):
+    with pytest.raises(DataError, match="nowhere does not exist"):
         assert find(tmp_path / "nowhere", "mathvision", NAMES).path
 
 
