@@ -99,8 +99,14 @@ def test_a_spreadsheet_is_run_and_scored_again(folder: Path, snellen: Snellen) -
 @pytest.mark.parametrize(
     ("sheets", "message"),
     [
-        ([[HEAD, [1, "q", "a", "b", "=1+1", None]]], "'answer' in row 2 of the sheet contains a formula"),
-        ([[HEAD, [1, date(2026, 1, 2), "a", "b", "A", None]]], "'question' in row 2 .* contains a date"),
+        (
+            [[HEAD, [1, "q", "a", "b", "=1+1", None]]],
+            "'answer' in row 2 of the sheet contains a formula",
+        ),
+        (
+            [[HEAD, [1, date(2026, 1, 2), "a", "b", "A", None]]],
+            "'question' in row 2 .* contains a date",
+        ),
         ([[HEAD, [1, "q", "a", "b", "A", None]], [["x"]]], "has 2 sheets that are not empty"),
         ([[HEAD]], "has no rows below the first one"),
         ([[]], "has no rows below the first one"),
