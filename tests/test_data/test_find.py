@@ -181,5 +181,5 @@ def test_an_image_cannot_be_named_outside_the_folder(tmp_path: Path) -> None:
     put(tmp_path / "data" / "test.jsonl")
     (tmp_path / "secret.jpg").write_bytes(b"\xff\xd8\xff")
 
-    with pytest.raises(MediaError, match="outside the data's folder"):
+    with pytest.raises(MediaError, match="outside the folder of the data"):
         images.load(find(tmp_path / "data", "x", ["test.jsonl"]).image("../secret.jpg"))
