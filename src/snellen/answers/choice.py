@@ -137,15 +137,15 @@ def option_letter(text: str, choices: Sequence[str]) -> Letter:
 
     Tagged reasoning is not part of the reply. These rules are tried in order:
 
-    1. The whole reply is a letter or a choice.
-    2. The reply contains <answer>B</answer> or \boxed{B}.
-    3. It says "the answer is B" or "option B".
-    4. It says that B is right, or concludes with "So B."
-    5. It begins with "B." or "B)".
-    6. A letter precedes its choice.
-    7. A single letter stands alone.
-    8. The reply begins with a choice.
-    9. The reply contains a single choice.
+    (1) The whole reply is a letter or a choice.
+    (2) The reply contains <answer>B</answer> or \boxed{B}.
+    (3) The reply says "the answer is B" or "option B".
+    (4) The reply says that B is right, or draws a conclusion ("So B.").
+    (5) The reply begins with "B." or "B)".
+    (6) A letter precedes its choice.
+    (7) A single letter stands alone.
+    (8) The reply begins with a choice.
+    (9) The reply contains a single choice.
 
     The first rule that finds a letter decides. If it finds several letters, or a letter that was
     not offered, the reply is unparsed. Rules 7 to 9 are skipped if the reply says that it cannot

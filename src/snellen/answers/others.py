@@ -113,7 +113,7 @@ def lmms_eval_letter(text: str, choices: Sequence[str]) -> Letter:
 
     These are the forms, beginning with the most reliable one: at the start of the reply; at its
     end; after a phrase such as "answer is"; as (A), A., A:, or A); before a space; anywhere. In all
-    forms except the first two, the letter may be the end or another part of a word.
+    forms except the first two, the letter may be part of a word.
     """
     letters = ascii_uppercase[: len(choices)]
     text = text.strip()

@@ -42,11 +42,11 @@ def final_value(text: str) -> Value:
 
     Tagged reasoning is not part of the reply. These rules are tried in order:
 
-    1. The content of \boxed{…}.
-    2. The text after "the answer is" or "Answer:".
-    3. The whole reply, if it is a value.
-    4. The only number in the reply.
-    5. The end of the last sentence, as in "So the length is 12."
+    (1) The value is the content of \boxed{…}.
+    (2) The value is the text after "the answer is" or "Answer:".
+    (3) The value is the whole reply.
+    (4) The value is the only number in the reply.
+    (5) The value is the end of the last sentence ("So the length is 12.").
 
     The first rule that applies decides. If it finds several values, or if the reply says that it
     cannot tell the answer, the reply is unparsed.

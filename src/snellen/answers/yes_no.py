@@ -90,13 +90,13 @@ def yes_or_no(text: str, question: str = "") -> YesNo:
 
     Tagged reasoning is not part of the reply. These rules are tried in order:
 
-    1. The whole reply is the word.
-    2. The reply contains `<answer>yes</answer>` or \boxed{Yes}.
-    3. It says "the answer is yes".
-    4. It corrects itself ("Wait, no.").
-    5. It begins with the word.
-    6. It contains the word as an interjection ("So yes, ...").
-    7. Its first clause affirms or denies what the `question` asks.
+    (1) The whole reply is the word yes or no.
+    (2) The reply contains `<answer>yes</answer>` or \boxed{Yes}.
+    (3) The reply says "the answer is yes".
+    (4) The reply corrects itself ("Wait, no.").
+    (5) The reply begins with the word.
+    (6) The reply contains the word as an interjection ("So yes, it is.").
+    (7) The first clause of the reply affirms or denies what the `question` asks.
 
     The first rule that finds an answer decides. If it finds both answers, the reply is unparsed. A
     reply in which no rule finds an answer is unparsed too; its rule is `UNKNOWN` if it says that it

@@ -23,7 +23,7 @@ class FileTable:
         self._index: RowIndex | None = None
 
     def __iter__(self) -> Iterator[Row]:
-        """Iterate over the rows. DataError names the number of the first unreadable row."""
+        """Yield the rows. Raise DataError with the number of the first row that cannot be read."""
         raise NotImplementedError
 
     def _scan(self, path: Path, learnt: Learnt) -> Iterator[Fields]:

@@ -137,8 +137,8 @@ class _Pictures:
 
     @cached_property
     def _columns(self) -> tuple[int | None, int | None]:
-        """The positions of the columns `index` and `image`; None for a missing column. Known once
-        the header has been read."""
+        """The positions of the columns `index` and `image`; None for a missing column. Access this
+        only after the header has been read."""
         names = self._learnt.names
         index, image = (names.index(n) if n in names else None for n in ("index", "image"))
         return index, image

@@ -29,7 +29,7 @@ from snellen.errors import DataError
 MOST_ENTRIES = 1_000_000
 MOST_DEPTH = 32
 MOST_TIMES, AND_BYTES = 20, 10**9
-"""The unpacked size may be this many times the archive's size, plus this many bytes."""
+"""The unpacked size is limited to MOST_TIMES times the archive size, plus AND_BYTES bytes."""
 BLOCK = 1 << 20
 BROKEN = (
     zipfile.BadZipFile,
@@ -78,7 +78,7 @@ def unpack(
     Raises:
         DataError: The archive is not a complete zip or tar archive, is encrypted, would replace a
             file in `kept`, has a member or a link outside the folder, or unpacks to more than the
-            limit. No member is then in the folder.
+            limit. In these cases, no member is written to the folder.
     """
     name = parts[0].name
     staging = folder / f".{name}.unpacking"

@@ -239,7 +239,7 @@ class Fetching:
         checked.
 
         Raises:
-            DataError: The file could not be downloaded. The message tells the reason, how much is
+            DataError: The file could not be downloaded. The message has the reason, how much is
                 kept, and what to do.
         """
         part = _PartialFile(self._folder / f"{file.name}.part", address(file))

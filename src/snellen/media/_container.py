@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from av.video.stream import VideoStream
 
 GAP = 1.0
-"""A later key frame is seeked to only if that skips more than this many seconds of frames."""
+"""Decoding skips to a later key frame only if that saves more than this many seconds of frames."""
 CLOCK = r"(\d{1,4}):(\d\d):(\d\d(?:\.\d{1,9})?)"
 CONTAINERS = (
     "mov,matroska,avi,mpegts,mpeg,flv,ogg,asf,gif,h264,hevc,ivf,mxf,nut,dv,rm,mpegvideo,obu,av1"

@@ -5,8 +5,10 @@ A value is in one of three kinds of places.
 
 - A place for text, such as the column `question`, `{"type": "text", ...}`, or a model's reply. The
   value is text, even if it looks like a picture. This module is not used.
+
 - A place for media, such as the column `image` or `{"type": "image", ...}`. The value must be a
   picture or a video; anything else is an error. See `medium`.
+
 - An open place, such as an item of a list of parts, an argument of `snellen.ask`, or a part of a
   message. The form of the value decides. See `parts`.
 
@@ -80,9 +82,9 @@ _SPACE = re.compile(r"\s")
 def kind_of(text: str) -> Kind | None:
     """Whether a text in an open place is a picture or a video; None if it is text.
 
-    Usually only the text is examined. A path that contains spaces or has no known extension counts
-    only if the file exists; if it has no known extension, the file must also begin like a picture
-    or video.
+    Usually only the text is examined. A path with spaces that does not begin with `/`, `./`, `~/`,
+    or the like counts only if the file exists. An absolute path without a known extension counts
+    only if the file begins like a picture or video.
     """
     text = text.strip()
     if "." not in text and "/" not in text and ":" not in text:  # true of most choices

@@ -51,14 +51,14 @@ def threshold(
         p(x) = g + (1 - g - l) F(s (x - a) + c),    p(a) = (1 + g) / 2,    x = ± log2 h
 
     This is the psychometric function of Wichmann and Hill 2001, Perception & Psychophysics 63,
-    1293, equation 1. `guess` = g is the fixed probability of a right guess. l, from 0 to 0.3, is
-    the share of lapses, which are wrong at every level. a is the threshold. It is defined by a
-    fixed p; in the paper, it is defined by a fixed F. s > 0 is the slope, and c follows from the
-    second equation. F is the logistic function 1 / (1 + exp(-z)), the Weibull function
-    1 - exp(-exp(z)), or its mirror image exp(-exp(-z)), whichever fits best. The interval therefore
-    does not depend on one shape of the curve. On a `linear` scale, x is h or -h instead. The sign
-    is chosen so that easier levels have larger x. `tag` is the tag with the level as a number
-    (`013 pixels`); rows without a level are left out.
+    1293, equation 1. The fixed probability of a right guess is g, the argument `guess`. The share
+    of lapses, which are wrong at every level, is l, from 0 to 0.3. The threshold a is defined by a
+    fixed p; in the paper, it is defined by a fixed F. The slope s is above 0, and c follows from
+    the second equation. F is the logistic function 1 / (1 + exp(-z)), the Weibull function
+    1 - exp(-exp(z)), or its mirror image exp(-exp(-z)), whichever fits best. The interval is
+    therefore valid for different shapes of the curve. On a `linear` scale, x is h or -h instead.
+    The sign is chosen so that easier levels have larger x. The argument `tag` is the tag with the
+    level as a number (`013 pixels`); rows without a level are left out.
 
     The interval comes from the profile likelihood. It is widened by the overdispersion within
     clusters (McCullagh and Nelder 1989, Generalized Linear Models, 4.5) and by Student's t. Its

@@ -290,10 +290,11 @@ def cider_scores(captions: Captions) -> Floats:
         s = 10/4 · Σ_n 1/|R| · Σ_r exp(-(l - l_r)² / 2·6²) · Σ_g min(h_g, r_g)·r_g / (‖h‖·‖r‖)
 
     h and r are the vectors of the candidate and the reference. They have an element for each n-gram
-    g, count · log(N / df_g). N is the number of images. df_g is the number of images with g in
-    their references, but at least 1. l and l_r are the lengths of candidate and reference. Vedantam
-    et al. 2015, https://arxiv.org/abs/1411.5726; cider/cider_scorer.py#L93-L192. In that code, l is
-    the number of bigrams, which is the number of tokens minus 1.
+    g, count · log(N / df_g). N is the number of images. The document frequency df_g is the number
+    of images with g in their references, but at least 1. The lengths of candidate and reference are
+    l and l_r. Vedantam et al. 2015, https://arxiv.org/abs/1411.5726;
+    cider/cider_scorer.py#L93-L192. In that code, l is the number of bigrams, which is the number of
+    tokens minus 1.
     """
     import numpy as np
 

@@ -60,10 +60,10 @@ def vqa_accuracy(answer: str, references: Sequence[str]) -> float:
 
         s = 1/n · Σ_i min(1, m_i / 3)
 
-    n is the number of people. m_i is how many of the n - 1 people other than i gave the answer.
-    With ten people, 1, 2, 3, and 4 or more matches give 0.3, 0.6, 0.9, and 1. The paper has another
-    formula, min(1, m/3) (Antol et al. 2015, https://arxiv.org/abs/1505.00468, section 3). In
-    [0, 1]; higher is better. Source:
+    There are n people. Of the n - 1 people other than person i, m_i gave the answer. With ten
+    people, 1, 2, 3, and 4 or more matches give 0.3, 0.6, 0.9, and 1. The paper has another formula,
+    min(1, m/3) (Antol et al. 2015, https://arxiv.org/abs/1505.00468, section 3). In [0, 1]; higher
+    is better. Source:
     GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
     PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L112.
 

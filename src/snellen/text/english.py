@@ -51,8 +51,8 @@ def english_tokens(text: str) -> list[str]:
 class _Rules(NamedTuple):
     words: Mapping[str, Sequence[str]]
     runs: Mapping[tuple[str, ...], str]
-    """Words with their own rule that the other rules would split. Keyed by the tokens into which
-    they would be split."""
+    """Words with their own rule that the other rules would split, keyed by the tokens of that
+    split."""
     longest: Mapping[str, int]
     """The maximum number of tokens in a key of `runs`, for each first token."""
     letters: int

@@ -90,8 +90,8 @@ def _product_value(factors: Factors) -> Number:
 
 
 def _divided_bare(value: Number, lower: ProductTerm) -> Number:
-    """Compute `value / a * b / c` if the divisor is a * b / c, as if it had no brackets. A negative
-    divisor keeps its brackets."""
+    """Divide a value by a product that is printed without brackets: a divisor a * b / c gives
+    `value / a * b / c`. A negative divisor keeps its brackets."""
     if _is_negative(lower.factors):
         return value / value_of(lower)
     over, under = _written_out(lower.factors)
@@ -197,7 +197,7 @@ def binomial(upper: Number, lower: Number) -> Fraction:
 
 
 def exp(argument: Node) -> Node:
-    """The exponential function. sympy prints exp(1) as a letter, which has no value in Python."""
+    """Compute exp. There is no value for exp(1), which sympy prints as a letter."""
     if is_written(argument, Fraction(0)):
         return Fraction(1)
     if is_written(argument, Fraction(1)):

@@ -135,8 +135,8 @@ class SlotOutcome(NamedTuple):
     """`hit`: the first message that counts for the slot is in the window. `early` or `late`: it is
     before or after. `silent`: there is no such message."""
     wider: tuple[bool, ...]
-    """For each number of seconds in `WIDER`, whether the slot is a hit with a window that is
-    widened by it."""
+    """For each number of seconds in `WIDER`, whether the slot is a hit if its window is widened by
+    this number."""
     inside: int
     """The number of messages in the window."""
     delay: float | None
@@ -177,11 +177,11 @@ class QueryOutcome(NamedTuple):
     messages: int
     """The number of messages while the query was open."""
     false_alarms: int
-    """The number of these messages that are in no window."""
+    """How many of `messages` are in no window."""
     minutes: float
     """The minutes outside all windows while the query was open."""
     guessed: int
-    """The number of messages, while the query was open, that were assigned to it by guessing."""
+    """How many of `messages` were assigned to this query by guessing."""
     acknowledged: bool
     """Whether a message acknowledges the query."""
     unsolicited: int
