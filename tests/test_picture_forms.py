@@ -117,7 +117,10 @@ def test_what_an_address_keeps_secret_is_in_no_message() -> None:
         (3, "part 1 is an int, which is neither text nor a picture"),
         ({"type": "audio", "value": "a.wav"}, "has the type 'audio'. Use text, image"),
         ({"type": "image"}, "without a picture"),
-        ({"type": "image", "value": "a.png", "max_pixels": 9}, "beside its value: max_pixels"),
+        (
+            {"type": "image", "value": "a.png", "max_pixels": 9},
+            "in addition to value, that Snellen does not support: max_pixels",
+        ),
         ("file://elsewhere/a.png", "a file on another machine, 'elsewhere'"),
     ],
 )

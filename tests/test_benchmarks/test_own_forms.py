@@ -99,11 +99,17 @@ def test_a_spreadsheet_is_run_and_scored_again(folder: Path, snellen: Snellen) -
 @pytest.mark.parametrize(
     ("sheets", "message"),
     [
-        ([[HEAD, [1, "q", "a", "b", "=1+1", None]]], "'answer' in row 2 of the sheet is a formula"),
-        ([[HEAD, [1, date(2026, 1, 2), "a", "b", "A", None]]], "'question' in row 2 .* is a date"),
-        ([[HEAD, [1, "q", "a", "b", "A", None]], [["x"]]], "has 2 sheets with something in them"),
-        ([[HEAD]], "has no rows under one with the columns' names"),
-        ([[]], "has no rows under one with the columns' names"),
+        (
+            [[HEAD, [1, "q", "a", "b", "=1+1", None]]],
+            "'answer' in row 2 of the sheet contains a formula",
+        ),
+        (
+            [[HEAD, [1, date(2026, 1, 2), "a", "b", "A", None]]],
+            "'question' in row 2 .* contains a date",
+        ),
+        ([[HEAD, [1, "q", "a", "b", "A", None]], [["x"]]], "has 2 sheets that are not empty"),
+        ([[HEAD]], "has no rows below the first one"),
+        ([[]], "has no rows below the first one"),
     ],
 )
 def test_a_spreadsheet_that_cannot_be_read_is_an_error(
@@ -115,7 +121,7 @@ def test_a_spreadsheet_that_cannot_be_read_is_an_error(
 
 def test_a_text_file_by_the_name_of_a_spreadsheet_is_an_error(folder: Path) -> None:
     (folder / "mine.xlsx").write_text("id,question\n1,why\n")
-    with pytest.raises(DataError, match=r"not a complete \.xlsx file, begins with b'id,quest'"):
+    with pytest.raises(DataError, match=r"not a complete \.xlsx file \(it begins with b'id,quest'"):
         samples(folder / "mine.xlsx")
 
 
@@ -193,7 +199,7 @@ def test_a_reference_to_no_picture_is_an_error(folder: Path) -> None:
     encoded = base64.b64encode(RED).decode()
     rows = [[0, "q", "yes", encoded], [1, "r", "no", "1"]]
     file = tsv(folder / "mine.tsv", ["index", "question", "answer", "image"], *rows)
-    with pytest.raises(DataError, match="nor the index of a row that has one"):
+    with pytest.raises(DataError, match="nor the index of a row with one"):
         samples(file)
 
 

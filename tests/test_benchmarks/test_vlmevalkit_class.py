@@ -232,7 +232,7 @@ def test_a_set_that_the_class_does_not_have_is_refused(tmp_path: Path) -> None:
         (
             "[dict(type='image')]",
             DataError,
-            "row 1 .* is an object of type image without a picture",
+            "row 1 .* is an object of the type image without a picture",
         ),
     ],
 )

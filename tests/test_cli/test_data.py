@@ -306,14 +306,18 @@ def test_where_names_the_folders_that_are_searched_in_order_and_what_is_missing(
     [
         ("get eyechart", "eyechart has no published files, so there is nothing to download"),
         ("get mine.jsonl", "mine has no published files"),
-        ("get mathvision --only x", "no published file 'x'; there are data/test.jsonl, "),
+        ("get mathvision --only x", "no published file is named 'x'. Files: data/test.jsonl, "),
         ("verify mathvisoin", "did you mean mathvision"),
         (
             "pack --to a.tsv",
             "name the rows to pack (a benchmark or a file), or a FILE with --unpack",
         ),
-        ("pack mine.jsonl --to a.xlsx", "a.xlsx: rows are packed into .tsv, .jsonl, .parquet"),
-        ("pack mine.jsonl --to mine.jsonl", "mine.jsonl is there already: take it away"),
+        (
+            "pack mine.jsonl --to a.xlsx",
+            "a.xlsx: rows cannot be packed into a file with this suffix. "
+            "Use one of .tsv, .jsonl, .parquet",
+        ),
+        ("pack mine.jsonl --to mine.jsonl", "mine.jsonl already exists. Delete it"),
         ("pack --unpack nothing.tsv --to x", "nothing.tsv"),
     ],
 )
@@ -335,8 +339,9 @@ def test_a_failed_download_says_the_command_that_goes_on(
 
     assert done.code == 2
     assert (
-        f"a.tsv: {server.url}/a.tsv: 404: there is no such file. By hand: save {server.url}/a.tsv "
-        f"as {home / 'a.tsv'} (MD5 {'0' * 32}), then `snellen data get mathvision:split=testmini`"
+        f"a.tsv: {server.url}/a.tsv: 404: there is no such file. To download it by hand, save "
+        f"{server.url}/a.tsv as {home / 'a.tsv'} (MD5 {'0' * 32}), "
+        "then run `snellen data get mathvision:split=testmini`"
     ) in done.err
 
 
@@ -628,7 +633,10 @@ def test_a_list_of_names_that_breaks_off_is_said(snellen: Snellen, tmp_path: Pat
     done = snellen("data", "pack", "--unpack", "odd.jsonl", "--to", "back")
 
     assert done.code == 2
-    assert "row 1, image_path begins as a list, '[\"a.png', and is none of texts" in done.err
+    assert (
+        "row 1, image_path begins like a list but is not a list of quoted strings: '[\"a.png'"
+        in done.err
+    )
 
 
 def written_parquet(path: Path, *rows: dict[str, Any]) -> Path:
@@ -703,7 +711,7 @@ def test_a_packed_picture_whose_name_climbs_out_is_refused(
     done = snellen("data", "pack", "--unpack", "evil.jsonl", "--to", "back")
 
     assert done.code == 2
-    assert "would lie outside the folder" in done.err
+    assert "would be outside the folder" in done.err
     assert not [*tmp_path.rglob("*.png")]
     assert not (tmp_path / "back/rows.jsonl").exists()
 
@@ -749,7 +757,7 @@ def test_a_picture_that_lies_there_already_is_not_taken_for_a_packed_one(
     done = snellen("data", "pack", "--unpack", "out.jsonl", "--to", "back")
 
     assert done.code == 2
-    assert "is there already, another picture" in done.err
+    assert "already exists and is a different picture" in done.err
     assert other.read_bytes() == b"another picture"
     assert not (tmp_path / "back/rows.jsonl").exists()
 

@@ -43,9 +43,9 @@ WRONG = [
     ("{RUN} --seed 18446744073709551616", "cannot be stored: .* 64 bits at most"),
     (
         "run -m baseline/first -b mathvision --data nowhere",
-        "nowhere: there is no such file or folder. --data names where",
+        "nowhere does not exist. Pass the file with the rows of",
     ),
-    ("run -m baseline/first -b mathvision", "no test.jsonl .* with --data PATH"),
+    ("run -m baseline/first -b mathvision", "no test.jsonl .* as --data PATH"),
     ("run -m baseline/first -b eyechart --prompt cot", "eyechart has no option 'prompt'"),
     ("run -m baseline/first -b eyechart --task mcq", "--task and --map are for files of rows"),
     ("{RUN} --task riddle", "no task 'riddle'; the tasks are mcq"),
@@ -95,7 +95,7 @@ WRONG = [
     ("export mine.jsonl --to csv", "mine.jsonl is a file, not a run folder"),
     (
         "score mine.jsonl --replies answer -b MMStar --data X_MMStar.xlsx",
-        "X_MMStar.xlsx is a spreadsheet, .* --data names the data set's own file \\(MMStar.tsv\\)",
+        "X_MMStar.xlsx is a spreadsheet, .* Pass the data set's own file \\(MMStar.tsv\\)",
     ),
     ("report absent", "absent: no such file or folder"),
     ("check nothing", "no benchmark 'nothing'"),

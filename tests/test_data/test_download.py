@@ -125,7 +125,9 @@ def test_a_file_that_was_put_there_by_hand_and_is_another_stays_and_is_named(
     (tmp_path / "a").write_bytes(b"mine")
     error = error_of(File(name="a", url="http://127.0.0.1:1/a", md5=MD5), folder=tmp_path)
 
-    assert f"{tmp_path / 'a'}, which somebody put there, is not the published file" in error
+    assert (
+        f"{tmp_path / 'a'} (which was not downloaded by Snellen) is not the published file" in error
+    )
     assert (tmp_path / "a").read_bytes() == b"mine"
 
 
@@ -137,7 +139,7 @@ def test_a_file_of_another_revision_is_put_aside_and_fetched(tmp_path: Path) -> 
 
     assert (tmp_path / "a").read_bytes() == b"two"
     assert (tmp_path / "a.wrong").read_bytes() == b"one"
-    assert "not the file that is wanted" in notices.text
+    assert "the existing file is not the published one" in notices.text
 
 
 def test_a_file_of_another_revision_is_verified_by_its_published_digest_alone(
@@ -153,7 +155,7 @@ def test_a_file_of_another_revision_is_verified_by_its_published_digest_alone(
 
     assert same.state == "ok"
     assert other.state == "wrong"
-    assert other.why.startswith(f"it came from {server.url}/1, and is not known to be what is")
+    assert other.why.startswith(f"it came from {server.url}/1 and may not be the version that is")
 
 
 def test_another_file_at_the_same_address_without_a_digest_is_said(tmp_path: Path) -> None:
@@ -164,7 +166,7 @@ def test_another_file_at_the_same_address_without_a_digest_is_said(tmp_path: Pat
         (tmp_path / "a").unlink()
         get(file, folder=tmp_path, say=notices)
 
-    assert "a: NOT what came on 20" in notices.text
+    assert "a: NOT the same file as on 20" in notices.text
 
 
 def test_four_files_come_at_once_and_no_more(tmp_path: Path) -> None:
@@ -212,7 +214,9 @@ def test_a_download_that_breaks_off_goes_on_where_it_was(tmp_path: Path) -> None
 
     assert server.requests[1].headers["range"] == "bytes=1000-"
     assert server.requests[1].headers["if-range"] == ETAG
-    assert "it broke off in the middle of a reply; next try in 0 s, 4 left" in notices.text
+    assert (
+        "it broke off in the middle of a reply. Trying again in 0 s; 4 tries left" in notices.text
+    )
 
 
 def test_the_next_command_goes_on_where_the_last_one_was(tmp_path: Path) -> None:
@@ -220,7 +224,7 @@ def test_the_next_command_goes_on_where_the_last_one_was(tmp_path: Path) -> None
         error = error_of(File(name="a", url=f"{server.url}/a"), folder=tmp_path)
         assert len(server.requests) == 5
         # Each try brought a thousand bytes more.
-        assert "(5 tries). 5,000 bytes are kept, and `snellen data get mine` goes on" in error
+        assert "(5 tries). 5,000 bytes are kept. Run `snellen data get mine` to continue" in error
         assert f"save {server.url}/a as {tmp_path / 'a'} (no digest is published)" in error
         port = server.url
 
@@ -251,7 +255,7 @@ def test_a_file_that_changes_between_its_parts_is_begun_anew(
         get(File(name="a", url=f"{server.url}/a"), folder=tmp_path, say=notices)
 
     assert (tmp_path / "a").read_bytes() == second.body
-    assert "begun anew" in notices.text or "it is another one now" in notices.text
+    assert "the download starts over" in notices.text
 
 
 @pytest.mark.parametrize(
@@ -270,7 +274,7 @@ def test_without_a_sure_version_or_ranges_a_file_is_begun_anew(
     with serving_files({"/a": in_turn(replace(served, cut=1000), served)}) as server:
         get(File(name="a", url=f"{server.url}/a", sha256=SHA256), folder=tmp_path, say=notices)
 
-    assert "begun anew" in notices.text
+    assert "the download starts over" in notices.text
 
 
 def test_a_date_vouches_for_a_part_where_there_is_no_strong_etag(tmp_path: Path) -> None:
@@ -300,7 +304,7 @@ def test_a_server_that_is_busy_is_asked_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("served", "words"),
     [
-        (Served(status=404), "404: there is no such file. By hand"),
+        (Served(status=404), "404: there is no such file. To download it by hand"),
         (Served(status=403), "403: the server refuses access to the file"),
         (Served(status=418), "418: the reply is not a file"),
         (Served(BODY, headers={"Content-Encoding": "gzip"}), "sends the file compressed"),
@@ -314,7 +318,10 @@ def test_what_cannot_be_had_is_said_at_once(tmp_path: Path, served: Served, word
         error = error_of(File(name="a", url=f"{server.url}/a", md5=MD5), folder=tmp_path)
 
     assert words in error
-    assert f"By hand: save {server.url}/a as {tmp_path / 'a'} (MD5 {MD5}), then `{AGAIN}`" in error
+    assert (
+        f"To download it by hand, save {server.url}/a as {tmp_path / 'a'} (MD5 {MD5}), "
+        f"then run `{AGAIN}`"
+    ) in error
     assert len(server.requests) == (11 if "10 times" in words else 1)
     assert names(tmp_path) == set()
 
@@ -342,7 +349,7 @@ def test_another_file_than_the_published_one_is_kept_aside_with_both_digests(
     with serving_files({"/a": Served(BODY)}) as server:
         error = error_of(File(name="a", url=f"{server.url}/a", md5="0" * 32), folder=tmp_path)
 
-    assert f"what came is not the published file: its MD5 is {MD5}" in error
+    assert f"the downloaded file is not the published file: its MD5 is {MD5}" in error
     assert f"the published one is {'0' * 32}. It is kept as {tmp_path / 'a.wrong'}." in error
     assert names(tmp_path) == {"a.wrong"}
     assert file_records.known(tmp_path) == {}
@@ -352,7 +359,10 @@ def test_a_page_in_place_of_a_file_is_not_fetched_to_its_end(tmp_path: Path) -> 
     with serving_files({"/a": Served(b"<html>Moved!</html>")}) as server:
         error = error_of(File(name="a", url=f"{server.url}/a", size=999), folder=tmp_path)
 
-    assert "has 19 bytes, and the published one 999: it is another file, or a page" in error
+    assert (
+        "has 19 bytes, but the published file has 999. "
+        "The server sends a different file or a web page"
+    ) in error
 
 
 def test_a_reply_that_is_shorter_than_it_says_is_no_file(tmp_path: Path) -> None:
@@ -376,7 +386,7 @@ def test_a_reply_of_unknown_length_ends_at_the_published_one(tmp_path: Path) -> 
     with serving_files({"/a": Served(BODY, unsaid=True)}) as server:
         error = error_of(File(name="a", url=f"{server.url}/a", size=1000), folder=tmp_path)
 
-    assert "sends more than the 1,000 bytes it has" in error
+    assert "sends more than 1,000 bytes" in error
     assert names(tmp_path) == set()
 
 
@@ -384,7 +394,10 @@ def test_a_file_that_the_disk_has_no_room_for_is_not_begun(tmp_path: Path) -> No
     with serving_files({"/a": Served(BODY, says=10**17)}) as server:
         error = error_of(File(name="a", url=f"{server.url}/a"), folder=tmp_path)
 
-    assert f"it needs 100,000,000,000,000,000 bytes more, and the disk of {tmp_path} has" in error
+    assert (
+        f"the download needs 100,000,000,000,000,000 more bytes, but the disk of {tmp_path} has"
+        in error
+    )
     assert names(tmp_path) == set()
 
 
@@ -396,7 +409,7 @@ def test_a_disk_that_is_full_leaves_the_part(tmp_path: Path) -> None:
             error = error_of(File(name="a", url=f"{server.url}/a"), folder=tmp_path)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        assert f"a.part cannot grow: {os.strerror(errno.EFBIG)}. Make room" in error
+        assert f"a.part cannot be written: {os.strerror(errno.EFBIG)}. Free disk space" in error
         assert "50,000 bytes are kept" in error
         get(File(name="a", url=f"{server.url}/a", sha256=SHA256), folder=tmp_path)
 
@@ -428,7 +441,7 @@ def test_a_file_system_without_locks_is_said(
 
     assert error == (
         f"{tmp_path / '.lock'} cannot be locked: {os.strerror(errno.ENOLCK)}. "
-        "SNELLEN_HOME names another folder."
+        "To use another folder, set SNELLEN_HOME."
     )
 
 
@@ -588,7 +601,7 @@ def test_a_file_where_a_folder_should_be_is_said(tmp_path: Path) -> None:
 def test_a_branch_of_the_hub_is_no_revision(tmp_path: Path) -> None:
     error = error_of(File(name="a", url="hf://datasets/ORG/NAME@main/a"), folder=tmp_path)
 
-    assert "is not a file on the hub at a commit" in error and "branches move" in error
+    assert "does not have the form hf://" in error and "branches change" in error
 
 
 # -- servers that cannot be trusted, and file systems that fail

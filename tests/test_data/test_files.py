@@ -149,24 +149,28 @@ def test_a_json_list_is_read_across_the_blocks_it_comes_in(tmp_path: Path) -> No
         (
             "a.jsonl",
             b'{"id": 1}\n{"id": 2, "x": "to',
-            r"row 2 of .*a\.jsonl \(line 2\) is not whole",
+            r"row 2 of .*a\.jsonl \(line 2\) is not valid",
         ),
-        ("a.jsonl", b'{"id": NaN}\n', "row 1 .* is not whole JSON"),
+        ("a.jsonl", b'{"id": NaN}\n', "row 1 .* is not valid JSON"),
         ("a.jsonl", b'{"id": 1}\n[1, 2]\n', r"row 2 .* \(line 2\) is a list, not an object"),
-        ("a.json", b'[{"id": 1},\n\n{"id"', r"row 2 .* \(line 3\) is not whole JSON"),
+        ("a.json", b'[{"id": 1},\n\n{"id"', r"row 2 .* \(line 3\) is not valid JSON"),
         ("a.json", b'[\n{"id": 1}\n', "after row 1, in line 3"),
         ("a.json", b'[{"id": 1} {"id": 2}]', "after row 1"),
-        ("a.json", b'[{"id": 1}]\n[', "goes on after its list, in line 2"),
+        ("a.json", b'[{"id": 1}]\n[', "has more text after its list, in line 2"),
         ("a.json", b"[1]", "row 1 .* is a int, not an object"),
-        ("a.json", b'[{"id": NaN}]', "row 1 .* NaN is not JSON"),
-        ("a.json", b'[{"id": 1}, {"id": "\\ud83d"}]', "row 2 .* is not whole JSON: .*surrogate"),
-        ("a.json", b'[{"id": ' + b"[" * 100_000, "row 1 .* nested too deep"),
-        ("a.json", b'[{"id": ' + b"1" * 5_000 + b"}]", "row 1 .* a number of thousands of digits"),
+        ("a.json", b'[{"id": NaN}]', "row 1 .* NaN is not a JSON value"),
+        ("a.json", b'[{"id": 1}, {"id": "\\ud83d"}]', "row 2 .* is not valid JSON: .*surrogate"),
+        ("a.json", b'[{"id": ' + b"[" * 100_000, "row 1 .* nested too deeply"),
+        (
+            "a.json",
+            b'[{"id": ' + b"1" * 5_000 + b"}]",
+            "row 1 .* a number with thousands of digits",
+        ),
         ("a.tsv", b"id\tx\tid\n1\t2\t3\n", "more than one column named 'id'"),
         (
             "a.tsv",
             b"id\tx\n1\ta\n2\n",
-            r"row 2 of .*a\.tsv \(line 3\) has 1 cells, the header has 2",
+            r"row 2 of .*a\.tsv \(line 3\) has 1 cells, but the header has 2",
         ),
         ("a.tsv", b"id\tx\n1\ta\tb\n", "row 1 .* has 3 cells"),
         ("a.csv", b'id,x\n1,a\n2,"torn\nand', r"row 2 of .*a\.csv \(line 3\) cannot be split"),
@@ -190,24 +194,32 @@ def test_a_file_that_is_not_right_is_named_with_the_row(
         (
             "a.csv",
             b"id;question\n1;What?\n",
-            "line 1 .* no comma in it, but 1 semicolon: it begins",
+            "line 1 .* contains no comma but 1 semicolon: it begins with",
         ),
         (
             "a.csv",
             b"id\tquestion\tA\n1\tWhat?\tb\n",
-            r"no comma in it, but 2 tabs: .*name it \.tsv",
+            r"contains no comma but 2 tabs: .*rename it to \.tsv",
         ),
-        ("a.tsv", b"id,question\n1,What?\n", r"no tab in it, but 1 comma: .*name it \.csv"),
+        ("a.tsv", b"id,question\n1,What?\n", r"contains no tab but 1 comma: .*rename it to \.csv"),
         (
             "a.jsonl",
             b'[{"id": 1},\n {"id": 2}]\n',
-            r"row 1 .* \(line 1\) is a list.* name it a\.json",
+            r"row 1 .* \(line 1\) is a JSON list.* rename it to a\.json",
         ),
-        ("a.jsonl", b'[{"id": 1}, {"id": 2}]\n', r"row 1 .* is a list, .* name it a\.json\."),
-        ("a.jsonl", b'\n{\n  "id": 1\n}\n', r"\(line 2\) .* Each line must be one whole object"),
-        ("a.json", b'{"id": 1}\n{"id": 2}\n', r"the second in line 2\. .* name it a\.jsonl"),
+        (
+            "a.jsonl",
+            b'[{"id": 1}, {"id": 2}]\n',
+            r"row 1 .* is a JSON list, .* rename it to a\.json\.",
+        ),
+        ("a.jsonl", b'\n{\n  "id": 1\n}\n', r"\(line 2\) .* Each line must be a complete object"),
+        (
+            "a.json",
+            b'{"id": 1}\n{"id": 2}\n',
+            r"the second begins in line 2\. .* rename it to a\.jsonl",
+        ),
         ("a.json", b'{"version": 1, "rows": [{"id": 1}]}', "Save the list in its field 'rows'"),
-        ("a.json", b'{"id": 1}', r"Save its rows as one list, or one object a line"),
+        ("a.json", b'{"id": 1}', r"Save its rows as one list, or one object per line"),
         ("a.json", b'"id"', "is not a list of objects"),
         ("a.json", b"id,question\n", "is not a list of objects"),
     ],
@@ -357,7 +369,9 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
 
 
 def test_a_name_that_says_nothing_of_rows_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"rows\.docx is not a file of rows by its name"):
+    with pytest.raises(
+        DataError, match=r"rows\.docx: rows cannot be read from a file with this suffix"
+    ):
         rows_of(tmp_path / "rows.docx")
 
 

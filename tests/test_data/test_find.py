@@ -89,7 +89,8 @@ def test_what_is_missing_is_said_with_all_places_and_what_to_do(
     get = "Get it with `snellen data get mathvision`. " if published else ""
     assert str(error.value) == (
         "mathvision: no test.jsonl or annotations.jsonl or data/test.jsonl in "
-        f"{elsewhere}/home/data/mathvision. {get}Name the file or its folder with --data PATH."
+        f"{elsewhere}/home/data/mathvision. {get}"
+        "If you have it elsewhere, pass the file or its folder as --data PATH."
     )
 
 
@@ -159,7 +160,7 @@ def test_a_missing_folder_is_said_to_be_missing_whatever_is_elsewhere(
 ) -> None:
     put(elsewhere / "home/data/mathvision/test.jsonl")
 
-    with pytest.raises(DataError, match="nowhere: there is no such file or folder"):
+    with pytest.raises(DataError, match="nowhere does not exist"):
         assert find(tmp_path / "nowhere", "mathvision", NAMES).path
 
 
@@ -180,5 +181,5 @@ def test_an_image_cannot_be_named_outside_the_folder(tmp_path: Path) -> None:
     put(tmp_path / "data" / "test.jsonl")
     (tmp_path / "secret.jpg").write_bytes(b"\xff\xd8\xff")
 
-    with pytest.raises(MediaError, match="outside the data's folder"):
+    with pytest.raises(MediaError, match="outside the folder of the data"):
         images.load(find(tmp_path / "data", "x", ["test.jsonl"]).image("../secret.jpg"))

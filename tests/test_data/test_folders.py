@@ -58,12 +58,12 @@ def test_hidden_files_are_no_rows(tmp_path: Path) -> None:
 def test_a_folder_with_several_files_of_rows_names_them(tmp_path: Path) -> None:
     put(tmp_path, "test.jsonl", "train.jsonl")
 
-    with pytest.raises(DataError, match=r"2 files of rows, test\.jsonl, train\.jsonl\. Name the"):
+    with pytest.raises(DataError, match=r"2 files of rows: test\.jsonl, train\.jsonl\. Pass the"):
         rows_of(tmp_path)
 
 
 def test_a_folder_with_neither_is_named(tmp_path: Path) -> None:
     put(tmp_path, "notes.txt")
 
-    with pytest.raises(DataError, match=r"no file of rows .* and no images"):
+    with pytest.raises(DataError, match=r"neither a file of rows .* nor images"):
         rows_of(tmp_path)

@@ -131,7 +131,7 @@ def test_of_several_sets_one_must_be_named(tmp_path: Path) -> None:
     write(tmp_path / "test-00000-of-00001.parquet", [{"id": "test"}])
     write(tmp_path / "train-00000-of-00001.parquet", [{"id": "train"}])
 
-    with pytest.raises(DataError, match="2 sets of rows, test, train"):
+    with pytest.raises(DataError, match="2 data sets: test, train"):
         list(parquet(tmp_path))
 
 
@@ -162,7 +162,8 @@ def test_two_sets_of_the_same_rows_are_not_mixed(
     with pytest.raises(DataError) as caught:
         list(parquet(tmp_path))
     assert (
-        str(caught.value) == f"{tmp_path} has files of two sets of test, {message}. Keep one set."
+        str(caught.value)
+        == f"{tmp_path} has two versions of test, with {message}. Delete the files of one version."
     )
 
 

@@ -159,7 +159,7 @@ def test_another_reader_of_csv_finds_the_same_cells(tmp_path: Path) -> None:
         ("😀" * 16_384, "has 32,768 characters"),
         ("\uffff", r"has the character U\+FFFF, which a spreadsheet cannot hold"),
         ("\ud83d", "has half a character"),
-        (float("nan"), "is nan, which is not a number of a file"),
+        (float("nan"), "is nan, which cannot be written to a file as a number"),
     ],
 )
 def test_what_a_sheet_cannot_hold_is_refused_and_leaves_no_file(

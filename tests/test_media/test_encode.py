@@ -69,7 +69,7 @@ def test_a_file_that_is_there_is_replaced_and_nothing_else_left(tmp_path: Path) 
         ([], "at least one frame"),
         ([(33, 32)], "even"),
         ([(32, 33)], "even"),
-        ([(32, 32), (32, 34)], "frame 1 is"),
+        ([(32, 32), (32, 34)], "frame 1 has the shape"),
     ],
 )
 def test_frames_that_make_no_video_are_refused_and_leave_the_file_as_it_was(

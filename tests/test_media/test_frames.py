@@ -114,19 +114,19 @@ def test_a_size_keeps_its_aspect_and_never_grows() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "starts with none"),
+        ("", "does not start with one of"),
         ("uniform", "uniform needs a whole number"),
         ("uniform:0", "uniform needs a whole number"),
         ("uniform:9999999999999", "uniform needs a whole number"),
-        ("fps:nan", "fps needs frames a second"),
-        ("fps:1e9", "fps needs frames a second"),
-        ("last:4", "starts with none"),
-        ("uniform:4,max=3", "uniform has no 'max'"),
+        ("fps:nan", "fps needs a number of frames per second"),
+        ("fps:1e9", "fps needs a number of frames per second"),
+        ("last:4", "does not start with one of"),
+        ("uniform:4,max=3", "uniform has no option 'max'"),
         ("fps:1,max", "max needs a whole number"),
         ("fps:1,latest=yes", "latest takes no value"),
-        ("every,codec=gif", "codec is jpeg or png"),
-        ("every,quality=101", "quality is at most 100"),
-        ("ovo:gemini", "starts with none"),
+        ("every,codec=gif", "codec must be jpeg or png"),
+        ("every,quality=101", "quality must be at most 100"),
+        ("ovo:gemini", "does not start with one of"),
     ],
 )
 def test_what_is_no_policy_says_why_and_what_there_is(text: str, says: str) -> None:

@@ -185,7 +185,7 @@ def test_a_missing_file_is_named_with_its_place_and_path(tmp_path: Path) -> None
 
     assert str(error.value) == (
         f"images/1.jpg is missing: there is no file {tmp_path}/images/1.jpg. "
-        "If the data set's images come apart from its rows, put them there."
+        "If the images of the data set are published separately from its rows, put them there."
     )
 
 
@@ -261,7 +261,7 @@ def test_a_path_may_not_leave_the_folder(tmp_path: Path, name: str) -> None:
     (tmp_path / "data" / "images").mkdir(parents=True)
     folder = tmp_path / "data"
 
-    with pytest.raises(MediaError, match="outside the data's folder"):
+    with pytest.raises(MediaError, match="outside the folder of the data"):
         load(Image(folder / name.format(root=tmp_path), label=name, within=folder))
 
 

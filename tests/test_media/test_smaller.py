@@ -174,7 +174,7 @@ def test_a_file_of_too_many_bytes_is_scaled_until_it_fits(kind: str) -> None:
 
 def test_a_file_that_fits_at_no_size_is_an_error() -> None:
     with pytest.raises(
-        MediaError, match=re.escape("row 3 has more than max_bytes (20) at every size")
+        MediaError, match=re.escape("row 3 has more than max_bytes (20) bytes at every size")
     ):
         smaller(Image(encoded("PNG", picture()), label="row 3"), max_bytes=20)
 

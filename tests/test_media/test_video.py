@@ -135,7 +135,7 @@ def test_a_file_that_is_cut_off_gives_what_is_there_and_says_what_is_not(
     inside = Window(start=0.0, end=there, policy="uniform:64")
     (frames,) = frames_of(clip.path, inside)
     assert [shown(frame) for frame in frames] == [index for _, index in wanted(clip, inside)]
-    with pytest.raises(MediaError, match=r"cut off: it declares 10\.0 s"):
+    with pytest.raises(MediaError, match=r"cut off: its declared length is 10\.0 s"):
         frames_of(clip.path, Window(start=0.0, end=9.0, policy="uniform:64"))
     with pytest.raises(MediaError, match="cut off"):
         frames_of(clip.path, Window(start=0.0, end=None, policy="uniform:64"))
@@ -215,7 +215,7 @@ def test_a_length_that_is_no_time_is_none(tmp_path: Path) -> None:
 
 def test_a_window_behind_the_end_has_no_frames(tmp_path: Path) -> None:
     clip = videos.cfr(tmp_path / "clip.mp4", n=30)
-    with pytest.raises(MediaError, match=r"no frame from 50 s on: its frames end at 1\.0 s"):
+    with pytest.raises(MediaError, match=r"no frame at or after 50 s: its frames end at 1\.0 s"):
         frames_of(clip.path, Window(start=50.0, end=60.0, policy="uniform:4"))
     (frames,) = frames_of(clip.path, Window(start=0.98, end=60.0, policy="uniform:4"))
     assert [shown(frame) for frame in frames] == [29]

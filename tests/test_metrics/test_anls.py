@@ -60,7 +60,7 @@ def test_the_length_is_that_in_capitals(answer: str, reference: str) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_there_must_be_references(rule: Rule) -> None:
-    with pytest.raises(ValueError, match="its references, and there are none"):
+    with pytest.raises(ValueError, match="cannot be scored without references"):
         rule("a", [])
 
 

@@ -59,9 +59,9 @@ def test_it_is_wrong(reason: str, answer: str, target: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "target", "words"),
     [
-        ("105", ["100"], "the target is one text, not a list: "),
-        (None, "100", "the answer is one text, not a NoneType: None"),
-        (105, "100", "the answer is one text, not a int: 105"),
+        ("105", ["100"], "the target must be text, not a list: "),
+        (None, "100", "the answer must be text, not a NoneType: None"),
+        (105, "100", "the answer must be text, not a int: 105"),
     ],
 )
 def test_what_is_no_text_is_refused(answer: Any, target: Any, words: str) -> None:

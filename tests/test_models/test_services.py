@@ -1055,7 +1055,7 @@ async def test_a_file_that_google_does_not_take_fails_its_question(
     for file, words in (
         (clip(tmp_path, "clip.mkv"), "Gemini does not accept this type of video"),
         (replace(clip(tmp_path), source=tmp_path / "none.mp4"), "is missing"),
-        (replace(clip(tmp_path), within=tmp_path / "folder"), "outside the data's folder"),
+        (replace(clip(tmp_path), within=tmp_path / "folder"), "outside the folder of the data"),
     ):
         error = await error_of(
             GOOGLE, GOOGLE.answered("A"), Request(messages=(user(file),)), **NATIVE

@@ -461,7 +461,7 @@ def test_requests_that_differ_in_their_own_words_alone_have_other_digests(tmp_pa
         ("[dict(type='text', value='a', role='judge')]", "not 'judge'"),
         (
             "[dict(type='text', value='a', weight=1)]",
-            "does not support beside its value: weight. Remove",
+            "in addition to value, that Snellen does not support: weight. Remove",
         ),
     ],
 )

@@ -1,5 +1,5 @@
-"""Parses the answer in a reply: a letter, yes or no, a number, or a phrase.
+"""Parses the answer in a reply: a letter, yes or no, a value, or a phrase.
 
-May import text and core. Each kind of answer has its own file.
+May import text and core. There is one file for each kind of answer.
 Start with `choice.py`.
 """

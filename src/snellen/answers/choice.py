@@ -1,4 +1,4 @@
-"""Finds the choice that a reply commits to."""
+"""Finds the choice that a reply gives as its answer."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,9 +12,9 @@ from snellen.answers.reply import REFUSES, final_text
 __all__ = ["Letter", "option_letter"]
 
 SHORT = 300
-"""A reply of at most this many characters is searched in full for a lone letter or choice. In a
-longer reply only the last line is searched, since letters and numbers in the working of a problem
-mean many other things."""
+"""A reply with at most this many characters is completely searched for a lone letter or choice. In
+a longer reply, only the last line is searched, since letters and numbers in a solution can mean
+many other things."""
 
 # -- characters and letters
 
@@ -23,16 +23,18 @@ _SIGNS = str.maketrans(
     | dict(zip("\u3000、。【】‘’“”", " ,.[]''\"\"", strict=True))  # noqa: RUF001
 )
 _AROUND = " \n\t\r_()[]{}.,;:!?\"'#%-"
-"""The characters that may surround a letter that is the whole reply."""
+"""The characters that may surround the letter if the whole reply is a letter."""
 _DECORATION = re.compile(r"[*`$]|__|\\[()\[\]]")
 _WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|bf)\s{0,3}\{([^{}]{0,200})\}")
 _MATHEMATICS = re.compile(r"\$[^$\n]{1,300}\$|\\\(.{0,300}?\\\)|\\\[.{0,300}?\\\]", re.DOTALL)
 
-# A letter that is not part of a word or name: "选B", but not "A-level", "C#", "U.S." or "B's".
+# A letter that is not part of a word or name: "选B" has one; "A-level", "C#", "U.S.", and "B's" do
+# not.
 _NO_WORD = r"(?<![A-Za-z0-9_\u00c0-\u024f'\\])"
 _NO_MORE = r"(?![A-Za-z0-9_\u00c0-\u024f#+♭♯]|'[a-z]|[-.][A-Za-z])"
 _ANY = rf"[(\[{{]?(?P<letter>[A-Z]){_NO_MORE}"
-# Before a lowercase word, `A` and `I` are words, unless no noun can begin with that word.
+# Before a lowercase word, `A` and `I` are words, unless that word is one of these, which cannot
+# follow an article or a pronoun.
 _VERBS = "or|and|is|was|are|as|because|since|in|for|from|with|based|due|but|which|would|at|if"
 _SURE = rf"(?:[B-HJ-Z]|[AI](?!\s(?!(?:{_VERBS})\b)[a-z])){_NO_MORE}"
 _NO_ARTICLE = re.compile(_SURE)
@@ -100,7 +102,7 @@ _OR_ELSE = re.compile(
     rf"{_NO_WORD}(?P<letter>{_SURE})"
 )
 _ALONE = re.compile(rf"{_NO_WORD}(?P<letter>[A-Z]){_NO_MORE}(?!'|\s?(?:[=<>+*/^≌∥⊥→]|->))")
-# What precedes the name of a point, a side, or a vitamin, or occurs within a formula.
+# Text before a letter that shows that it names a point, a side, or a vitamin, or is in a formula.
 _A_NAME = re.compile(
     r"(?:[=+*/^<>∠△⊙°]|[0-9A-Za-z)]\s?-"
     r"|\b(?:angles?|points?|lines?|sides?|triangles?|circles?|vertex|matrix|at|from|through|between|"
@@ -113,7 +115,7 @@ _TAGGED = re.compile(
     r"<answer>(.{0,400}?)(?:</answer>|$)|<\|begin_of_box\|>(.{0,400}?)<\|end_of_box\|>", re.DOTALL
 )
 
-# -- statements about choices, or about having none
+# -- statements about choices, or that no choice is right
 
 _ARTICLE = re.compile(r"^(?:an?|the)\s")
 _SENTENCE = re.compile(r"[.;!?](?:\s|$)|\n")
@@ -121,7 +123,7 @@ _ANSWER_TEXT = re.compile(
     r"\b(?i:answer)(?:\s(?:to|for)(?:\s[a-z]{1,12}){1,5}?)?\s{0,2}(?i:is\b|:)"
 )
 _DIGITS = re.compile(r"[0-9]{1,20}(?:[.,/][0-9]{1,20}){0,9}")
-# A number by itself or with a unit; not that in "5x", "x5", "5(a+1)", or "2 + 3".
+# A number by itself or with a unit, but not the numbers in "5x", "x5", "5(a+1)", and "2 + 3".
 _NUMBER = re.compile(
     rf"(?<![\w\\^{{(.+*/=-])(-?{_DIGITS.pattern})"
     r"(?:cm|mm|dm|km|kg|[mghs])?(?![A-Za-z0-9\\^_({]|\s?[+*/^=])"
@@ -131,22 +133,31 @@ _YES_OR_NO = frozenset(("yes", "no", "true", "false"))
 
 
 def option_letter(text: str, choices: Sequence[str]) -> Letter:
-    r"""The letter of the choice that a reply settles on; never a guess.
+    r"""Find the letter of the choice that a reply gives as its answer. Never guess.
 
-    Tagged reasoning is not part of the reply. These rules are tried in order: the whole reply is a
-    letter or a choice; it contains <answer>B</answer> or \boxed{B}; it says "the answer is B" or
-    "option B"; it says that B is right, or concludes "So B."; it begins with "B." or "B)"; a letter
-    precedes its choice; a single letter stands alone; the reply begins with a choice; it contains a
-    single choice. The first rule that finds a choice decides. If it finds two, or a letter that was
-    not offered, the reply is unparsed. The last three rules are skipped if the reply says that it
-    cannot tell.
+    Tagged reasoning is not part of the reply. These rules are tried in order:
+
+    (1) The whole reply is a letter or a choice.
+    (2) The reply contains <answer>B</answer> or \boxed{B}.
+    (3) The reply says "the answer is B" or "option B".
+    (4) The reply says that B is right, or draws a conclusion ("So B.").
+    (5) The reply begins with "B." or "B)".
+    (6) A letter precedes its choice.
+    (7) A single letter stands alone.
+    (8) The reply begins with a choice.
+    (9) The reply contains a single choice.
+
+    The first rule that finds a letter decides. If it finds several letters, or a letter that was
+    not offered, the reply is unparsed. Rules 7 to 9 are skipped if the reply says that it cannot
+    tell the answer.
 
     >>> option_letter("The answer is (B).", ["a cat", "a dog"])
     Letter(answer='B', rule='the answer is', candidates=('B',))
     >>> option_letter("A B", ["a cat", "a dog"]).answer is None
     True
     """
-    # Only the first rule, which covers most replies: the rest costs ten times as much.
+    # Try the first rule before anything else. It is enough for most replies, and the other rules
+    # take ten times as long.
     bare = text.strip(_AROUND)
     if len(bare) == 1 and bare.upper() in ascii_uppercase[: len(choices)]:
         return Letter(bare.upper(), "letter", (bare.upper(),))
@@ -172,12 +183,12 @@ class _Reply:
         self.letters = ascii_uppercase[: len(choices)]
 
     def rules(self) -> Iterator[tuple[str, list[str]]]:
-        """Each rule with the letters that it finds, whether they were offered or not."""
+        """Yield each rule with the letters that it finds, even if they were not offered."""
         yield from self.entire_reply()
         tags = [first or other for first, other in _TAGGED.findall(self.raw)]
         yield "answer tag", [letter for part in tags for letter in self.within(part)]
         boxes = [self.within(box) for box in boxed(self.raw)]
-        # Working may box intermediate values: the last box must contain a choice.
+        # A solution may put intermediate values in boxes, so the last box must contain a choice.
         yield "boxed", [letter for box in boxes for letter in box] if boxes and boxes[-1] else []
         yield from self.answers()
         yield from self.options()
@@ -185,8 +196,8 @@ class _Reply:
         yield "letter and choice", self.with_choice()
         further = [letter for letter in _LISTED.findall(self.text) if letter not in self.letters]
         if boxes or tags or self.refuses or further:
-            # A box contains the final answer, and here it contains no choice. Lines of further
-            # letters continue a list; they are not a reply.
+            # A box contains the final answer, and this box contains no choice. Lines with letters
+            # that were not offered continue the list of choices and are not an answer.
             return
         yield "only letter", self.alone()
         yield "begins with choice", self.beginning_choice()
@@ -217,7 +228,7 @@ class _Reply:
         ]
 
     def within(self, part: str) -> list[str]:
-        """The letters in a box or tag, alone or as choices."""
+        """The letters in a box or tag, which may contain a letter, a choice, or both."""
         text = _plain(part)
         bare = text.strip(" \n\t_()[]{}.,;:!?\"'")
         if _is_letter(bare) and (bare.upper() in self.letters or not self.same(bare)):
@@ -230,7 +241,8 @@ class _Reply:
         return []
 
     def answers(self) -> Iterator[tuple[str, list[str]]]:
-        """The letters that are said to be the answer; of two, that of a last line "Answer: B"."""
+        """Yield the letters that are said to be the answer. If there are several, a last line such
+        as "Answer: B" decides."""
         letters = self.all_of(_ANSWER, self.text)
         if len(set(letters)) > 1:
             lines = self.text.rstrip().split("\n")
@@ -248,7 +260,7 @@ class _Reply:
         return letters
 
     def second(self, text: str, end: int, letter: str) -> list[str]:
-        """The other letters later in the sentence: "A or B", "A, B", "A, though maybe B"."""
+        """The other letters that follow in the sentence: "A or B", "A, B", "A, though maybe B"."""
         rest = text[end : end + SHORT]
         if letter in self.letters:
             choice = self.choices[self.letters.index(letter)]
@@ -278,7 +290,7 @@ class _Reply:
         yield "option", letters if len(set(letters)) > 1 else []
 
     def beginning(self) -> list[str]:
-        """The letters with which lines begin, if the reply's first line begins with one."""
+        """The letters at the beginning of lines, if the first line begins with one."""
         lines = self.text.strip().split("\n")
         if not _BEGINS.match(lines[0]):
             return []
@@ -299,8 +311,8 @@ class _Reply:
         return letters
 
     def alone(self) -> list[str]:
-        """Capital letters that stand alone and are not rejected. Left out are names of points and
-        lines, and, outside brackets, `I` and `A` before a word."""
+        """The capital letters that stand alone and are not said to be wrong. Names of points and
+        lines are left out, and so are `I` and `A` before a word, unless they are in brackets."""
         text = self.scope(_plain(_MATHEMATICS.sub(" ", self.raw)))
         letters = []
         for match in _ALONE.finditer(text):
@@ -321,18 +333,19 @@ class _Reply:
 
     @cached_property
     def refuses(self) -> bool:
-        """Whether the reply says that it cannot tell, unless that is one of the choices."""
+        """Whether the reply says that it cannot tell the answer, unless that is a choice."""
         choices = [choice.casefold() for choice in self.choices]
         text = self.text.casefold().replace("none of the", "") if "none" in choices else self.text
         return bool(REFUSES.search(text)) and not any(map(REFUSES.search, choices))
 
     def scope(self, text: str) -> str:
-        """All of a short text; the last line of a longer one."""
+        """The part of a text that is searched: all of a short text, the last line of a longer
+        one."""
         text = text.strip()
         return text if len(text) <= SHORT else text.rpartition("\n")[2][-SHORT:]
 
     def beginning_choice(self) -> list[str]:
-        """The choice with which a reply begins, if punctuation follows: "No, there is none."."""
+        """The choice at the beginning of the reply if punctuation follows: "No, there is none."."""
         text = self.text.strip().casefold()
         letters = []
         for letter, choice in zip(self.letters, self.choices, strict=True):
@@ -342,7 +355,8 @@ class _Reply:
         return letters
 
     def only_choices(self) -> list[str]:
-        """The choices whose text occurs in the stated answer, or else in the scope."""
+        """The choices whose text occurs in the stated answer, or in the scope if the reply states
+        no answer."""
         after = [
             _SENTENCE.split(self.text[match.end() : match.end() + SHORT].strip(), maxsplit=1)[0]
             for match in _ANSWER_TEXT.finditer(self.text)
@@ -354,7 +368,7 @@ class _Reply:
         for i in sorted(range(len(self.choices)), key=lambda i: -len(self.choices[i])):
             choice = self.choices[i].casefold()
             if number(cleaned(choice)) is not None and len(_DIGITS.findall(choice)) == 1:
-                # One number among others may mean anything.
+                # If there are several numbers, each of them may mean anything.
                 if len(numbers) == 1 and any(
                     same_value(digits, cleaned(choice)) for digits in alone
                 ):
@@ -372,7 +386,7 @@ class _Reply:
 
 
 def _plain(text: str) -> str:
-    """The text without emphasis, dollar signs, and the commands around words."""
+    """Remove emphasis, dollar signs, and LaTeX commands around words."""
     text = _WRAPPED.sub(r"\1", re.sub(r"\\[ ,;]|~", " ", text.replace(r"\!", "")))
     return _DECORATION.sub("", text)
 

@@ -1,4 +1,4 @@
-r"""Values in LaTeX: boxed text, values without decoration and units, and numbers."""
+r"""Functions for values in LaTeX: find boxes, remove decoration and units, and parse numbers."""
 
 import math
 import re
@@ -6,7 +6,7 @@ import re
 from snellen.text.numbers import latex_value
 
 LONGEST = 200
-"""Signs of a value."""
+"""The maximum length of a value in characters."""
 
 _BRACES = re.compile(r"\\f?boxed\s{0,9}\{|\\[{}]|[{}]")
 _WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox|bf|boldsymbol)\s*\{([^{}]*)\}")
@@ -21,7 +21,7 @@ _DECIMALS = re.compile(r"-?[0-9,]*\.([0-9]{2,})")
 
 
 def boxed(text: str) -> list[str]:
-    r"""The content of each \boxed{…} whose braces close, in order.
+    r"""The content of each \boxed{…} with a closing brace, in order.
 
     >>> boxed(r"So \boxed{\frac{1}{2}}, not \boxed{3")
     ['\\frac{1}{2}']
@@ -39,7 +39,8 @@ def boxed(text: str) -> list[str]:
 
 
 def cleaned(text: str) -> str:
-    """A value without dollar signs, emphasis, \\text{}, units, and text before an equals sign."""
+    """Remove dollar signs, emphasis, \\text{}, units, and text before an equals sign from a
+    value."""
     text = _WRAPPED.sub(r"\1", text.strip())
     text = re.sub(r"\\[()\[\]!]|\$|\*\*|\\displaystyle|\\left|\\right", "", text)
     text = re.sub(r"\\[dt]frac", r"\\frac", re.sub(r"\\[,;: ]|~", " ", text))
@@ -50,7 +51,7 @@ def cleaned(text: str) -> str:
 
 
 def number(text: str) -> float | None:
-    r"""The number that a cleaned value states; None for anything else, including two numbers.
+    r"""Parse a cleaned value as a number; None for anything else, including two numbers.
 
     >>> number(r"2\frac{1}{2}"), number("1 2"), number("-3/4")
     (2.5, None, -0.75)
@@ -65,10 +66,10 @@ def number(text: str) -> float | None:
 
 
 def same_value(answer: str, target: str) -> bool:
-    """Whether two cleaned values are the same text except for spaces and case, or the same number.
+    """Whether two cleaned values are the same text (except for spaces and case) or the same number.
 
-    Numbers are the same if they differ by at most one part in a million, or if the answer has two
-    or more decimals and is the target rounded to as many.
+    Two numbers are the same if they differ by at most one part in a million, or if the answer has
+    two or more decimals and is the target rounded to this number of decimals.
 
     >>> same_value("1.33", "4/3"), same_value("1.3", "4/3"), same_value("(3, -4)", "(3,-4)")
     (True, False, True)

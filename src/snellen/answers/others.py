@@ -1,6 +1,7 @@
-"""The letters that other tools find in a reply, by their own rules.
+"""Finds the letter in a reply in the same way as other tools do.
 
-None of these functions removes reasoning from a reply; the tools that do so do it beforehand.
+None of these functions removes reasoning from a reply. The tools that remove it do so before they
+search for a letter.
 """
 
 import re
@@ -25,7 +26,7 @@ MMSTAR = (
     "MMStar-Benchmark/MMStar@88f243ab4a39cb339530085c33aecb22819881a1:"
     "eval/vlmeval/evaluate/mmstar.py#L41-L69"
 )
-TEXTBOOK = "no tool's: a common first attempt"
+TEXTBOOK = "not from a tool: a common first attempt"
 
 # -- VLMEvalKit
 
@@ -37,16 +38,17 @@ _REFUSALS = (
     "I'm sorry, but without the image provided",
     "Cannot determine the answer",
 )
-# The end of a word is not checked: "the answer is black" gives B. Only A to D are recognized.
+# The pattern does not check where a word ends: "the answer is black" gives B. Only the letters A to
+# D are recognized.
 _IS = re.compile(r"answer\s+is\s+\**([ABCD])", re.IGNORECASE)
 
 
 def vlmevalkit_letter(text: str, choices: Sequence[str]) -> Letter:
-    """A letter, `Z` for none of them, or None if VLMEvalKit would ask its judge.
+    """The letter that VLMEvalKit finds: `Z` for a refusal, and None if it would ask its judge.
 
-    It is the only letter that is a word, if it is one of the last four words; else the letter after
-    "answer is"; else the only choice whose text is part of the reply, if the reply is short. Spaces
-    around the reply count toward its length.
+    It is the only letter that is a word of the reply, if it is one of the last four words.
+    Otherwise it is the letter after "answer is". Otherwise it is the only choice whose text is part
+    of the reply, if the reply is short. Spaces around the reply count for its length.
     """
     if word := _only_word(text, choices, last=4):
         return word
@@ -60,7 +62,8 @@ def vlmevalkit_letter(text: str, choices: Sequence[str]) -> Letter:
 
 
 def vlmevalkit_2024_letter(text: str, choices: Sequence[str]) -> Letter:
-    """Like `vlmevalkit_letter`, but the letter may be anywhere in a reply of any length."""
+    """Like `vlmevalkit_letter`, but the letter may be anywhere in the reply, the length of the
+    reply does not matter, and "answer is" has no meaning."""
     return _only_word(text, choices) or _only_part(text, choices)
 
 
@@ -105,11 +108,12 @@ _FORMS = (("(A)", "({})"), ("A.", "{}."), ("A:", "{}:"), ("A)", "{})"), ("A ", "
 
 
 def lmms_eval_letter(text: str, choices: Sequence[str]) -> Letter:
-    """The letter in the most reliable form; of several, the last. None if the text has no letter.
+    """The letter that lmms-eval finds: the last one in the most reliable form that occurs. None if
+    the reply has no letter.
 
-    The forms, from the most reliable: at the start of the reply; at its end; after a phrase such as
-    "answer is"; as (A), A., A:, or A); before a space; anywhere. In all but the first two, it may
-    be the end of a word or a part of one.
+    These are the forms, beginning with the most reliable one: at the start of the reply; at its
+    end; after a phrase such as "answer is"; as (A), A., A:, or A); before a space; anywhere. In all
+    forms except the first two, the letter may be part of a word.
     """
     letters = ascii_uppercase[: len(choices)]
     text = text.strip()
@@ -146,11 +150,13 @@ _BEFORE = ("", "(", "option ", "the answer is ")
 
 
 def mmstar_letter(text: str, choices: Sequence[str]) -> Letter:
-    """The letter at the start of the reply, or after "(", "option ", or "the answer is " there.
+    """The letter that MMStar finds: at the start of the reply, or after "(", "option ", or "the
+    answer is " at the start.
 
-    Case is ignored, and the end of a word is not checked: "A dog" gives A, "Because" gives B. The
-    authors check whether the right letter is there, which is the same for up to fourteen choices.
-    With more, "option B" would be right if O is the answer.
+    Case is ignored, and the letter may be the beginning of a word: "A dog" gives A, and "Because"
+    gives B. The authors' code only checks whether the right letter is there, which gives the same
+    scores with up to fourteen choices. With more choices, their code would score "option B" as
+    right if the right answer is O.
     """
     low = text.lower().strip().replace("\n", " ")
     letters = {*ascii_uppercase[: len(choices)].lower()}
@@ -168,9 +174,10 @@ _FIRST_SIGNS = 10
 
 
 def textbook_letter(text: str, choices: Sequence[str]) -> Letter:
-    """The first offered letter, in capitals, among the first ten characters: "Answer: B" is A.
+    """The first capital letter among the first ten characters that is the letter of a choice:
+    "Answer: B" gives A.
 
-    Many short scripts do this.
+    Many short scripts have this rule.
     """
     letters = ascii_uppercase[: len(choices)]
     candidates = tuple(dict.fromkeys(sign for sign in text[:_FIRST_SIGNS] if sign in letters))

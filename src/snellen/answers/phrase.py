@@ -1,4 +1,4 @@
-"""The short phrase that a reply settles on."""
+"""Finds the short phrase that a reply gives as its answer."""
 
 import re
 from typing import NamedTuple
@@ -7,15 +7,15 @@ from snellen.answers.reply import final_text
 
 
 class Phrase(NamedTuple):
-    """The phrase that a reply settles on."""
+    """The phrase that was found in a reply."""
 
     answer: str | None
-    """The phrase without quotation marks, emphasis, and the full stop at its end; None if there is
-    none."""
+    """The phrase without quotation marks, emphasis, and the full stop at its end; None if no phrase
+    was found."""
     rule: str
-    """The rule that found it, or gave up."""
+    """The rule that found the phrase, or the reason why none was found."""
     candidates: tuple[str, ...] = ()
-    """The phrases that the reply could have meant."""
+    """The phrases that the reply could mean."""
 
 
 _BOXED = re.compile(r"\\boxed\s{0,3}\{(?:\\text\s{0,3}\{)?([^{}]{1,300})\}")
@@ -23,8 +23,8 @@ _ANSWER_IS = re.compile(
     r"\banswer\s{0,5}(?:(?:is|would be|should be)\b\s{0,5}:?|\*{0,2}:)(?=([^\n]{1,300}))",
     re.IGNORECASE,
 )
-# "Dr. Smith", "U.S. Steel", and "Jan. 5" do not end a sentence. It ends after a longer word that a
-# capital or nothing follows.
+# A sentence ends after a word of three or more letters if a capital letter follows. The full stops
+# in "Dr. Smith", "U.S. Steel", and "Jan. 5" do not end a sentence.
 _SENTENCE = re.compile(
     r"""(?:(?<=\w{3})(?<!\bMrs)(?<!\bInc)(?<!\bLtd)|(?<=[\d)"'\u2019\u201d*%]))"""
     r"""[.!?](?=\**\s+["'(*]*[A-Z])"""
@@ -34,11 +34,12 @@ _LAST_STOP = re.compile(r"(?<!\.\w)\.$")
 
 
 def final_phrase(text: str) -> Phrase:
-    r"""The phrase that a reply settles on; never a guess.
+    r"""Find the phrase that a reply gives as its answer. Never guess.
 
-    Tagged reasoning is not part of the reply. These rules are tried in order: \boxed{…}; the text
-    after "the answer is" or "Answer:", to the end of its sentence; the whole reply. The first that
-    applies decides. If it finds two phrases, the reply is unparsed.
+    Tagged reasoning is not part of the reply. The phrase is the content of \boxed{…}; otherwise the
+    text after "the answer is" or "Answer:", up to the end of the sentence; otherwise the whole
+    reply. The first of these rules that applies decides. If it finds several phrases, the reply is
+    unparsed.
 
     >>> final_phrase('The answer is **"May 5, 1970"**. It stands at the top.').answer
     'May 5, 1970'

@@ -1,10 +1,11 @@
-"""The part of a reply that is parsed: not its reasoning, and only both ends of a long reply."""
+"""Selects the part of a reply that is parsed: without reasoning, and without the middle of a long
+reply."""
 
 import re
 
 ENDS = 10_000
-"""The characters that are read at either end of a reply. The middle is skipped, so that the cost of
-a long reply is bounded."""
+"""The number of characters that are parsed at each end of a long reply. The middle is skipped to
+limit the time that parsing takes."""
 
 THINKING = (
     ("<think>", "</think>"),
@@ -15,7 +16,7 @@ THINKING = (
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
 )
 MARKS = ("</s>", "<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<end_of_turn>")
-"""End-of-turn marks that some servers leave in the text."""
+"""End-of-turn marks, which some servers leave in the text of a reply."""
 
 REFUSES = re.compile(
     r"\b(?:can(?:not|'t| not)|unable to|impossible to|(?:not|n't) (?:be )?(?:possible|able) to)\s"
@@ -32,14 +33,15 @@ REFUSES = re.compile(
     r"|无法|不能确定|没有正确",
     re.IGNORECASE,
 )
-"""Words of replies that cannot tell the answer, or do not find it among the choices."""
+"""Matches replies that say that they cannot tell the answer, or that no choice is right."""
 
 
 def final_text(text: str) -> str:
-    """The text after a reply's reasoning, cut in the middle if it has over `2 * ENDS` characters.
+    """The text of a reply without its reasoning. If it has more than `2 * ENDS` characters, the
+    middle is removed.
 
-    A closing mark alone also ends the reasoning, since some prompts contain the opening mark. After
-    an opening mark alone, everything is reasoning.
+    A closing mark ends the reasoning even if there is no opening mark, since some prompts contain
+    the opening mark. If an opening mark has no closing mark, everything after it is reasoning.
 
     >>> final_text("<think>A? No, B.</think>B"), final_text("A? No, B.</think>B")
     ('B', 'B')

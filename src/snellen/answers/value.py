@@ -1,4 +1,4 @@
-r"""The value that a reply settles on, and whether two values are the same."""
+r"""Finds the value that a reply gives as its answer."""
 
 import re
 from typing import NamedTuple
@@ -10,14 +10,14 @@ __all__ = ["Value", "boxed", "cleaned", "final_value", "number", "same_value"]
 
 
 class Value(NamedTuple):
-    """The value that a reply settles on."""
+    """The value that was found in a reply."""
 
     answer: str | None
-    """The value without dollar signs and units; None if there is none."""
+    """The value without dollar signs and units; None if no value was found."""
     rule: str
-    """The rule that found it, or gave up."""
+    """The rule that found the value, or the reason why none was found."""
     candidates: tuple[str, ...] = ()
-    """The values that the reply could have meant."""
+    """The values that the reply could mean."""
 
 
 _ANSWER_IS = re.compile(
@@ -38,12 +38,18 @@ _LETTER_OR_TUPLE = re.compile(r"[A-Za-z]|[(\[][^()\[\],]+(?:,[^()\[\],]+)+[)\]]"
 
 
 def final_value(text: str) -> Value:
-    r"""The value that a reply settles on; never a guess. Tagged reasoning is not part of the reply.
+    r"""Find the value that a reply gives as its answer. Never guess.
 
-    These rules are tried in order: \boxed{…}; the text after "the answer is" or "Answer:"; the
-    whole reply, if it is a value; the only number in it; the end of its last sentence, as in "So
-    the length is 12." The first that applies decides. If it finds two values, or if the reply says
-    that it cannot tell, the reply is unparsed.
+    Tagged reasoning is not part of the reply. These rules are tried in order:
+
+    (1) The value is the content of \boxed{…}.
+    (2) The value is the text after "the answer is" or "Answer:".
+    (3) The value is the whole reply.
+    (4) The value is the only number in the reply.
+    (5) The value is the end of the last sentence ("So the length is 12.").
+
+    The first rule that applies decides. If it finds several values, or if the reply says that it
+    cannot tell the answer, the reply is unparsed.
 
     >>> final_value("The answer is $12$ cm.").answer
     '12'
@@ -76,7 +82,7 @@ def final_value(text: str) -> Value:
 
 
 def _begins_with(line: str) -> str | None:
-    """The value that is the whole line, or with which it begins."""
+    """The value that is the whole line or its beginning; None if there is none."""
     line = line[: 2 * LONGEST]
     for text in (cleaned(line), cleaned(_SENTENCE.split(line)[0])):
         if _is_value(text):

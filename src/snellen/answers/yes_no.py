@@ -1,4 +1,4 @@
-"""Whether a reply says yes or no."""
+"""Decides whether a reply says yes or no."""
 
 import re
 import unicodedata
@@ -11,14 +11,14 @@ UNKNOWN = "does not know"
 
 
 class YesNo(NamedTuple):
-    """Whether a reply says yes or no."""
+    """The answer that was found in a reply to a yes/no question."""
 
     answer: str | None
-    """`yes`, `no`, or None."""
+    """`yes` or `no`; None if no answer was found."""
     rule: str
-    """The rule that found it, or gave up."""
+    """The rule that found the answer, or the reason why none was found."""
     candidates: tuple[str, ...] = ()
-    """The answers that the reply could have meant."""
+    """The answers that the reply could mean."""
 
 
 _YES = ("yes", "yeah", "yep", "true", "是", "是的", "对", "对的", "有", "有的", "正确", "存在")
@@ -28,13 +28,13 @@ _NO = (
 )
 _MEANS = dict.fromkeys(_YES, "yes") | dict.fromkeys(_NO, "no")
 _ENGLISH = r"(?:(?:yes|yeah|yep|nope|no)(?![\w'-])|(?:true|false)(?=[\s\"')]{0,4}(?:[,.;:!}<]|$)))"
-# Chinese has no spaces between words: with these characters after it, it is another word.
+# Chinese has no spaces between words, so a word counts only if one of these characters follows.
 _CHINESE = (
     "(?:" + "|".join(sorted((word for word in _MEANS if word > "z"), key=len, reverse=True)) + ")"
     r"(?=[\s,.;:!?、。)\]}<\"'」』]|$)"
 )
 _WORD = f"(?P<word>{_ENGLISH}|{_CHINESE})"
-# The number of spaces is limited, so that a page of them costs no time.
+# The number of spaces is limited, so that matching is fast even if there are thousands.
 _OPENING = r"[\s\"'(\[{]{0,8}"
 _ALONE = re.compile(rf"[\W_]*(?P<word>{_ENGLISH}|{_CHINESE}|y|n)[\W_]*")
 _TAGGED = re.compile(r"<answer>(.*?)(?:</answer>|$)", re.DOTALL)
@@ -52,7 +52,7 @@ _LEADING = re.compile(rf"[\W_]*{_WORD}")
 _NEVER = re.compile(
     r"[\W_]*(?:(?:definitely|certainly|absolutely|of course)\snot\b|not\s(?:at all|really)\b)"
 )
-# "No doubt" denies nothing.
+# Phrases such as "no doubt" do not mean no.
 _NO_OTHER = re.compile(
     r"\s(?:doubt|idea|problem|worries|information|comment|answer|way|matter|definite|image|text)\b"
 )
@@ -86,14 +86,21 @@ _EMPTY = re.compile(
 
 
 def yes_or_no(text: str, question: str = "") -> YesNo:
-    r"""Whether a reply says yes or no; never a guess.
+    r"""Decide whether a reply says yes or no. Never guess.
 
-    Tagged reasoning is not part of the reply. These rules are tried in order: the reply is the word
-    alone; it contains `<answer>` or \boxed{Yes}; it says "the answer is yes"; it takes back what it
-    said ("Wait, no."); it begins with the word; one of the two is an interjection ("So yes, ...");
-    its first clause affirms or denies what the `question` asks. The first rule that finds an answer
-    decides. If it finds both, the reply is unparsed, as is one that says that it cannot tell
-    (`UNKNOWN`). Chinese words are read like English ones.
+    Tagged reasoning is not part of the reply. These rules are tried in order:
+
+    (1) The whole reply is the word yes or no.
+    (2) The reply contains `<answer>yes</answer>` or \boxed{Yes}.
+    (3) The reply says "the answer is yes".
+    (4) The reply corrects itself ("Wait, no.").
+    (5) The reply begins with the word.
+    (6) The reply contains the word as an interjection ("So yes, it is.").
+    (7) The first clause of the reply affirms or denies what the `question` asks.
+
+    The first rule that finds an answer decides. If it finds both answers, the reply is unparsed. A
+    reply in which no rule finds an answer is unparsed too; its rule is `UNKNOWN` if it says that it
+    cannot tell the answer. Chinese words are recognized in the same way as English ones.
 
     >>> yes_or_no("**No**, there is a cat.")
     YesNo(answer='no', rule='begins with', candidates=('no',))
@@ -127,7 +134,8 @@ def yes_or_no(text: str, question: str = "") -> YesNo:
 
 
 def _plain(text: str) -> str:
-    """Lowercase text with uniform quotes and single spaces, without reasoning and emphasis."""
+    """Normalize a text: lowercase, with uniform quotes and single spaces, without reasoning and
+    emphasis."""
     text = unicodedata.normalize("NFKC", final_text(text)).casefold().translate(_QUOTES)
     return re.sub(r"[^\S\n]+", " ", re.sub(r"[*_`#]+", "", text)).strip()
 
@@ -153,14 +161,14 @@ def _beginning(text: str) -> list[str]:
 
 
 def _second(text: str, start: int) -> list[str]:
-    """The other word directly after one: "Yes and no"."""
+    """A second answer that directly follows the first one, as in "Yes and no"."""
     second = _SECOND.match(text, start)
     return [_MEANS[second["word"]]] if second else []
 
 
 def _restated(text: str, question: str) -> list[str]:
-    """Yes if the first clause has the words that the question asks about, in order, and no others;
-    no if it has them with one negation."""
+    """The answer that follows from the first clause: yes if its words are the words that the
+    question asks about, in the same order, and no if they are these words and one negation."""
     question_words = _QUESTION.search(question)
     end = _CLAUSE.search(text)
     if not question_words or not end or end[0] == "?":
@@ -174,7 +182,7 @@ def _restated(text: str, question: str) -> list[str]:
 
 
 def _meaning(text: str) -> list[str]:
-    """The content words of a clause, without a final s."""
+    """The content words of a clause. The final s of words is removed."""
     words = _TOKEN.findall(_IN_THE_IMAGE.sub("", text))
     full = [word for word in words if not _EMPTY.fullmatch(word)]
     return [word.removesuffix("s") if len(word) > 3 else word for word in full]

@@ -1,4 +1,4 @@
-"""Shared parts of tables of one file: the index, and access to rows by their number."""
+"""The base class of tables that read one file: the row index, and access to rows by position."""
 
 import os
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from snellen.errors import DataError
 
 
 class FileTable:
-    """The rows of one file. `KIND` distinguishes the indexes of different ways to read it."""
+    """The rows of one file. `KIND` names the format; each format has its own index of a file."""
 
     KIND: str
 
@@ -23,19 +23,19 @@ class FileTable:
         self._index: RowIndex | None = None
 
     def __iter__(self) -> Iterator[Row]:
-        """The rows. Raises DataError with the number of the first row that cannot be read."""
+        """Yield the rows. Raise DataError with the number of the first row that cannot be read."""
         raise NotImplementedError
 
     def _scan(self, path: Path, learnt: Learnt) -> Iterator[Fields]:
-        """An index entry for each row, and the facts to learn while the file is read."""
+        """Yield an index entry for each row, and store further facts about the file in `learnt`."""
         raise NotImplementedError
 
     def _row(self, raw: bytes, entry: RowEntry, position: int, path: Path, index: RowIndex) -> Row:
-        """The row in these bytes of the file."""
+        """Parse the row from its bytes."""
         raise NotImplementedError
 
     def _bytes(self, descriptor: int, entry: RowEntry) -> bytes:
-        """These bytes of the open file."""
+        """Read the bytes of the row with this index entry from the open file."""
         return os.pread(descriptor, entry.length, entry.offset)
 
     @property
@@ -43,20 +43,21 @@ class FileTable:
         return not packed(self._path)
 
     def facts(self) -> Facts:
-        """The number of rows and their digest, from the index, which is created if necessary."""
+        """The number of rows and their digest, from the index. Creates the index if necessary."""
         return self.index().facts
 
     def at(self, position: int) -> Row:
-        """One row, without reading those before it.
+        """Read one row without reading the rows before it.
 
         Raises:
-            DataError: the file is packed, cannot be opened, or the row cannot be read.
-            IndexError: there is no such row.
+            DataError: The file is gzipped or cannot be opened, or the row cannot be read.
+            IndexError: There is no row at this position.
         """
         path = self._path
         if packed(path):
             raise DataError(
-                f"{path} is packed, so that all rows must be read to find row {position + 1}."
+                f"{path} is gzipped, so row {position + 1} cannot be read without the rows before "
+                "it. Decompress the file with gunzip."
             )
         index = self.index()
         entry = index.entry(position)
@@ -64,7 +65,7 @@ class FileTable:
             return self._row(self._bytes(file.fileno(), entry), entry, position, path, index)
 
     def index(self) -> RowIndex:
-        """The index of the file as it is now."""
+        """The index of the file in its current state."""
         path = self._path
         if (index := self._current(path)) is None:
             index = self._index = index_of(path, self.KIND, lambda learnt: self._scan(path, learnt))
@@ -75,11 +76,11 @@ class FileTable:
         return path_of(self._source)
 
     def _current(self, path: Path) -> RowIndex | None:
-        """The index if this table has it already and the file has not changed; None otherwise."""
+        """The index if this table already has it and the file has not changed; None otherwise."""
         held = self._index
         return held if held is not None and held.file == identity(path) else None
 
     def _digests(self, path: Path) -> Iterator[bytes]:
-        """The digests of the rows, as far as they are known."""
+        """The digests of the rows if the index is current; otherwise nothing."""
         held = self._current(path)
         return held.digests() if held is not None else iter(())

@@ -1,7 +1,7 @@
-"""Rows that are JSON objects: one per line, or all in one list.
+"""Reads rows that are JSON objects: one per line, or all in one list.
 
-Lists are parsed here because orjson reads only the whole list, and ijson does not give the text of
-an element, from which its digest is computed.
+This module has its own parser of lists because orjson can only read a complete list, and ijson does
+not return the text of an element, which its digest is computed from.
 """
 
 import codecs
@@ -31,14 +31,17 @@ from snellen.data.table import Row, row_digest
 from snellen.errors import DataError
 
 WHITESPACE = re.compile(r"[ \t\r\n]*")
-TORN = "If the file was still being written, or a download broke off, get it whole."
+TORN = (
+    "If the file is still being written, wait until it is complete. "
+    "If its download was interrupted, download it again."
+)
 
 
 def jsonl(path: Path | DataFile, where: str | None = None, revision: str | None = None) -> "Jsonl":
-    """A table of a JSONL file, gzipped or not: a JSON object per line, without blank lines.
+    """A table of a JSONL file, gzipped or not, with one JSON object per line. Blank lines are
+    skipped.
 
-    Iterating raises DataError with the number of the first row that is not a complete object in
-    UTF-8.
+    Iterating raises DataError at the first row that is not a complete JSON object in UTF-8.
     """
     return Jsonl(path, where, revision)
 
@@ -46,9 +49,9 @@ def jsonl(path: Path | DataFile, where: str | None = None, revision: str | None 
 def json_list(
     path: Path | DataFile, where: str | None = None, revision: str | None = None
 ) -> "JsonList":
-    """A table of a JSON file that is one list of objects. It is read in pieces.
+    """A table of a JSON file that contains one list of objects. The file is read in pieces.
 
-    Iterating raises DataError like `jsonl`.
+    Iterating raises DataError in the same cases as for `jsonl`.
     """
     return JsonList(path, where, revision)
 
@@ -78,7 +81,8 @@ class Jsonl(FileTable):
 
 
 def _lines(path: Path) -> Iterator[tuple[bytes, int, int]]:
-    """The lines with rows, without their ends, each with its first byte and its number."""
+    """Yield each line that is not blank, without its line end, with its byte offset and its line
+    number."""
     empty_so_far = True
     for raw, number, offset in lines(path):
         raw = raw.removesuffix(b"\r")
@@ -100,7 +104,7 @@ def _fields(raw: bytes, offset: int, where: str, position: int, path: Path) -> d
         if position == 0 and raw.lstrip().startswith(b"["):
             raise _is_list(where, path) from error
         raise DataError(
-            f"{where} is not whole JSON: {error}. Each line must be one whole object. {TORN}"
+            f"{where} is not valid JSON: {error}. Each line must be a complete object. {TORN}"
         ) from error
     if position == 0 and isinstance(fields, list):
         raise _is_list(where, path)
@@ -110,16 +114,17 @@ def _fields(raw: bytes, offset: int, where: str, position: int, path: Path) -> d
 def _is_list(where: str, path: Path) -> DataError:
     name = path.name.replace(".jsonl", ".json")
     return DataError(
-        f"{where} is a list, not an object with named fields. "
-        f"If the file is one JSON list of rows, name it {name}."
+        f"{where} is a JSON list, not an object with named fields. "
+        f"If the whole file is one JSON list of rows, rename it to {name}."
     )
 
 
 class JsonList(FileTable):
-    """A JSON file with one list of objects, as a table."""
+    """A JSON file that contains one list of objects, as a table."""
 
     KIND = "json"
-    seeks = False  # it is read as text, in which a character is one byte or several
+    # The file is read as text, and characters have different numbers of bytes.
+    seeks = False
 
     def __iter__(self) -> Iterator[Row]:
         path = self._path
@@ -135,8 +140,8 @@ class JsonList(FileTable):
 
 
 def _elements(path: Path) -> Iterator[tuple[object, str, int]]:
-    """The elements of the list in a file, each with its text and the line in which it begins. One
-    element is in memory at a time."""
+    """Yield each element of the list in a file, with its JSON text and the number of its first
+    line. Only one element is in memory at a time."""
     with opened(path) as file:
         text = _Text(_decoded(file, path))
         start = text.peek()
@@ -154,15 +159,15 @@ def _elements(path: Path) -> Iterator[tuple[object, str, int]]:
                 value, element = text.element()
             except json.JSONDecodeError as error:
                 raise DataError(
-                    f"row {position + 1} of {path} (line {line}) is not whole JSON: {error.msg}. "
+                    f"row {position + 1} of {path} (line {line}) is not valid JSON: {error.msg}. "
                     f"{TORN}"
                 ) from error
             yield value, element, line
             following = text.peek()
             if following not in (",", "]"):
                 raise DataError(
-                    f"{path} breaks off or goes wrong after row {position + 1}, in line "
-                    f"{text.line()}: a comma or the list's end is expected before "
+                    f"{path} is cut off or invalid after row {position + 1}, in line "
+                    f"{text.line()}: expected a comma or the end of the list before "
                     f"{text.rest()!r}. {TORN}"
                 )
             text.at += 1
@@ -171,15 +176,15 @@ def _elements(path: Path) -> Iterator[tuple[object, str, int]]:
             raise empty(path)
         if text.peek():
             raise DataError(
-                f"{path} goes on after its list, in line {text.line()}: {text.rest()!r}. "
-                "Save it as one list."
+                f"{path} has more text after its list, in line {text.line()}: {text.rest()!r}. "
+                "Save all rows as one list."
             )
 
 
 def _no_list(text: "_Text", path: Path) -> DataError:
     """The error for a file that does not begin with a list."""
     begins = f"{path} is not a list of objects: it begins with {text.rest()!r}. "
-    otherwise = DataError(f"{begins}Save its rows as one list, or one object a line (.jsonl).")
+    otherwise = DataError(f"{begins}Save its rows as one list, or one object per line (.jsonl).")
     try:
         first, _ = text.element()
     except json.JSONDecodeError:
@@ -189,20 +194,20 @@ def _no_list(text: "_Text", path: Path) -> DataError:
     if text.peek() == "{":
         name = path.name.replace(".json", ".jsonl")
         return DataError(
-            f"{path} is not a list of objects but has one object after the other, the second in "
-            f"line {text.line()}. If it has one a line, name it {name}."
+            f"{path} is not a list of objects. It contains several separate objects; the second "
+            f"begins in line {text.line()}. If each line has one object, rename it to {name}."
         )
     lists = [repr(name) for name, value in first.items() if isinstance(value, list)]
     if not lists:
         return otherwise
     return DataError(
-        f"{path} is not a list of objects but one object with the fields {', '.join(first)}. "
-        f"Save the list in its field {' or '.join(lists)} as a file of its own."
+        f"{path} is not a list of objects. It is one object with the fields {', '.join(first)}. "
+        f"Save the list in its field {' or '.join(lists)} as a separate file."
     )
 
 
 class _Text:
-    """A text that is read as far as needed. `at` is the position in the part that is in memory."""
+    """Text that is read only as far as needed. `at` is the position in the part in memory."""
 
     def __init__(self, chunks: Iterator[str]) -> None:
         self.at = 0
@@ -213,7 +218,7 @@ class _Text:
         self._decoder = json.JSONDecoder(parse_constant=_no_constant)
 
     def peek(self) -> str:
-        """The next character that is not white space; "" at the end."""
+        """Skip white space and return the next character, or "" at the end of the text."""
         while True:
             white = WHITESPACE.match(self._held, self.at)
             assert white is not None
@@ -224,21 +229,21 @@ class _Text:
                 return ""
 
     def rest(self) -> str:
-        """The beginning of the remaining text, for messages."""
+        """The first 20 characters from the current position, for messages."""
         return self._held[self.at : self.at + 20]
 
     def line(self) -> int:
-        """The number of the current line, from 1."""
+        """The number of the current line, counted from 1."""
         self._lines += self._held.count("\n", self._counted, self.at)
         self._counted = self.at
         return self._lines
 
     def element(self) -> tuple[object, str]:
-        """The JSON value at this position, and its text.
+        """Parse the JSON value at the current position, and return it with its text.
 
         Raises:
-            json.JSONDecodeError: it is not JSON, is not whole, is longer than a row may be, or is
-            what Python alone reads.
+            json.JSONDecodeError: The value is not valid JSON (Python's extensions such as NaN
+                included), is cut off, or is longer than the limit for a row.
         """
         self.peek()
         while True:
@@ -246,24 +251,24 @@ class _Text:
                 value, end = self._decoder.raw_decode(self._held, self.at)
             except json.JSONDecodeError:
                 if len(self._held) - self.at > MAX_ROW_BYTES:
-                    reason = f"it goes on for more than {MAX_ROW_BYTES // 10**6} MB"
+                    reason = f"the element is longer than {MAX_ROW_BYTES // 10**6} MB"
                     raise json.JSONDecodeError(reason, "", 0) from None
                 if not self._more():
                     raise
             except RecursionError:
-                raise json.JSONDecodeError("it is nested too deep", "", 0) from None
+                raise json.JSONDecodeError("the element is nested too deeply", "", 0) from None
             except ValueError:
-                reason = "it has a number of thousands of digits"
+                reason = "the element contains a number with thousands of digits"
                 raise json.JSONDecodeError(reason, "", 0) from None
             else:
                 text = self._held[self.at : end]
                 self.at = end
-                orjson.loads(text)  # refuses half a character, which nobody can write
+                orjson.loads(text)  # rejects lone surrogates, which no UTF-8 file can contain
                 return value, text
 
     def _more(self) -> bool:
-        """Keep twice as much in memory, so that a long element is not tried again after every
-        block."""
+        """Double the amount of text in memory, so that a long element is not parsed again after
+        every block. Return whether there was more text."""
         self.line()
         parts = [self._held[self.at :]]
         wanted = len(parts[0])
@@ -302,4 +307,4 @@ def _object(value: object, where: str) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise json.JSONDecodeError(f"{name} is not JSON; null is", name, 0)
+    raise json.JSONDecodeError(f"{name} is not a JSON value (write null instead)", name, 0)

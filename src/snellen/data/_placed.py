@@ -1,4 +1,4 @@
-"""Files that appear complete or not at all."""
+"""Writes files so that they appear complete or not at all."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,11 +9,11 @@ from snellen.errors import DataError
 
 @contextmanager
 def placed(path: Path) -> Iterator[Path]:
-    """A temporary path to write to. At the end the file gets its name, or is deleted after an
-    error.
+    """Yield a temporary path to write to. At the end, rename the file to `path`; after an error,
+    delete it.
 
     Raises:
-        DataError: it cannot be written there.
+        DataError: The file cannot be written.
     """
     part = path.with_name(f"{path.name}.part")
     try:

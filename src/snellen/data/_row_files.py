@@ -1,4 +1,4 @@
-"""The table for a path: a file of rows, or a folder with a file of rows or with images."""
+"""Chooses the table for a path: a file of rows, or a folder that contains one or has images."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -26,15 +26,17 @@ IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 def rows_of(
     source: Path | DataFile, where: str | None = None, revision: str | None = None
 ) -> Table:
-    """A table of a file, by its suffix, also with `.gz`, or of a folder.
+    """A table of a file or a folder.
 
-    Files are JSONL, JSON, TSV, CSV, parquet, and spreadsheets (.xlsx). A folder with one such file
-    other than a spreadsheet, or with the parts of one, stands for that file. A folder with images,
-    in subfolders or not, is a table of them: `id` and `image` are the path of an image in the
-    folder, and `category` is its subfolder, if there are any.
+    The suffix of a file, before an optional `.gz`, selects its format: JSONL, JSON, TSV, CSV,
+    parquet, or a spreadsheet (.xlsx). A folder that contains one such file (but not a spreadsheet),
+    or the parts of one parquet file, is read as that file. A folder of images is a table with one
+    row per image: `id` and `image` are the path of the image relative to the folder. If any image
+    is in a subfolder, `category` is the image's subfolder.
 
     Raises:
-        DataError: the name ends otherwise, or the folder has neither, or several files.
+        DataError: The file has another suffix, or the folder has several files of rows, or neither
+            a file of rows nor images.
     """
     path = path_of(source)
     if path.is_dir():
@@ -42,8 +44,8 @@ def rows_of(
     read = _reader(path)
     if read is None:
         raise DataError(
-            f"{path} is not a file of rows by its name: rows are read from {', '.join(READERS)}, "
-            "each with or without .gz behind it."
+            f"{path}: rows cannot be read from a file with this suffix. Use one of "
+            f"{', '.join(READERS)}, optionally followed by .gz."
         )
     return read(source, where, revision)
 
@@ -56,8 +58,8 @@ def _of_folder(folder: Path, where: str | None, revision: str | None) -> Table:
     files = sorted(
         path
         for path in folder.iterdir()
-        # Hidden ones are not the user's: what was fetched of an object store is noted in one.
-        # Spreadsheets are often results, so one that holds rows is named itself.
+        # Hidden files are not the user's: one of them lists what came from an object store.
+        # Spreadsheets are often results. One with rows must be passed by its own path.
         if path.is_file()
         and _reader(path)
         and path.suffix != ".xlsx"
@@ -69,12 +71,12 @@ def _of_folder(folder: Path, where: str | None, revision: str | None) -> Table:
         return rows_of(files[0], where, revision)
     if files:
         raise DataError(
-            f"{folder} has {len(files)} files of rows, {', '.join(path.name for path in files)}. "
-            "Name the one that is meant."
+            f"{folder} has {len(files)} files of rows: {', '.join(path.name for path in files)}. "
+            "Pass the path of one file."
         )
     if next(_images(folder), None) is None:
         raise DataError(
-            f"{folder} has no file of rows ({', '.join(READERS)}) and no images in it "
+            f"{folder} contains neither a file of rows ({', '.join(READERS)}) nor images "
             f"({', '.join(IMAGES)})."
         )
     return Drawn(where or str(folder), lambda: _image_rows(folder), revision)
@@ -90,7 +92,7 @@ def _image_rows(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _images(folder: Path) -> Iterator[Path]:
-    """The images in a folder and in its subfolders, by name, without hidden ones."""
+    """The images in a folder and its subfolders, sorted by path. Hidden ones are left out."""
     for path in sorted(folder.rglob("*")):
         image = path.relative_to(folder)
         hidden = any(part.startswith(".") for part in image.parts)

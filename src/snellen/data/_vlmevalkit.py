@@ -1,4 +1,5 @@
-"""Rows of a TSV in VLMEvalKit's form. Pictures in the rows are references to their bytes."""
+"""Reads TSV files in VLMEvalKit's format. Pictures in the rows become references to their bytes in
+the file."""
 
 import os
 import re
@@ -19,13 +20,13 @@ from snellen.media import forms
 from snellen.media.content import Image, Slice
 
 PICTURE = 64
-"""The characters of the longest cell that is the index of another row. A longer cell is a picture,
-as in
+"""The maximum length, in characters, of an `image` cell that is the index of another row. A longer
+cell is a picture, as in
 open-compass/VLMEvalKit@050726559997d4642f3ae483391be97d49868f8c:vlmeval/dataset/image_base.py,
 ImageBaseDataset.__init__."""
 SHARED = ("COCO", "CRPE", "MMBench", "MMMU", "MMNIAH", "OCRVQA", "QSpatial")
-"""Folders of pictures that several data sets share, by the beginning of their names: img_root_map
-in the same file."""
+"""Picture folders that several data sets share. All data sets whose names begin with the folder's
+name use it: img_root_map in the same file."""
 _STRING = r"""\s*+(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")\s*+"""
 _LIST = re.compile(rf"\[(?:{_STRING}(?:,{_STRING})*+)?,?\s*+\]", re.DOTALL)
 _ITEM = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""", re.DOTALL)
@@ -33,19 +34,21 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 def vlmevalkit_tsv(path: Path | DataFile, revision: str | None = None) -> "VlmEvalKitTsv":
-    """A table of a TSV in VLMEvalKit's form.
+    """A table of a TSV file in VLMEvalKit's format.
 
-    Cells are text, except `image`, which is a tuple of references to pictures: to the base64 in the
-    file, to that of another row if the cell is its `index`, or to the files in the column
-    `image_path` if there is no column `image`. It is empty if the row has no picture.
+    Cells are text, except `image`, which is a tuple of references to pictures. A picture is the
+    base64 text in the cell, or the picture of another row if the cell is that row's `index`. If
+    there is no column `image`, the pictures are the files named in the column `image_path`. The
+    tuple is empty if the row has no picture.
 
-    Iterating raises DataError like `tsv`, and for a row that names a missing row.
+    Iterating raises DataError in the same cases as `tsv`, and also if a row refers to the picture
+    of a row that does not exist.
     """
     return VlmEvalKitTsv(path, None, revision)
 
 
 class VlmEvalKitTsv(Tsv):
-    """A TSV whose pictures are not read with the rows. Only their positions are known."""
+    """A TSV file whose pictures are not read with the rows. A row has only their positions."""
 
     KIND = "vlmevalkit"
 
@@ -65,10 +68,10 @@ class VlmEvalKitTsv(Tsv):
         pictures = _Pictures(learnt)
         yield from self._entries(path, learnt, pictures.span)
         learnt.lenders = pictures.lenders()
-        learnt.missing.pop("image", None)  # such a cell is not a picture here either
+        learnt.missing.pop("image", None)  # here too, such a cell means that there is no picture
 
     def _bytes(self, descriptor: int, entry: RowEntry) -> bytes:
-        """The row without its picture."""
+        """Read the bytes of the row without its picture."""
         if not entry.skip:
             return super()._bytes(descriptor, entry)
         behind = entry.at + entry.skip
@@ -87,8 +90,8 @@ class VlmEvalKitTsv(Tsv):
     def _images(
         self, row: Row, raw: bytes, entry: RowEntry | None, path: Path
     ) -> tuple[Image, ...]:
-        """The images of a row that was read completely. In a packed file it has no entry, and its
-        pictures stay in memory."""
+        """The images of a row that was read completely. A row of a gzipped file has no entry, and
+        its pictures stay in memory."""
         where = _where(row.position, path)
         if "image" not in row:
             return _files(row.get("image_path", ""), where, path)
@@ -102,8 +105,9 @@ class VlmEvalKitTsv(Tsv):
             return (Image(cell.encode(), where),)
         if entry is None:
             raise DataError(
-                f"{where} is {cell!r}, the index of another row that has the picture, which can be "
-                f"fetched from an unpacked file only. Unpack it: gunzip {path}."
+                f"{where} is {cell!r}, the index of another row with the picture. The picture of "
+                "another row can be read only if the file is not gzipped. Decompress it: "
+                f"gunzip {path}."
             )
         return self._borrowed(cell, where, path)
 
@@ -119,12 +123,12 @@ class VlmEvalKitTsv(Tsv):
                 return tuple(images)
         raise DataError(
             f"{where} is {name!r}, which is neither a picture in base64 nor the index of a row "
-            "that has one. If it is a file's name, call the column image_path."
+            "with one. If it is the name of a file, rename the column to image_path."
         )
 
 
 class _Pictures:
-    """Finds the pictures in a table's rows, and the rows whose pictures other rows use."""
+    """Finds the pictures in the rows of a table, and the rows whose pictures other rows use."""
 
     def __init__(self, learnt: Learnt) -> None:
         self._learnt = learnt
@@ -133,13 +137,14 @@ class _Pictures:
 
     @cached_property
     def _columns(self) -> tuple[int | None, int | None]:
-        """The columns of `index` and `image`, known after the header."""
+        """The positions of the columns `index` and `image`; None for a missing column. Access this
+        only after the header has been read."""
         names = self._learnt.names
         index, image = (names.index(n) if n in names else None for n in ("index", "image"))
         return index, image
 
     def span(self, record: Record, cells: list[bytes], position: int) -> PictureSpan:
-        """The position of the row's picture, if it is base64."""
+        """The start and length of the base64 picture in the row; 0, 0 if there is none."""
         index, image = self._columns
         if image is None:
             return 0, 0
@@ -157,8 +162,8 @@ class _Pictures:
         return (0, 0) if doubled else (start, end - start)
 
     def lenders(self) -> dict[str, int]:
-        """The row with the picture, for each name that another row uses for it. That row may use
-        another row's picture in turn."""
+        """Map each `index` that other rows have as their picture to the position of the row that
+        contains the picture. References are followed if that row refers to yet another row."""
         lenders = {}
         for name in set(self._borrows.values()):
             position = self._position_of.get(name)
@@ -187,7 +192,7 @@ def _slice(path: Path, offset: int, length: int) -> Slice:
 def _sources(
     texts: list[str], raw: bytes, entry: RowEntry | None, path: Path
 ) -> Iterator[Slice | bytes]:
-    """The positions of the texts in the row's bytes, or the text itself if it is not there
+    """For each text, its position in the file, or its bytes if the row does not contain them
     unchanged."""
     at = 0
     for text in texts:
@@ -208,23 +213,27 @@ def _files(cell: str, where: str, path: Path) -> tuple[Image, ...]:
 
 
 def strings(cell: str, where: str) -> list[str]:
-    """The texts of a list, as JSON or Python writes it."""
+    """The strings of a list that is written as JSON or as a Python literal."""
     try:
         read = orjson.loads(cell)
     except orjson.JSONDecodeError:
         if not _LIST.fullmatch(cell.strip()):
             raise DataError(
-                f"{where} begins as a list, {cell[:40]!r}, and is none of texts in quotes."
+                f"{where} begins like a list but is not a list of quoted strings: {cell[:40]!r}. "
+                "Write it as JSON."
             ) from None
         read = [_ESCAPED.sub(r"\1", quoted or other) for quoted, other in _ITEM.findall(cell)]
     if not all(isinstance(text, str) for text in read):
-        raise DataError(f"{where} is a list of other things than texts: {cell[:40]!r}.")
+        raise DataError(
+            f"{where} is a list with elements that are not strings: {cell[:40]!r}. "
+            "Put each element in quotes."
+        )
     return list(read)
 
 
 def _folder(path: Path) -> Path:
-    """The folder of relative file names: the data set's folder in `images/` next to the file, if it
-    exists, otherwise the file's own folder."""
+    """The folder that file names in the rows are relative to: the data set's folder in `images/`
+    next to the TSV file if it exists, otherwise the folder of the TSV file."""
     name = path.name.removesuffix(".gz").removesuffix(".tsv").removesuffix("_local")
     shared = next((folder for folder in SHARED if name.startswith(folder)), name)
     if re.fullmatch("MMBench_(DEV|TEST)_(EN|CN)_V11", name):

@@ -1,8 +1,9 @@
-"""Unpacks zip and tar archives, in one file or in parts. Nothing leaves the folder.
+"""Unpacks zip and tar archives, which may be split into parts. Never writes outside the folder.
 
-`extractall` is not used: it stops neither zip bombs nor, in Python before 3.11.13, links that lead
-out of the folder over very long paths (CVE-2025-4517). This module creates only files and folders,
-one member at a time, in a temporary folder, and moves them when all are complete.
+This module does not use `extractall`, which does not stop zip bombs. Before Python 3.11.13 it also
+does not stop links that lead out of the folder through very long paths (CVE-2025-4517). This module
+creates only files and folders, one member at a time, in a temporary folder. It moves them to their
+final place when all are complete.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from snellen.errors import DataError
 MOST_ENTRIES = 1_000_000
 MOST_DEPTH = 32
 MOST_TIMES, AND_BYTES = 20, 10**9
-"""The unpacked size may be this many times the archive's size, plus this many bytes."""
+"""The unpacked size is limited to MOST_TIMES times the archive size, plus AND_BYTES bytes."""
 BLOCK = 1 << 20
 BROKEN = (
     zipfile.BadZipFile,
@@ -36,8 +37,8 @@ BROKEN = (
     zlib.error,
     lzma.LZMAError,
     EOFError,
-    NotImplementedError,  # a compression that Python does not know
-    ValueError,  # names that are not what they say they are encoded in
+    NotImplementedError,  # a compression method that Python does not support
+    ValueError,  # a member name that is not in its declared encoding
 )
 
 
@@ -46,15 +47,15 @@ class Member:
     """A file from an archive."""
 
     size: int
-    """Its size in bytes."""
+    """The file's size in bytes."""
     sha256: str
-    """Its SHA-256, in hexadecimal digits."""
+    """The file's SHA-256, in hexadecimal digits."""
 
 
 @dataclass(frozen=True)
 class _Entry:
-    """An entry of an archive. `link` is the name that it links to; `source` is None for a
-    folder."""
+    """An entry of an archive. A file has a `source`, which opens it. A link has a `link`, the name
+    of its target. A folder has neither."""
 
     name: str
     source: Callable[[], IO[bytes]] | None
@@ -68,15 +69,16 @@ def unpack(
     kept: Collection[str] = (),
     came: Callable[[int], None] = lambda size: None,
 ) -> dict[str, Member]:
-    """The members of the archive that `parts` form, by their names in the folder.
+    """Unpack the archive that consists of `parts`, and return its members by their path in the
+    folder.
 
-    Existing files with a member's name are replaced, except those in `kept`. `came` is called with
-    the size of every block. Links to another member become a copy of that file; other links are
-    refused.
+    Existing files with the name of a member are replaced. `came` is called with the size of every
+    block. Links to an earlier member become hard links to that file.
 
     Raises:
-        DataError: it is not a complete zip or tar archive, is encrypted, would write outside the
-            folder, or grows past what its size allows. Nothing of it is then in the folder.
+        DataError: The archive is not a complete zip or tar archive, is encrypted, would replace a
+            file in `kept`, has a member or a link outside the folder, or unpacks to more than the
+            limit. In these cases, no member is written to the folder.
     """
     name = parts[0].name
     staging = folder / f".{name}.unpacking"
@@ -88,10 +90,10 @@ def unpack(
             members = _unpacked(archive, name, staging, limit, came)
         for taken in kept:
             if taken in members:
-                raise DataError(f"{name}: its member {taken!r} would replace a file of that name")
+                raise DataError(f"{name}: its member {taken!r} would replace an existing file")
         _moved_in(members, staging, folder)
     except BROKEN as error:
-        raise DataError(f"{name} cannot be unpacked: {error}. It may be cut off") from error
+        raise DataError(f"{name} cannot be unpacked: {error}. It may be incomplete") from error
     except OSError as error:
         raise DataError(f"{name} cannot be unpacked: {error}") from error
     finally:
@@ -106,7 +108,7 @@ def _unpacked(
     total = 0
     for number, entry in enumerate(_entries(archive, name, limit)):
         if number >= MOST_ENTRIES:
-            raise DataError(f"{name}: it has more than {MOST_ENTRIES:,} members")
+            raise DataError(f"{name}: the archive has more than {MOST_ENTRIES:,} members")
         inside = inside_folder(entry.name, name)
         path = staging / inside
         if entry.source is None and entry.link is None:
@@ -115,13 +117,15 @@ def _unpacked(
         if str(inside) == ".":
             raise DataError(f"{name}: a member has no name")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)  # an archive that was added to has the newer one behind
+        # If a member was appended to the archive again, the last version counts.
+        path.unlink(missing_ok=True)
         if entry.source is None:
             target = inside_folder(entry.link or "", name)
             if str(target) not in members:
                 raise DataError(
-                    f"{name}: {entry.name!r} is a link to {entry.link!r}, which is not a file "
-                    "before it in the archive: links may lead out of the folder, and are not made"
+                    f"{name}: {entry.name!r} is a link to {entry.link!r}, which is not an earlier "
+                    "file in the archive. Other links are refused because they could lead out of "
+                    "the folder"
                 )
             os.link(staging / target, path)
             members[str(inside)] = members[str(target)]
@@ -150,26 +154,32 @@ def _moved_in(members: Collection[str], staging: Path, folder: Path) -> None:
 
 
 def inside_folder(entry: str, name: str) -> PurePosixPath:
-    """The path of an entry, which must stay inside the folder and be valid on every file system."""
+    """The path of an entry. Raises DataError if it leads out of the folder, or is not valid on
+    every file system."""
     path = PurePosixPath(entry)
     shown = repr(entry if len(entry) <= 80 else f"{entry[:77]}...")
     if path.is_absolute() or ".." in path.parts or "\0" in entry:
-        raise DataError(f"{name}: its member {shown} would lie outside the folder")
+        raise DataError(f"{name}: its member {shown} would be outside the folder")
     if len(path.parts) > MOST_DEPTH:
-        raise DataError(f"{name}: its member {shown} lies {len(path.parts):,} folders deep")
+        raise DataError(
+            f"{name}: its member {shown} is {len(path.parts):,} folders deep; at most {MOST_DEPTH} "
+            "are allowed"
+        )
     try:
         longest = max((len(part.encode()) for part in path.parts), default=0)
     except UnicodeEncodeError as error:
         raise DataError(f"{name}: its member {shown} has a name that is not UTF-8") from error
     if longest > 255:
-        raise DataError(f"{name}: its member {shown} has a name of {longest:,} bytes")
+        raise DataError(
+            f"{name}: its member {shown} has a name of {longest:,} bytes; at most 255 are allowed"
+        )
     return path
 
 
 def _bomb(name: str, limit: int) -> DataError:
     return DataError(
-        f"{name}: it unpacks to more than {limit:,} bytes, {MOST_TIMES} times its size and "
-        f"{AND_BYTES:,} more, which only an archive made to fill disks does"
+        f"{name}: the archive unpacks to more than {limit:,} bytes ({MOST_TIMES} times its size "
+        f"plus {AND_BYTES:,}). It may be an archive that is made to fill disks"
     )
 
 
@@ -177,7 +187,8 @@ def _bomb(name: str, limit: int) -> DataError:
 
 
 def _entries(archive: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
-    """The kind of archive, by its first bytes: a tar may contain a zip, and end like one."""
+    """The entries of a zip or tar archive. Only the first bytes tell which of the two it is,
+    because a tar archive may contain a zip archive and end like one."""
     start = archive.read(2)
     archive.seek(0)
     return _zip(archive, name, limit) if start == b"PK" else _tar(archive, name, limit)
@@ -191,10 +202,10 @@ def _zip(file: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
         for member in listed:
             if member.flag_bits & 1:
                 raise DataError(
-                    f"{name}: {member.filename!r} is encrypted: unpack it with its publishers' "
-                    "password"
+                    f"{name}: {member.filename!r} is encrypted. Unpack it with the password from "
+                    "its publishers"
                 )
-            # Unix modes, in the upper half, where it was made on Unix.
+            # The upper half has the file's Unix mode if the archive was created on Unix.
             kind = stat.S_IFMT(member.external_attr >> 16)
             if member.is_dir():
                 yield _Entry(member.filename, None)
@@ -209,14 +220,14 @@ def _zip(file: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
 
 
 class _CompleteTar(tarfile.TarInfo):
-    """A member with an intact header. `TarFile.next` takes a damaged or missing header for the end
-    of the archive."""
+    """A member with an intact header. `TarFile.next` would treat a damaged or missing header as the
+    end of the archive."""
 
     @classmethod
     def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
         try:
             return super().fromtarfile(archive)
-        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]  # typeshed has it not
+        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]  # missing in typeshed
             raise
         except tarfile.HeaderError as error:
             raise tarfile.ReadError(str(error)) from error
@@ -225,7 +236,8 @@ class _CompleteTar(tarfile.TarInfo):
 def _tar(file: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
     with tarfile.open(fileobj=file, mode="r:*", tarinfo=_CompleteTar) as archive:
         while (member := archive.next()) is not None:
-            archive.members = []  # type: ignore[attr-defined]  # else it keeps all, a kilobyte each
+            # Otherwise the archive keeps all members in memory, a kilobyte each.
+            archive.members = []  # type: ignore[attr-defined]
             if member.isdir():
                 yield _Entry(member.name, None)
             elif member.issym():
@@ -236,8 +248,8 @@ def _tar(file: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
                 content = cast(IO[bytes], archive.extractfile(member))
                 yield _Entry(member.name, lambda content=content: content)  # type: ignore[misc]
             else:
-                raise DataError(f"{member.name!r} is neither a file nor a folder")
-        # The digests of gzip and xz stand behind all that tar needs.
+                raise DataError(f"{name}: {member.name!r} is neither a file nor a folder")
+        # Read to the end: gzip and xz have their checksum after the last block that tar needs.
         left = cast(IO[bytes], archive.fileobj)
         for _ in range(0, limit, BLOCK):
             if not left.read(BLOCK):
@@ -246,15 +258,15 @@ def _tar(file: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
 
 
 def _link_target(name: str, target: str) -> str:
-    """The target of a symbolic link, from the top of the archive. Links are relative to their own
-    folder."""
+    """The target of a symbolic link, relative to the top of the archive. The link itself is
+    relative to its own folder."""
     if target.startswith("/"):
         return target
     return os.path.normpath(PurePosixPath(name).parent / target)
 
 
 class _Joined(io.RawIOBase):
-    """Several files, read as one."""
+    """Several files that are read as if they were one file."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._files = [open(path, "rb", buffering=0) for path in paths]  # noqa: SIM115
@@ -271,7 +283,7 @@ class _Joined(io.RawIOBase):
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._ends[-1]}[whence]
         if start + offset < 0:
-            raise ValueError("a place before the start")
+            raise ValueError("cannot seek to before the start")
         self._at = start + offset
         return self._at
 

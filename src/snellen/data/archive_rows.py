@@ -1,9 +1,10 @@
-"""Packs rows and their pictures into one file, and unpacks them.
+"""Packs rows and their pictures into one file, and unpacks such files.
 
-In TSV and JSONL the column `image` has a picture as base64, or a list of several; `image_path` has
-their names, as in VLMEvalKit. In parquet, `image` is Hugging Face's struct of bytes and path, and
-`images` a list of them if a row has several. Pictures are packed as a model gets them: the bytes of
-the file, or PNG for formats that servers do not read (TIFF, BMP, animated GIF).
+In TSV and JSONL files, the column `image` contains a picture as base64, or a list of pictures, and
+`image_path` contains their names, as in VLMEvalKit. In parquet files, `image` is Hugging Face's
+struct of bytes and path; if any row has several pictures, `images` is a list of such structs.
+Pictures are packed the way a model gets them: the bytes of the file, or PNG for formats that
+servers do not read (TIFF, BMP, animated GIF).
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ from snellen.media import images as media
 from snellen.media.content import Image
 
 PICTURES = ("image", "images", "image_path")
-"""Columns that are replaced, because their pictures are packed."""
+"""The columns that refer to pictures. Packing replaces them."""
 ENDINGS = {"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp", "image/gif": ".gif"}
 GROUP = 64
 """The number of rows in memory while parquet is written."""
 
 Pairs = Callable[[], Iterable[tuple[Row, Sequence[Image]]]]
 Kind = Literal["text", "int", "float", "bool", "texts", "json"]
-"""The kind of a column: `texts` are lists of texts, `json` is anything else, or a mixture."""
+"""The kind of a column: `texts` means lists of strings, `json` anything else or a mixture."""
 KINDS: Mapping[type, Kind] = {str: "text", int: "int", float: "float", bool: "bool"}
 
 
@@ -54,7 +55,7 @@ class Packed:
 
 @dataclass(frozen=True, kw_only=True)
 class _Picture:
-    """`named`: the name is the data set's, and not made up here."""
+    """The name and bytes of a picture, and whether the name comes from the data set."""
 
     name: str
     data: bytes
@@ -63,7 +64,7 @@ class _Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class _Full:
-    """A row without its picture columns, and its pictures."""
+    """The fields of a row without its picture columns, and its pictures."""
 
     fields: Mapping[str, Any]
     pictures: Sequence[_Picture]
@@ -73,20 +74,22 @@ class _Full:
 
 
 def pack(pairs: Pairs, to: Path) -> Packed:
-    """Write rows, each with its images, to a TSV, JSONL, or parquet file, by the suffix of its
-    name.
+    """Write rows, each with its images, to a TSV, JSONL, or parquet file, depending on the suffix.
 
-    `pairs` is called twice, because a table has the columns of all its rows. The cells of a TSV are
-    text: other values are JSON, and missing values are empty.
+    `pairs` is called twice: first to collect the columns of all rows, then to write the rows. In a
+    TSV file, values other than text are written as JSON, and missing values are empty.
 
     Raises:
-        DataError: a row or a picture cannot be read, a column has bytes that are not packed, or the
-            file cannot be written.
-        UsageError: the name ends otherwise, or the file is there already.
+        DataError: A row or a picture cannot be read, a column contains bytes that cannot be packed,
+            or the file cannot be written.
+        UsageError: The file has another suffix, or already exists.
     """
     write = WRITERS.get(to.suffix)
     if write is None:
-        raise UsageError(f"{to}: rows are packed into {', '.join(WRITERS)}, by the name's end.")
+        raise UsageError(
+            f"{to}: rows cannot be packed into a file with this suffix. Use one of "
+            f"{', '.join(WRITERS)}."
+        )
     kinds: dict[str, Kind | None] = {}
     rows = images = most = 0
     for row, pictures in pairs():
@@ -105,17 +108,17 @@ def pack(pairs: Pairs, to: Path) -> Packed:
 
 
 def _fields(row: Row, but: Collection[str] = PICTURES) -> dict[str, Any]:
-    """The columns of a row without pictures.
+    """The fields of a row, except those in `but`.
 
     Raises:
-        DataError: one of them has bytes, a picture's or others, and bytes are not text.
+        DataError: A field contains a picture or other bytes, which cannot be written as text.
     """
     fields = {name: value for name, value in row.items() if name not in but}
     for name, value in fields.items():
         if _has_bytes(value):
             raise DataError(
                 f"row {row.position + 1} has a picture or other bytes in its column {name!r}. Only "
-                "the columns image and images may hold bytes: rename the column, or remove it."
+                "the columns image and images may contain bytes. Rename the column, or remove it."
             )
     return fields
 
@@ -129,10 +132,10 @@ def _has_bytes(value: Any) -> bool:
 
 
 def _names(row: Row) -> list[str | None]:
-    """The names of a row's pictures; None for a name that is not a file name.
+    """The names of a row's pictures; None in place of a value that is not a file name.
 
     Raises:
-        DataError: a list of them breaks off.
+        DataError: A list of names is not valid.
     """
     names = row.get("image_path")
     if isinstance(names, str) and names.startswith(('["', "['")):
@@ -144,8 +147,8 @@ def _names(row: Row) -> list[str | None]:
 
 
 def _pictures(images: Sequence[Image], names: Sequence[str | None], ours: str) -> list[_Picture]:
-    """Images with their names, if there is one for each, otherwise those of their files, otherwise
-    `ours`."""
+    """Load images and name them. The names are `names` if there is one for each image; an image
+    without a name gets the name of its file, or one that begins with `ours` if it has no file."""
     if len(names) != len(images):
         names = [None] * len(images)
     pictures = []
@@ -166,7 +169,7 @@ def _pictures(images: Sequence[Image], names: Sequence[str | None], ours: str) -
 
 
 def _kind(kind: Kind | None, value: Any) -> Kind | None:
-    """The kind of a column after another value, when it was `kind` before."""
+    """The kind of a column with one more value, if its kind was `kind` so far."""
     if value is None:
         return kind
     mine = KINDS.get(type(value), "json")
@@ -216,8 +219,8 @@ def _write_tsv(path: Path, rows: Iterable[_Full], kinds: Kinds, most: int) -> No
         header = {name: name for name in names}
         for cells in chain([header], map(_cells, rows)):
             texts = [_text(cells.get(name)) for name in names]
-            # Python before 3.13 puts no quotes around a carriage return; all in quotes would take
-            # three times as long to read.
+            # Before Python 3.13, csv does not quote cells with a carriage return. Rows that have
+            # one are quoted completely; if all rows were, reading would take three times as long.
             (quoted if any("\r" in text for text in texts) else bare).writerow(texts)
 
 
@@ -227,7 +230,7 @@ def _write_parquet(path: Path, rows: Iterable[_Full], kinds: Kinds, most: int) -
         from pyarrow.parquet import ParquetWriter
     except ImportError as error:
         raise UsageError(
-            f"parquet is written with pyarrow, which is not there: {install('parquet')}."
+            f"pyarrow is needed to write parquet and is not installed: {install('parquet')}."
         ) from error
     types = {
         "text": pa.string(),
@@ -276,12 +279,12 @@ WRITERS: Mapping[str, Callable[[Path, Iterable[_Full], Kinds, int], None]] = {
 
 
 def unpack(file: Path, folder: Path) -> Packed:
-    """Write the rows of a packed file, or of a file in VLMEvalKit's form, to `rows.jsonl` in a
+    """Unpack a packed file or a file in VLMEvalKit's format: write its rows to `rows.jsonl` in the
     folder, and the pictures of all columns to `images/`.
 
     Raises:
-        DataError: a row or a picture cannot be read, or a picture's name leads out of the folder.
-        UsageError: `rows.jsonl` is there already.
+        DataError: A row or a picture cannot be read, or a picture's name leads out of the folder.
+        UsageError: `rows.jsonl`, or a different picture of the same name, already exists.
     """
     table = vlmevalkit_tsv(file) if ".tsv" in file.suffixes else rows_of(file)
     written = _Written(folder, file)
@@ -304,8 +307,9 @@ def unpack(file: Path, folder: Path) -> Packed:
 
 
 def _images(row: Row, file: Path) -> dict[str, list[Image]]:
-    """The picture columns of a row with their pictures: bytes or base64 if the column's name says
-    so, and images in any column. `images` is called `image` if there is no such column."""
+    """The picture columns of a row, each with its pictures. Bytes and base64 count only in the
+    columns `image` and `images`; `Image` objects count in any column. The column `images` is
+    renamed to `image` if that column has no pictures."""
     by_column: dict[str, list[Image]] = {}
     for name, cell in row.items():
         cells = cell if isinstance(cell, list | tuple) else [cell]
@@ -324,7 +328,8 @@ def _image(cell: Any, where: str) -> Image:
 
 
 class _Written:
-    """Pictures as files in a folder. The same picture is written once."""
+    """Writes pictures as files into a folder. Identical pictures that the data set does not name
+    are written once."""
 
     def __init__(self, folder: Path, file: Path) -> None:
         self._folder = folder
@@ -333,7 +338,7 @@ class _Written:
         self._places: dict[bytes, str] = {}
 
     def put(self, picture: _Picture, row: int) -> str:
-        """Write a picture of a row, and return its path in the folder."""
+        """Write a picture of a row, and return its path relative to the folder."""
         digest = blake2b(picture.data, digest_size=16).digest()
         if not picture.has_own_name and digest in self._places:
             return self._places[digest]
@@ -350,13 +355,15 @@ class _Written:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(picture.data)
         elif target.read_bytes() != picture.data:
-            # It lay there before: to keep it would show other pictures than were packed.
-            raise UsageError(f"{target} is there already, another picture: name an empty folder.")
+            # The file is from before this call. If it stayed, the row would show a wrong picture.
+            raise UsageError(
+                f"{target} already exists and is a different picture. Choose an empty folder."
+            )
         return inside
 
 
 def _spellings(path: PurePosixPath, row: int) -> Iterator[PurePosixPath]:
-    """The possible names of a picture, if other pictures have the first ones."""
+    """Yield possible paths of a picture, to use the first that no other picture has."""
     yield path
     stem = f"{path.stem}_{row}"
     yield path.with_name(f"{stem}{path.suffix}")
@@ -366,9 +373,9 @@ def _spellings(path: PurePosixPath, row: int) -> Iterator[PurePosixPath]:
 
 @contextmanager
 def _new(path: Path) -> Iterator[Path]:
-    """A new file, which gets its name when it is complete."""
+    """Yield a temporary path for a new file, which is renamed to `path` when it is complete."""
     if path.exists():
-        raise UsageError(f"{path} is there already: take it away, or name another place.")
+        raise UsageError(f"{path} already exists. Delete it, or choose another path.")
     with placed(path) as part:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield part

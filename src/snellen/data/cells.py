@@ -1,38 +1,38 @@
-"""Splits a row of a sheet into cells, as bytes, with the quoting of the csv module in strict mode.
+"""Splits a row of a sheet, as bytes, into cells. Quoting follows the csv module in strict mode.
 
-Neither csv nor polars gives the position of a cell in the file.
+Neither csv nor polars can tell the position of a cell in the file.
 """
 
 from collections.abc import Callable
 from typing import NamedTuple
 
-LONE_RETURN = r"it has a carriage return (\r) outside of quotes"
+LONE_RETURN = r"it has a carriage return (\r) outside quotes"
 
 
 class NotSplit(ValueError):
-    """A row cannot be split into cells. The message says why."""
+    """Raised if a row cannot be split into cells. The message is the reason."""
 
 
 class Span(NamedTuple):
     """The position of a cell's text in its row."""
 
     start: int
-    """The first byte."""
+    """The offset of the first byte."""
     end: int
-    """The byte after the last one."""
+    """The offset after the last byte."""
     doubled: bool
-    """Whether two quotes in it stand for one."""
+    """Whether the text contains doubled quotes, each of which means one quote."""
 
 
 def spans(raw: bytearray, delimiter: bytes, go_on: Callable[[], bool]) -> list[Span]:
     """The positions of the cells in a row.
 
-    Removes the row's line end. While a quote is open, `go_on` appends the next line, or returns
-    False at the end of the file.
+    Removes the carriage return at the end of `raw`. Calls `go_on` while a quote is open: it appends
+    lines to `raw`, or returns False at the end of the file.
 
     Raises:
-        NotSplit: a quote is never closed, a quoted cell goes on after its quote, or there is a
-            carriage return outside of quotes.
+        NotSplit: A quote is never closed, a quoted cell continues after its closing quote, or there
+            is a carriage return outside quotes.
     """
     cells = []
     at = 0
@@ -69,7 +69,7 @@ def spans(raw: bytearray, delimiter: bytes, go_on: Callable[[], bool]) -> list[S
         if behind == len(raw):
             return cells
         if not raw.startswith(delimiter, behind):
-            raise NotSplit("a quoted cell goes on after its closing quote")
+            raise NotSplit("a quoted cell continues after its closing quote")
         at = behind + 1
 
 

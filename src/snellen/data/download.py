@@ -1,6 +1,6 @@
-"""Downloads one published file into a folder: resuming, retries, digests, and disk space.
+"""Downloads one published file into a folder. Resumes, retries, and checks digests and disk space.
 
-huggingface_hub downloads only from its own hub, and many files are elsewhere.
+huggingface_hub is not used because it downloads only from its own hub. Many files are elsewhere.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 TRIES = 5
 LONGEST_PAUSE = 60.0
-"""The longest wait between two tries in seconds, even if a server asks for more."""
+"""The longest wait between two tries, in seconds, even if a server asks for more."""
 MOST_UNSAID = 100 << 30
-"""The most bytes of a file whose size nobody states."""
+"""The maximum size, in bytes, of a file whose size neither we nor the server know."""
 SPARE = 64 << 20
-"""Bytes of disk space that must stay free."""
+"""The disk space, in bytes, that must stay free."""
 BLOCK = 1 << 20
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 HUB = "https://huggingface.co"
@@ -44,20 +44,20 @@ Phase = Literal["waiting", "coming", "checking", "unpacking", "there", "failed"]
 
 @dataclass
 class FileProgress:
-    """The progress of one download, in bytes."""
+    """The progress of one download."""
 
     name: str
-    """The file."""
+    """The name of the file."""
     size: int | None = None
-    """The size; None while it is unknown."""
+    """The size of the file in bytes; None while it is unknown."""
     done: int = 0
-    """What has arrived, including `kept`."""
+    """The number of bytes that have arrived, including `kept`."""
     kept: int = 0
-    """What an earlier call had downloaded."""
+    """The number of bytes that an earlier call downloaded."""
     unpacked: int = 0
-    """What has been unpacked."""
+    """The number of bytes that have been unpacked."""
     phase: Phase = "waiting"
-    """What is being done."""
+    """The current step."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,18 +65,19 @@ class Digests:
     """The size and digests of a file."""
 
     size: int
-    """Bytes."""
+    """The size in bytes."""
     sha256: str
-    """In lowercase hex."""
+    """The SHA-256 in lowercase hex."""
     md5: str | None
-    """In lowercase hex; None if it was not requested."""
+    """The MD5 in lowercase hex; None if it was not requested."""
 
 
 # -- addresses
 
 
 def address(file: File) -> str:
-    """The URL of a file: on the hub, or on the mirror in `HF_ENDPOINT`."""
+    """The URL of a file. The URL of a file on Hugging Face's hub uses the mirror in `HF_ENDPOINT`
+    if that is set."""
     hub = _hub(file)
     if hub is None:
         return file.url
@@ -86,7 +87,8 @@ def address(file: File) -> str:
 
 
 def in_hub_cache(file: File) -> Path | None:
-    """The path of a hub's file in the cache of Hugging Face's own tools; None for other files."""
+    """The path that a file on Hugging Face's hub has in the cache of Hugging Face's own tools; None
+    for other files."""
     hub = _hub(file)
     if hub is None:
         return None
@@ -110,8 +112,8 @@ def _hub(file: File) -> tuple[str, str, str] | None:
     match = re.fullmatch(r"hf://datasets/([\w.-]+/[\w.-]+)@([0-9a-f]{40})/([^?#]+)", file.url)
     if match is None:
         raise DataError(
-            f"{file.name}: {file.url} is not a file on the hub at a commit: "
-            "hf://datasets/ORG/NAME@COMMIT/path, the commit in 40 digits, since branches move."
+            f"{file.name}: {file.url} does not have the form hf://datasets/ORG/NAME@COMMIT/path, "
+            "with a commit of 40 digits. A branch is not allowed, since branches change."
         )
     return match[1], match[2], match[3]
 
@@ -120,17 +122,17 @@ def _hub(file: File) -> tuple[str, str, str] | None:
 
 
 def expected(file: File) -> str:
-    """The published digest or size of a file, for a person who compares them."""
+    """The published digest of a file, for a person who checks the file."""
     if file.sha256 is not None:
         return f"SHA-256 {file.sha256}"
     return "no digest is published" if file.md5 is None else f"MD5 {file.md5}"
 
 
 def by_hand(file: File, folder: Path, again: str) -> str:
-    """How to get the file without this download."""
+    """Instructions to download the file by hand."""
     return (
-        f"By hand: save {address(file)} as {folder / file.name} ({expected(file)}), "
-        f"then `{again}` again."
+        f"To download it by hand, save {address(file)} as {folder / file.name} ({expected(file)}), "
+        f"then run `{again}` again."
     )
 
 
@@ -140,11 +142,11 @@ def by_hand(file: File, folder: Path, again: str) -> str:
 def digests(
     path: Path, *, with_md5: bool = False, came: Callable[[int], None] = lambda size: None
 ) -> Digests:
-    """The digests of a file, read in blocks. `came` is called with the size of each block, and may
-    raise.
+    """Read a file in blocks and compute its digests. `came` is called with the size of each block,
+    and may raise to stop.
 
     Raises:
-        DataError: it cannot be read.
+        DataError: The file cannot be read.
     """
     ours = sha256()
     theirs = md5(usedforsecurity=False) if with_md5 else None
@@ -163,7 +165,7 @@ def digests(
 
 
 def difference(file: File, digests: Digests) -> str | None:
-    """How a file differs from its published digests and size; None if it does not."""
+    """How a file differs from its published digests and size; None if it does not differ."""
     pairs = (("SHA-256", file.sha256, digests.sha256), ("MD5", file.md5, digests.md5))
     for kind, published, ours in pairs:
         if published is not None and ours != published.lower():
@@ -175,10 +177,11 @@ def difference(file: File, digests: Digests) -> str | None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Locks the folder against other downloads. The folder is created if necessary.
+    """Lock the folder against other downloads. Create the folder if necessary.
 
     Raises:
-        DataError: another process is at it, or nothing can be written or locked there.
+        DataError: Another process has locked the folder, or the lock file cannot be written or
+            locked.
     """
     path = folder / ".lock"
     try:
@@ -186,7 +189,7 @@ def locked(folder: Path) -> Iterator[None]:
         fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise DataError(
-            f"{path} cannot be written: {error.strerror}. SNELLEN_HOME names another folder."
+            f"{path} cannot be written: {error.strerror}. To use another folder, set SNELLEN_HOME."
         ) from error
     try:
         try:
@@ -194,11 +197,12 @@ def locked(folder: Path) -> Iterator[None]:
         except BlockingIOError as error:
             holder = os.pread(fd, 200, 0).decode(errors="replace").strip() or "another process"
             raise DataError(
-                f"{folder}: {holder} is getting files there. Wait for it, or stop it."
+                f"{folder}: {holder} is downloading files to this folder. Wait for it, or stop it."
             ) from error
         except OSError as error:
             raise DataError(
-                f"{path} cannot be locked: {error.strerror}. SNELLEN_HOME names another folder."
+                f"{path} cannot be locked: {error.strerror}. "
+                "To use another folder, set SNELLEN_HOME."
             ) from error
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
@@ -208,9 +212,9 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 class Fetching:
-    """Downloads files into one folder, over one session. `say` gets messages for the user; `again`
-    is the command that resumes; `pause` is the wait before the second try in seconds, doubled for
-    each further try."""
+    """Downloads files into one folder. `token` is sent only to Hugging Face's hub. `say` gets
+    messages for the user. `again` is the command that resumes the download. `pause` is the wait
+    before the second try, in seconds; it is doubled for each further try."""
 
     def __init__(
         self,
@@ -231,10 +235,12 @@ class Fetching:
         self._coming: dict[str, int] = {}
 
     async def fetch(self, file: File, progress: FileProgress) -> Path:
-        """The complete file under a temporary name. Its digest is not checked yet.
+        """Download the complete file to a temporary path, and return the path. The digest is not
+        checked.
 
         Raises:
-            DataError: it could not be had; says why, what is kept, and what to do.
+            DataError: The file could not be downloaded. The message has the reason, how much is
+                kept, and what to do.
         """
         part = _PartialFile(self._folder / f"{file.name}.part", address(file))
         pause = self._pause
@@ -248,12 +254,15 @@ class Fetching:
                 if not left:
                     raise self._failed(file, f"{error} ({TRIES} tries)", part.size) from error
                 wait = min(max(pause, error.retry_after or 0.0), LONGEST_PAUSE)
-                self._say(f"{file.name}: {error}; next try in {wait:g} s, {left} left")
+                self._say(
+                    f"{file.name}: {error}. Trying again in {wait:g} s; {left} "
+                    f"{'tries' if left > 1 else 'try'} left"
+                )
                 await asyncio.sleep(wait)
                 pause *= 2
             except OSError as error:
                 if error.errno in FULL:
-                    why = f"{part.path} cannot grow: {error.strerror}. Make room"
+                    why = f"{part.path} cannot be written: {error.strerror}. Free disk space"
                 else:
                     why = f"{part.path} cannot be written: {error.strerror}"
                 raise self._failed(file, why, part.size) from error
@@ -274,16 +283,24 @@ class Fetching:
         async with getting as (head, blocks):
             if head.beyond:
                 part.forget()
-                raise Overloaded(f"the file there has no byte {start:,}: it is another one now")
+                raise Overloaded(
+                    f"the file on the server is now shorter than the {start:,} bytes downloaded so "
+                    "far; the download starts over"
+                )
             if start and head.start not in (0, start):
-                raise Overloaded(f"asked for byte {start:,} on, it sends byte {head.start:,} on")
+                raise Overloaded(
+                    f"the server was asked to continue at byte {start:,}, but continued at byte "
+                    f"{head.start:,}"
+                )
             if head.start and head.validator not in (None, part.validator):
                 part.forget()
-                raise Overloaded("the file there changed between its parts; it is begun anew")
+                raise Overloaded(
+                    "the file on the server changed during the download; the download starts over"
+                )
             if part.size and not head.start:
                 self._say(
-                    f"{file.name}: begun anew: the file there has changed, or its server cannot "
-                    f"send the rest of one ({part.size:,} bytes had come)"
+                    f"{file.name}: the download starts over ({part.size:,} bytes are discarded). "
+                    "The file on the server has changed, or the server cannot resume downloads"
                 )
             self._check_size(file, head)
             limit = head.size if head.size is not None else file.size or MOST_UNSAID
@@ -297,40 +314,42 @@ class Fetching:
                     self._coming[file.name] = max(0, limit - progress.done)
                     if progress.done > limit:
                         part.forget()
-                        raise Rejected(f"{url}: sends more than the {limit:,} bytes it has")
+                        raise Rejected(f"{url}: the server sends more than {limit:,} bytes")
         if head.size is not None and progress.done < head.size:
-            raise Overloaded(f"{url}: ended after {progress.done:,} of {head.size:,} bytes")
+            raise Overloaded(
+                f"{url}: the download ended after {progress.done:,} of {head.size:,} bytes"
+            )
 
     def _check_size(self, file: File, head: FileHead) -> None:
         if None not in (file.size, head.size) and file.size != head.size:
             raise Rejected(
-                f"{address(file)}: the file there has {head.size:,} bytes, and the published one "
-                f"{file.size:,}: it is another file, or a page about it"
+                f"{address(file)}: the file on the server has {head.size:,} bytes, but the "
+                f"published file has {file.size:,}. The server sends a different file or a web page"
             )
 
     def _check_room(self, file: File, needed: int) -> None:
-        """Check that there is room for this file and for the others in progress."""
+        """Check that the disk has room for this file and for the other downloads in progress."""
         free = shutil.disk_usage(self._folder).free - sum(self._coming.values()) - SPARE
         if needed > free:
             raise Rejected(
-                f"it needs {needed:,} bytes more, and the disk of {self._folder} has "
-                f"{max(0, free):,} to spare. Make room, or name a folder on another disk with "
-                "SNELLEN_HOME"
+                f"the download needs {needed:,} more bytes, but the disk of {self._folder} has "
+                f"only {max(0, free):,} free. Free disk space, or set SNELLEN_HOME to a folder on "
+                "another disk"
             )
         self._coming[file.name] = needed
 
     def _failed(self, file: File, why: str, kept: int = 0) -> DataError:
         held = ""
         if kept:
-            held = f" {kept:,} bytes are kept, and `{self._again}` goes on from there."
+            held = f" {kept:,} bytes are kept. Run `{self._again}` to continue from there."
         return DataError(
             f"{file.name}: {why.rstrip('.')}.{held} {by_hand(file, self._folder, self._again)}"
         )
 
 
 class _PartialFile:
-    """The part of a file that has arrived, with a note of its URL and version, without which it
-    cannot be resumed."""
+    """The part of a file that has arrived so far. A note next to it records the URL and the version
+    of the file; without this note, the download cannot be resumed."""
 
     def __init__(self, path: Path, url: str) -> None:
         self.path = path
@@ -343,21 +362,22 @@ class _PartialFile:
             if note["url"] == url:
                 self.validator, self.full_size = note["validator"], note["size"]
         except (OSError, orjson.JSONDecodeError, KeyError, TypeError):
-            pass  # no note, or a torn one: the file is begun anew
+            pass  # the note is missing or damaged: the download starts over
 
     @property
     def size(self) -> int:
         return self.path.stat().st_size if self.path.is_file() else 0
 
     def forget(self) -> None:
-        """Delete the part."""
+        """Delete the part and its note."""
         self.validator = self.full_size = None
         self.path.unlink(missing_ok=True)
         self._note.unlink(missing_ok=True)
 
     @contextmanager
     def writing(self, head: FileHead) -> Iterator[BinaryIO]:
-        """The part, open for appending. It is on the disk when the block ends without an error."""
+        """Open the part for appending, or start over if the server sends the file from its first
+        byte. The data is on the disk when the block ends without an error."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if not head.start:
             self.forget()

@@ -1,7 +1,7 @@
-"""The records of downloaded files in `files.json`, next to the files.
+"""Reads and writes `files.json`, which has a record of each downloaded file in its folder.
 
-A record has the name, the URL, the size, our SHA-256, the published MD5, and the time; for an
-archive also the members. Archives may come in parts.
+A record has the file's name, URL, size, computed SHA-256, published MD5, and download time. The
+record of an archive also lists its members. An archive may consist of several files, its parts.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     """The file's name."""
     url: str
-    """The address that it came from."""
+    """The URL that the file was downloaded from."""
     size: int
-    """Its size in bytes."""
+    """The file's size in bytes."""
     sha256: str
-    """Its SHA-256."""
+    """The file's SHA-256."""
     md5: str | None = None
-    """Its MD5, if it is published."""
+    """The file's published MD5; None if there is none."""
     when: str = ""
-    """The time of the download."""
+    """The time of the download, in ISO format."""
     members: dict[str, tuple[int, str]] = {}
-    """The size and SHA-256 of each file in an archive, by name."""
+    """Maps each file in an archive to its size and SHA-256."""
     passing: bool = False
-    """Whether it is an archive that is deleted after it is unpacked."""
+    """Whether the file is an archive that is deleted once it is unpacked."""
 
 
 class _FileList(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,10 +49,10 @@ class _FileList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def known(folder: Path) -> dict[str, Known]:
-    """The records in a folder by name; empty if there are none.
+    """Read the records of a folder, keyed by file name; empty if there are none.
 
     Raises:
-        DataError: the list is damaged or newer than this version.
+        DataError: `files.json` cannot be read, is damaged, or is from a newer version.
     """
     path = folder / LIST
     try:
@@ -61,7 +61,7 @@ def known(folder: Path) -> dict[str, Known]:
         return {}
     except (OSError, msgspec.DecodeError) as error:
         raise DataError(
-            f"{path} cannot be read: {error}. Take it away, and `snellen data get` writes it anew."
+            f"{path} cannot be read: {error}. Delete it; `snellen data get` then creates it again."
         ) from error
     return {record.name: record for record in listed.files}
 
@@ -73,8 +73,8 @@ def write_down(folder: Path, entries: Mapping[str, Known]) -> None:
 
 
 def members_of(group: Sequence[File], records: Mapping[str, Known]) -> dict[str, tuple[int, str]]:
-    """The members of an archive, from the record of its first part; empty if it was not unpacked
-    completely, or if it is not the currently published one."""
+    """The members of an archive, from the record of its first part. Empty if the archive was not
+    unpacked completely, or if a part is no longer the published one."""
     for file in group:
         record = records.get(file.name)
         if record is None or not is_same(file, record):
@@ -83,7 +83,7 @@ def members_of(group: Sequence[File], records: Mapping[str, Known]) -> dict[str,
 
 
 def is_same(file: File, record: Known) -> bool:
-    """Whether a record is of the currently published file."""
+    """Whether a record describes the file that is published now."""
     same_digests = file.md5 == record.md5 and file.sha256 in (None, record.sha256)
     return record.url == file.url and same_digests
 
@@ -96,7 +96,7 @@ def size_of(path: Path) -> int | None:
 
 
 def groups_of(files: Sequence[File]) -> dict[str, list[File]]:
-    """Files by archive: the parts of an archive together and in order, and any other file alone."""
+    """Group files by archive. A group has the parts of one archive, in order, or a single file."""
     groups: dict[str, list[File]] = {}
     for file in files:
         groups.setdefault(archive_name(file), []).append(file)
@@ -104,7 +104,8 @@ def groups_of(files: Sequence[File]) -> dict[str, list[File]]:
 
 
 def archive_name(file: File) -> str:
-    """The name of the archive of a part that is unpacked: `x.zip`."""
+    """The name of the archive that a part belongs to: `x.zip` for `x.zip.part1`. The file's own
+    name if it is not a part of an archive to be unpacked."""
     part = _PART.fullmatch(file.name)
     if part and file.unpack and not _ARCHIVE.fullmatch(file.name) and _ARCHIVE.fullmatch(part[1]):
         return part[1]
@@ -112,7 +113,7 @@ def archive_name(file: File) -> str:
 
 
 def _part(file: File) -> tuple[int, str]:
-    """A sort key that puts `part10` after `part9`, and `ba` after `az`."""
+    """A key that sorts `part10` after `part9`, and `ba` after `az`."""
     part = _PART.fullmatch(file.name)
     if part is None:
         return 0, file.name
@@ -120,10 +121,11 @@ def _part(file: File) -> tuple[int, str]:
 
 
 def only(files: Sequence[File], names: Sequence[str]) -> list[File]:
-    """The files with these names, with all parts of an archive; all files if no name is given.
+    """Select files by name. The name of an archive, or of a part, selects all its parts. Without
+    names, select all files.
 
     Raises:
-        DataError: there is no file of one of the names.
+        DataError: No file has one of the names.
     """
     chosen = [*files] if not names else []
     groups = groups_of(files)
@@ -135,6 +137,6 @@ def only(files: Sequence[File], names: Sequence[str]) -> list[File]:
             if name in (archive, file.name)
         ]
         if not matches:
-            raise DataError(f"no published file {name!r}; there are {', '.join(groups)}.")
+            raise DataError(f"no published file is named {name!r}. Files: {', '.join(groups)}.")
         chosen += groups[archive_name(matches[0])]
     return [file for file in files if file in chosen]

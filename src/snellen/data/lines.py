@@ -1,4 +1,4 @@
-"""Reads text files line by line as bytes, and reports their errors."""
+"""Reads text files as lines of bytes, and creates the error messages for unreadable files."""
 
 import gzip
 import zlib
@@ -10,20 +10,21 @@ from snellen.errors import DataError, check_regular
 
 MAX_ROW_BYTES = 100_000_000
 MAX_FILE_BYTES = 2_000_000_000
-"""The most bytes of a file that is read into memory."""
+"""The maximum size, in bytes, of a file that is read into memory."""
 BLOCK = 1 << 18
-UNREADABLE = (OSError, EOFError, zlib.error)  # what reading a file, packed or not, raises
+# The errors that reading a file can raise, gzipped or not.
+UNREADABLE = (OSError, EOFError, zlib.error)
 
 UTF8_MARK = b"\xef\xbb\xbf"
-# The longer one first: UTF-32's mark begins with UTF-16's.
+# UTF-32 is first because its little-endian mark begins with that of UTF-16.
 OTHER_MARKS = {
     b"\xff\xfe\x00\x00": "UTF-32",
     b"\x00\x00\xfe\xff": "UTF-32",
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
-# Which of the first four bytes are zero in UTF-16 and UTF-32 without a mark, where the text begins
-# with two ASCII characters. No text in UTF-8 has a zero byte there.
+# Which of the first four bytes are zero in UTF-16 and UTF-32 text without a mark that begins with
+# two ASCII characters. UTF-8 text has no zero byte there.
 ZERO_BYTES: dict[tuple[bool, ...], str] = {
     (False, True, True, True): "UTF-32LE",
     (True, True, True, False): "UTF-32BE",
@@ -33,18 +34,19 @@ ZERO_BYTES: dict[tuple[bool, ...], str] = {
 
 
 Line = tuple[bytes, int, int]
-"""A line without its `\n`, its number from 1, and its first byte in the file. A `\r` before the
-`\n` is kept, because in a quoted cell it is text.
+"""A line without its `\n`, the line's number (from 1), and its byte offset in the file. A `\r`
+before the `\n` is kept because it is text in a quoted cell.
 
-A plain tuple: creating a named one takes as long as reading the line.
+This is a plain tuple because creating a named tuple takes as long as reading the line.
 """
 
 
 def lines(path: Path) -> Iterator[Line]:
-    """The lines of a file, unpacked if it is `.gz`, without the UTF-8 byte-order mark.
+    """Yield the lines of a file without the UTF-8 byte-order mark. A `.gz` file is decompressed.
 
     Raises:
-        DataError: it cannot be opened or read, is not UTF-8 by its mark, or has a line over 100 MB.
+        DataError: The file cannot be opened or read, is UTF-16 or UTF-32, or has a line of more
+            than 100 MB.
     """
     with opened(path) as file:
         readline = file.readline
@@ -87,16 +89,16 @@ def read(file: BinaryIO, path: Path, size: int) -> bytes:
 
 
 def file_content(path: Path, most: int = MAX_FILE_BYTES) -> bytes:
-    """The content of a text file, unpacked if it is `.gz`, without the UTF-8 byte-order mark.
+    """Read a text file without the UTF-8 byte-order mark. A `.gz` file is decompressed.
 
     Raises:
-        DataError: it cannot be opened or read, is not UTF-8, or has more than `most` bytes.
+        DataError: The file cannot be opened or read, is not UTF-8, or has more than `most` bytes.
     """
     with opened(path) as file:
         raw = read(file, path, most + 1)
     if len(raw) > most:
         raise DataError(
-            f"{path} has more than {most / 1e9:g} GB. Keep only the parts that are needed."
+            f"{path} is larger than {most / 1e9:g} GB. Reduce it to the parts that you need."
         )
     return utf8(raw, path)
 
@@ -107,15 +109,15 @@ def not_opened(error: OSError, path: Path) -> DataError:
 
 def unreadable(error: Exception, path: Path) -> DataError:
     return DataError(
-        f"{path} cannot be read to its end: {error}. If it was downloaded, fetch it again."
+        f"{path} cannot be read to its end: {error}. If it was downloaded, download it again."
     )
 
 
 def without_mark(start: bytes, path: Path) -> bytes:
-    """The first bytes of a file without the UTF-8 byte-order mark.
+    """Remove the UTF-8 byte-order mark from the first bytes of a file.
 
     Raises:
-        DataError: the file is UTF-16 or UTF-32 text.
+        DataError: The file is UTF-16 or UTF-32 text.
     """
     if encoding := other_encoding(start):
         raise DataError(
@@ -126,7 +128,8 @@ def without_mark(start: bytes, path: Path) -> bytes:
 
 
 def other_encoding(start: bytes) -> str | None:
-    """UTF-16 or UTF-32, if the first bytes show one of these; None otherwise."""
+    """The name of the UTF-16 or UTF-32 encoding that the first bytes show; None if they show
+    neither."""
     for mark, encoding in OTHER_MARKS.items():
         if start.startswith(mark):
             return encoding
@@ -134,10 +137,10 @@ def other_encoding(start: bytes) -> str | None:
 
 
 def utf8(raw: bytes, path: Path) -> bytes:
-    """The content of a text file without the UTF-8 byte-order mark.
+    """Remove the UTF-8 byte-order mark from the content of a text file.
 
     Raises:
-        DataError: the text is in another encoding.
+        DataError: The text has another encoding.
     """
     text = without_mark(raw, path)
     try:
@@ -148,7 +151,8 @@ def utf8(raw: bytes, path: Path) -> bytes:
 
 
 def not_utf8(error: UnicodeDecodeError, offset: int, where: str) -> DataError:
-    """The error for bytes from `offset` on that are not UTF-8; `where` is the row and the file."""
+    """The error for bytes that are not UTF-8. `offset` is the position of the bytes in the file,
+    and `where` names the row and the file."""
     byte = error.object[error.start]
     return DataError(
         f"{where} is not UTF-8 at byte {offset + error.start} (0x{byte:02x}): "
@@ -159,8 +163,8 @@ def not_utf8(error: UnicodeDecodeError, offset: int, where: str) -> DataError:
 def too_long(path: Path, number: int) -> DataError:
     return DataError(
         f"{path} has a row of more than {MAX_ROW_BYTES // 10**6} MB at line {number}. "
-        "If it holds pictures, save them as files and name these in the rows; "
-        "if not, look for a quote that is never closed or line ends that are missing."
+        "If it contains pictures, save them as files and put the names of the files in the rows. "
+        "If not, look for a quote that is never closed or for missing line ends."
     )
 
 

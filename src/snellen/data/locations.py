@@ -1,4 +1,4 @@
-"""The folders of data sets: the user's path, the cache folder, or VLMEvalKit's."""
+"""Finds the files of data sets: in the user's path, our data folder, or VLMEvalKit's folder."""
 
 import os
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ class File:
     """One published file of a data set."""
 
     name: str
-    """Its path in the benchmark's data folder."""
+    """The file's path in the benchmark's data folder."""
     url: str
-    """Its address; on the hub `hf://datasets/ORG/NAME@REVISION/path`, with a commit as the
-    revision."""
+    """The file's URL. For a file on Hugging Face's hub, `hf://datasets/ORG/NAME@REVISION/path`; the
+    revision is a commit."""
     md5: str | None = None
     """The published MD5 in hex; None if there is none."""
     sha256: str | None = None
@@ -29,32 +29,32 @@ class File:
     size: int | None = None
     """The published size in bytes; None if it is unknown."""
     unpack: bool = False
-    """Whether it is an archive to be unpacked into the data folder. `x.zip.part1`, `x.zip.part2`,
-    ... are one archive."""
+    """Whether the file is an archive, or a part of one, that is unpacked into the data folder.
+    `x.zip.part1`, `x.zip.part2`, and so on are the parts of one archive."""
     note: str = ""
-    """What a person must know before the download."""
+    """What the user must know before the download."""
 
 
 def data_folder(benchmark: str) -> Path:
-    """The folder for a benchmark's published files."""
+    """The folder to which a benchmark's published files are downloaded."""
     return home() / "data" / benchmark
 
 
 def lmu_data() -> Path:
-    """VLMEvalKit's folder: `LMUData` in the environment if that folder exists, otherwise
+    """VLMEvalKit's folder: the folder in the environment variable `LMUData` if it exists, otherwise
     `~/LMUData`."""
-    folder = os.environ.get("LMUData")  # noqa: SIM112  # that is its name
+    folder = os.environ.get("LMUData")  # noqa: SIM112  # VLMEvalKit spells it so
     if folder and Path(folder).expanduser().is_dir():
         return Path(folder).expanduser()
     return Path.home() / "LMUData"
 
 
 def folders(data: Path | None, benchmark: str, names: Sequence[str]) -> tuple[Path, ...]:
-    """The folders in which a benchmark's files are searched, in order: only `data` if the user
-    passed it, because another file would not be the one that was meant.
+    """The folders to search for a benchmark's files, in order. If the user passed `data`, only that
+    path is searched, because a file elsewhere would not be the one that the user meant.
 
-    In VLMEvalKit's folder, which all data sets share, only TSV files are searched, because their
-    names identify the data set: `test.jsonl` could belong to any.
+    VLMEvalKit's folder is included only if a TSV file is searched for. All data sets share that
+    folder, and only the names of TSV files identify the data set: `test.jsonl` could belong to any.
     """
     if data is not None:
         return (data,)
@@ -63,8 +63,8 @@ def folders(data: Path | None, benchmark: str, names: Sequence[str]) -> tuple[Pa
 
 
 def looked_up(folders: Sequence[Path], names: Sequence[str]) -> Path | None:
-    """The first file with one of the names in the first folder that has one. In VLMEvalKit's folder
-    only TSV files count, unless it is the only folder."""
+    """Return the first file with one of these names, from the first folder that has such a file. In
+    VLMEvalKit's folder only TSV files count, unless it is the only folder."""
     for folder in folders:
         shared = folder == lmu_data() and len(folders) > 1
         for name in names:
@@ -75,23 +75,24 @@ def looked_up(folders: Sequence[Path], names: Sequence[str]) -> Path | None:
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file that is searched when it is first needed, and the folder to which its rows' paths are
-    relative.
+    """A file that is located when it is first needed, and the folder that the paths in its rows are
+    relative to.
 
     Raises:
-        DataError: (from `path`, and from all that use it) none of the names is there.
+        DataError: No file with one of the names exists. Raised by `path` and everything that uses
+            it.
     """
 
     data: Path | None
-    """The path that the user passed; None: the usual folders are searched."""
+    """The path that the user passed; None means that the usual folders are searched."""
     benchmark: str
-    """The benchmark."""
+    """The name of the benchmark."""
     names: tuple[str, ...]
-    """The names of the file, in the order in which they are searched."""
+    """The possible names of the file, in the order in which they are tried."""
     published: tuple[File, ...] = ()
     """The published files of the benchmark."""
     spec: str = ""
-    """The benchmark as `data get` takes it; empty: its name."""
+    """The benchmark in the form that `snellen data get` takes; if empty, the benchmark's name."""
 
     @cached_property
     def path(self) -> Path:
@@ -99,16 +100,16 @@ class DataFile:
         if self.data is not None and self.data.is_file():
             if self.data.suffix.lower() in SPREADSHEETS:
                 raise DataError(
-                    f"{self.data} is a spreadsheet, as predictions are kept in. --data names the "
-                    f"data set's own file ({wanted}), or its folder."
+                    f"{self.data} is a spreadsheet, which usually contains predictions. Pass the "
+                    f"data set's own file ({wanted}) or its folder as --data."
                 )
             return self.data
         if path := looked_up(self._folders, self.names):
             return path
         if self.data is not None and not self.data.exists():
             raise DataError(
-                f"{self.data}: there is no such file or folder. --data names where the "
-                f"rows of {self.benchmark} are: {wanted}, or the folder with it."
+                f"{self.data} does not exist. Pass the file with the rows of {self.benchmark} "
+                f"({wanted}) or its folder as --data."
             )
         where = ", nor in ".join(f"{folder}" for folder in self._folders)
         get = (
@@ -118,18 +119,20 @@ class DataFile:
         )
         raise DataError(
             f"{self.benchmark}: no {wanted} in {where}. {get}"
-            "Name the file or its folder with --data PATH."
+            "If you have it elsewhere, pass the file or its folder as --data PATH."
         )
 
     @cached_property
     def folder(self) -> Path:
-        """The folder of the names: `x` for `x/data/test.jsonl`, found as `data/test.jsonl`."""
+        """The folder that the file's name is relative to: `x` if the file is `x/data/test.jsonl`
+        and its name is `data/test.jsonl`."""
         parts = self.path.parts
         depths = [len(Path(name).parts) for name in self.names if _ends_with(parts, name)]
         return self.path.parents[max(depths, default=1) - 1]
 
     def image(self, name: str, label: str | None = None) -> Image:
-        """An image that a row names. The name is relative to the folder and must stay inside it."""
+        """The image with this name in a row. The name is relative to the folder and must not lead
+        out of it."""
         return Image(self.folder / name, label=label or name, within=self.folder)
 
     @property
@@ -150,12 +153,14 @@ def find(
     published: Sequence[File] = (),
     spec: str = "",
 ) -> DataFile:
-    """The file `data`, or the first of `names` in the folder `data`; without `data` in the cache
-    folder, or (TSV files) in VLMEvalKit's.
+    """Find the file with a benchmark's rows. It is the file `data`, or the first of `names` in the
+    folder `data`. Without `data`, it is the first of `names` in the benchmark's data folder or, if
+    it is a TSV file, in VLMEvalKit's folder.
 
-    The file is searched when it is first needed, so that a benchmark can be built without its data.
-    If it is missing and there are `published` files, the error says how to download them: by the
-    benchmark's name, or by `spec` if the name alone would download others.
+    The file is located when it is first needed, so that a benchmark can be created without its
+    data. If it is missing and there are `published` files, the error message has the command that
+    downloads them. The command contains `spec` if the benchmark's name alone would download other
+    files.
     """
     return DataFile(data, benchmark, tuple(names), tuple(published), spec)
 

@@ -1,4 +1,4 @@
-"""Rows of one parquet file, or of the parts of one in a folder. Needs the extra `parquet`."""
+"""Reads the rows of a parquet file, or of all its parts in a folder. Needs the extra `parquet`."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,22 +26,22 @@ _PART = re.compile(r"(?P<name>.*)-(?P<number>\d{5})-of-(?P<parts>\d{5})\b.*")
 def parquet(
     path: Path | DataFile, where: str | None = None, revision: str | None = None
 ) -> "Parquet":
-    """A table of a parquet file, or of all parts of one in a folder, in order
-    (`test-00000-of-00003.parquet`, ...).
+    """A table of a parquet file, or of a folder with all parts of one file
+    (`test-00000-of-00003.parquet`, ...), which are read in order.
 
     Cells are Python values. Pictures in the form of Hugging Face's Image feature, `{"bytes",
-    "path"}`, are images, also in lists. The digest of a row is that of its JSON, with bytes
-    replaced by their digest. A few rows are in memory at a time.
+    "path"}`, become images, also in lists. The digest of a row is the digest of its JSON, with
+    bytes replaced by their digest. Only a few rows are in memory at a time.
 
-    Iterating raises DataError if the extra is not installed, the file or a part is missing or
-    cannot be read, or the folder has several sets of parts.
+    Iterating raises DataError if the extra is not installed, if the file or a part is missing or
+    cannot be read, or if the folder has the parts of several files.
     """
     return Parquet(path, where, revision)
 
 
 class Parquet:
-    """One parquet file, or several parts, as a table. It cannot seek: reading a row decodes its
-    whole group up to that row."""
+    """One parquet file, or its parts, as a table. It cannot seek, because reading a row requires
+    decoding all earlier rows of its row group."""
 
     def __init__(self, path: Path | DataFile, where: str | None, revision: str | None) -> None:
         self.where = where or str(path)
@@ -65,8 +65,8 @@ class Parquet:
             raise empty(path_of(self._source))
 
     def facts(self) -> Facts:
-        """The number of rows and their digest, from the files' indexes, which are created if
-        necessary."""
+        """The number of rows and their digest, from the indexes of the files. Creates the indexes
+        if necessary."""
         rows = 0
         common = blake2b(digest_size=16)
         for path in self._files():
@@ -81,7 +81,7 @@ class Parquet:
         return Facts(rows=rows, digest=common.hexdigest())
 
     def _known(self, path: Path) -> RowIndex | None:
-        """The file's index if this table has it already and the file has not changed; None
+        """The index of the file if this table already has it and the file has not changed; None
         otherwise."""
         index = self._indexes.get(path)
         return index if index is not None and index.file == identity(path) else None
@@ -92,7 +92,8 @@ class Parquet:
 
 
 def _parts(folder: Path) -> list[Path]:
-    """The parts of the only set of rows in a folder, in order and complete."""
+    """The parts of the only data set in a folder, in order. Raises DataError if a part is missing
+    or if the folder has several data sets."""
     sets: dict[str, dict[int, Path]] = {}
     wanted: dict[str, int] = {}
     for path in sorted(folder.glob("*.parquet")):
@@ -103,44 +104,45 @@ def _parts(folder: Path) -> list[Path]:
         if number in parts_of_set or wanted.setdefault(name, parts) != parts:
             other = next(iter(parts_of_set.values()))
             raise DataError(
-                f"{folder} has files of two sets of {name}, {other.name} and {path.name}. "
-                "Keep one set."
+                f"{folder} has two versions of {name}, with {other.name} and {path.name}. "
+                "Delete the files of one version."
             )
         parts_of_set[number] = path
     if not sets:
         raise DataError(f"{folder} has no parquet file.")
     if len(sets) > 1:
         raise DataError(
-            f"{folder} has parquet files of {len(sets)} sets of rows, {', '.join(sets)}. "
-            "Name a file, or put those of one set into a folder of their own."
+            f"{folder} has the parquet files of {len(sets)} data sets: {', '.join(sets)}. "
+            "Pass the path of one file, or move the files of one data set to a separate folder."
         )
     [(name, parts_of_set)] = sets.items()
     if missing := sorted(set(range(wanted[name])) - set(parts_of_set)):
         raise DataError(
             f"{folder} has {len(parts_of_set)} of the {wanted[name]} parts of {name}: "
-            f"{name}-{missing[0]:05}-of-{wanted[name]:05}.parquet is missing. Get all of them."
+            f"{name}-{missing[0]:05}-of-{wanted[name]:05}.parquet is missing. Download all parts."
         )
     return [parts_of_set[number] for number in sorted(parts_of_set)]
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator["ParquetFile"]:
-    """A parquet file. Errors while it is open become DataErrors."""
+    """Open a parquet file. Errors while it is open become DataErrors."""
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
         raise DataError(
-            f"{path} is parquet, which pyarrow is needed for: {install('parquet')}."
+            f"{path}: pyarrow is needed to read parquet and is not installed: {install('parquet')}."
         ) from error
-    identity(path)  # says so where it is not there, in our words
+    identity(path)  # raises our own error if the file is missing
     try:
-        # Without these two, pyarrow holds whole row groups, or all of them.
+        # With other values of these two options, pyarrow keeps whole row groups, or all of them,
+        # in memory.
         with ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
             yield file
     except (ArrowException, OSError, ValueError) as error:
         raise DataError(
-            f"{path} cannot be read as parquet: {error}. If it was downloaded, fetch it again."
+            f"{path} cannot be read as parquet: {error}. If it was downloaded, download it again."
         ) from error
 
 
@@ -171,7 +173,7 @@ def _row(fields: Mapping[str, Any], position: int, digest: str, path: Path) -> R
 
 
 def _seen(value: Any, where: str, folder: Path) -> Any:
-    """A cell with its pictures as images."""
+    """Convert the pictures in a cell to images."""
     if isinstance(value, list) and any(map(_is_picture, value)):
         return tuple(_seen(part, f"{where} {n}", folder) for n, part in enumerate(value, 1))
     if not _is_picture(value):

@@ -1,6 +1,6 @@
 """Downloads a benchmark's published files, and unpacks archives.
 
-A downloaded archive is deleted when its members are complete.
+A downloaded archive is deleted once all its members are unpacked.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 4
 OFTEN = 0.25
-"""Seconds between two reports of progress."""
+"""The time between two progress reports, in seconds."""
 
 
 async def get(
@@ -61,19 +61,19 @@ async def get(
     report: Callable[[Sequence[FileProgress]], None] = lambda progress: None,
     pause: float = 1.0,
 ) -> list[Known]:
-    """Download the files that are missing into the folder, each complete and as published.
+    """Download the missing files into the folder, and check each against its published digest.
 
-    Four downloads run concurrently. `again` is the command that resumes, and `token` is the hub's
-    token. `say` gets messages for the user; `report` gets the progress of each file four times a
-    second. `pause` is the wait before a second try, in seconds.
+    Up to four downloads run concurrently. `again` is the command that resumes them, and `token` is
+    the token for Hugging Face's hub. `say` gets messages for the user. `report` gets the progress
+    of all files four times a second. `pause` is the wait before a second try, in seconds.
 
     Raises:
-        DataError: at least one could not be had; says of each why, and what to do. The others are
-            there.
+        DataError: At least one file could not be downloaded. The message has the reason for each
+            such file, and what to do. All other files are complete.
     """
     from snellen.transport import Downloads
 
-    # In this order: no thread may be at the files when others may get them.
+    # The threads must end before the folder is unlocked for other processes.
     with locked(folder), ThreadPoolExecutor(AT_ONCE) as threads:
         records = known(folder)
         downloads = Downloads()
@@ -99,7 +99,7 @@ async def _tell(
 
 
 class _Getting:
-    """One call of `get`."""
+    """The state of one call of `get`."""
 
     def __init__(
         self,
@@ -157,8 +157,11 @@ class _Getting:
             ) from error
 
     async def _there(self, file: File, path: Path) -> bool:
-        """Whether the file is there. A file that somebody else put there must be the published
-        one."""
+        """Whether the file exists and does not need to be downloaded.
+
+        Raises:
+            DataError: The user put the file there, and it is not the published file.
+        """
         if not path.is_file():
             return False
         record = self.known.get(file.name)
@@ -170,23 +173,26 @@ class _Getting:
         if why := difference(file, actual):
             if record is not None:
                 return False
-            raise self._wrong(file, f"{path}, which somebody put there,", why)
-        self._say(f"{file.name}: was there already, {_as_published(file)}")
+            raise self._wrong(file, f"{path} (which was not downloaded by Snellen)", why)
+        self._say(f"{file.name}: already exists, {_as_published(file)}")
         self._record(file, actual)
         return True
 
     async def _fetch(self, file: File, path: Path, progress: FileProgress) -> None:
         if path.is_file():
             os.replace(path, _aside(path))
-            self._say(f"{file.name}: what was there is not the file that is wanted: {_aside(path)}")
+            self._say(
+                f"{file.name}: the existing file is not the published one; it is kept as "
+                f"{_aside(path)}"
+            )
         cached = in_hub_cache(file)
         if cached is not None and cached.is_file():
             actual = await self._digests(file, cached)
             if why := difference(file, actual):
-                raise self._wrong(file, f"{cached}, in the hub's cache,", why)
+                raise self._wrong(file, f"{cached} (in Hugging Face's cache)", why)
             self._record(file, actual, passing=file.unpack)
             _linked(cached.resolve(), path)
-            self._say(f"{file.name}: taken from {cached}")
+            self._say(f"{file.name}: linked or copied from {cached}")
         else:
             part = await self._fetching.fetch(file, progress)
             progress.phase = "checking"
@@ -195,8 +201,10 @@ class _Getting:
             if why := difference(file, actual):
                 note.unlink(missing_ok=True)
                 os.replace(part, _aside(path))
-                raise self._wrong(file, "what came", why, f" It is kept as {_aside(path)}.")
-            # Before it has its name, or who killed us would seem to have put it there.
+                kept = f" It is kept as {_aside(path)}."
+                raise self._wrong(file, "the downloaded file", why, kept)
+            # Record the file before renaming it. If the process were killed between the two steps,
+            # the file would otherwise look as if the user had put it there.
             self._record(file, actual, passing=file.unpack)
             os.replace(part, path)
             note.unlink(missing_ok=True)
@@ -207,7 +215,8 @@ class _Getting:
         return await asyncio.get_running_loop().run_in_executor(self._threads, taken)
 
     def _go_on(self, size: int) -> None:
-        """Called in a thread with each block. Only this call can stop the thread."""
+        """Called in a thread with the size of each block. Raises to stop the thread, which nothing
+        else can do."""
         if self.over:
             raise DataError("interrupted")
 
@@ -221,8 +230,8 @@ class _Getting:
         before = self.known.get(file.name)
         if before is not None and is_same(file, before) and before.sha256 != actual.sha256:
             self._say(
-                f"{file.name}: NOT what came on {before.when[:10]} from the same address: its "
-                f"SHA-256 was {before.sha256}, and is {actual.sha256}"
+                f"{file.name}: NOT the same file as on {before.when[:10]}, although the URL is the "
+                f"same: its SHA-256 was {before.sha256} and is now {actual.sha256}"
             )
         self._write(
             Known(
@@ -243,14 +252,14 @@ class _Getting:
     # -- archives
 
     def _unpacked(self, group: Sequence[File]) -> bool:
-        """Whether all members of an archive exist with their sizes."""
+        """Whether all members of an archive exist and have their recorded sizes."""
         members = members_of(group, self.known)
         return bool(members) and all(
             size_of(self._folder / name) == size for name, (size, _) in members.items()
         )
 
     def _unpack(self, group: Sequence[File]) -> dict[str, Member]:
-        """In a thread."""
+        """Unpack an archive. Runs in a thread."""
         from snellen.data.archive import unpack
 
         progress = self._progress[group[0].name]
@@ -273,8 +282,9 @@ class _Getting:
             self._progress[first.name].phase = "failed"
             held = " and ".join(map(str, paths))
             raise DataError(
-                f"{error}. The archive stays in {held}; delete it to get it anew. Or by hand: "
-                f"unpack it into {self._folder}. {by_hand(first, self._folder, self._again)}"
+                f"{error}. The archive is kept as {held}. Delete it to download it again, or "
+                f"unpack it into {self._folder} by hand. "
+                f"{by_hand(first, self._folder, self._again)}"
             ) from error
         listed = {name: (member.size, member.sha256) for name, member in members.items()}
         self._write(msgspec.structs.replace(self.known[first.name], members=listed))
@@ -283,7 +293,8 @@ class _Getting:
         self._say(f"{archive_name(first)}: {len(members):,} files unpacked into {self._folder}")
 
     def _drop(self, group: Sequence[File]) -> None:
-        """Delete an unpacked archive that was downloaded. A person's own file stays."""
+        """Delete an unpacked archive if it was downloaded. An archive that the user put there is
+        kept."""
         passing = [file.name for file in group if self.known[file.name].passing]
         for name in passing:
             (self._folder / name).unlink(missing_ok=True)
@@ -293,7 +304,7 @@ class _Getting:
 
 
 async def _together(tasks: Sequence[Coroutine[None, None, None]]) -> None:
-    """Wait for all of them, and then raise all their errors."""
+    """Wait for all tasks. Then raise their DataErrors as one error, or the first other error."""
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, BaseException) and not isinstance(outcome, DataError):
@@ -303,7 +314,9 @@ async def _together(tasks: Sequence[Coroutine[None, None, None]]) -> None:
 
 
 def _as_published(file: File) -> str:
-    return "as published" if file.sha256 or file.md5 else f"{expected(file)}; ours is in {LIST}"
+    if file.sha256 or file.md5:
+        return "digest as published"
+    return f"{expected(file)}; the computed digest is in {LIST}"
 
 
 def _aside(path: Path) -> Path:
@@ -311,10 +324,10 @@ def _aside(path: Path) -> Path:
 
 
 def _linked(source: Path, path: Path) -> None:
-    """The same file under a second name, or a copy on another disk."""
+    """Create `path` as a hard link to `source`, or as a copy if it is on another disk."""
     with placed(path) as part:
         part.parent.mkdir(parents=True, exist_ok=True)
-        part.unlink(missing_ok=True)  # of a download that broke off
+        part.unlink(missing_ok=True)  # left by an interrupted download
         try:
             os.link(source, part)
         except OSError:

@@ -1,9 +1,9 @@
-"""The position and digest of each row of a file, kept in the cache folder, `home()/index`, because
-finding them requires reading the whole file.
+"""Indexes with the position and digest of each row of a file.
 
-An index is a file with an entry of 36 bytes per row, and a JSON footer. A damaged or outdated index
-is created again without a message. If it cannot be written, it stays in memory as long as its
-table.
+Creating an index requires reading the whole file, so indexes are kept in the folder `home()/index`.
+An index is a file with an entry of 36 bytes per row and a JSON footer. A damaged or outdated index
+is created again without a message. An index that cannot be written stays in memory as long as its
+table exists.
 """
 
 import os
@@ -29,15 +29,17 @@ from snellen.home import home
 
 FORMAT = 1
 KEPT_FROM = 1_000_000
-"""The least bytes of a file whose index is kept. A smaller file is read in milliseconds."""
+"""The minimum size, in bytes, of a file whose index is kept. Smaller files are read in
+milliseconds."""
 SETTLED = 1_000_000_000
-"""Nanoseconds for which a file must not have changed. Its time stamp does not distinguish changes
-within a few milliseconds."""
+"""An index is kept only if its file has not changed for this many nanoseconds. The time stamp of a
+file does not distinguish changes within a few milliseconds."""
 LEFT = 24 * 3600
-"""Seconds after which an unfinished index is taken for one of a killed process."""
+"""An unfinished index that is older than this many seconds is assumed to be left by a killed
+process."""
 NEW = ".new"
 File = tuple[str, int, int, int]
-"""Absolute path, bytes, time of the last change in nanoseconds, and inode."""
+"""The absolute path, size in bytes, time of the last change in nanoseconds, and inode of a file."""
 ENTRY = Struct("<QIII16s")
 END = Struct("<Q8s")
 MARK = b"\nsnellen"
@@ -48,26 +50,27 @@ class RowEntry(NamedTuple):
     """The position of a row in its file."""
 
     offset: int
-    """The row's first byte; 0 if the file cannot seek."""
+    """The offset of the row's first byte in the file; 0 if this format cannot seek."""
     length: int
-    """The row's length in bytes, without the line end."""
+    """The length of the row in bytes, without the line end."""
     at: int
-    """The first byte of a picture in the row, which can be left out."""
+    """The offset, in the row, of a picture that can be skipped when the row is read."""
     skip: int
-    """The picture's length in bytes; 0 if there is none."""
+    """The length of that picture in bytes; 0 if there is none."""
     digest: bytes
-    """The row's digest: 16 bytes."""
+    """The digest of the row, 16 bytes."""
 
 
 class Learnt(msgspec.Struct):
-    """Further facts that are learned while the rows are read."""
+    """Further facts about a file that are collected while its rows are read."""
 
     names: list[str] = []
-    """The names of the columns, if there is a header."""
+    """The names of the columns; empty if the file has no header."""
     missing: dict[str, dict[str, int]] = {}
-    """For each column, the cells that pandas would read as missing, and how often they occur."""
+    """For each column, the cells that pandas would read as missing, and how often each occurs."""
     lenders: dict[str, int] = {}
-    """Rows whose picture other rows use, by the name that those rows use for it."""
+    """Rows whose picture other rows use. Maps the name that those rows use to the position of the
+    row with the picture."""
 
 
 class _Footer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -77,20 +80,20 @@ class _Footer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     rows: int
     digest: str
     entries: str
-    """The BLAKE2b-128 of the entries."""
+    """The BLAKE2b-128 digest of the entries."""
     learnt: Learnt
 
 
 Fields = tuple[int, int, int, int, bytes]
-"""The values of an entry as a plain tuple, which takes a fifth of the time for a million rows."""
+"""The values of an entry as a plain tuple. Creating a `RowEntry` takes five times as long."""
 Scan = Callable[[Learnt], Iterator[Fields]]
-"""Reads all rows, and notes further facts on the way."""
+"""Yields an entry for each row of a file, and stores further facts in `Learnt`."""
 Read = Callable[[int, int], bytes]
-"""Reads so many bytes of an index from a byte on."""
+"""Reads a number of bytes of an index, starting at an offset: `read(size, offset)`."""
 
 
 class RowIndex:
-    """The entries of a file's rows, read on demand, and the facts about all of them."""
+    """The entries of a file's rows, which are read on demand, and facts about the file."""
 
     def __init__(self, footer: _Footer, read: Read) -> None:
         self.facts = Facts(rows=footer.rows, digest=footer.digest)
@@ -100,7 +103,7 @@ class RowIndex:
 
     def entry(self, position: int) -> RowEntry:
         if not 0 <= position < self.facts.rows:
-            raise IndexError(f"there is no row {position} among {self.facts.rows}")
+            raise IndexError(f"there is no row {position}: the file has {self.facts.rows} rows")
         return RowEntry._make(ENTRY.unpack(self._read(ENTRY.size, position * ENTRY.size)))
 
     def __iter__(self) -> Iterator[RowEntry]:
@@ -116,10 +119,10 @@ class RowIndex:
 
 
 def index_of(path: Path, kind: str, scan: Scan) -> RowIndex:
-    """The index of a file: from the cache folder if the file has not changed, otherwise a new one.
+    """The index of a file: the kept one if the file has not changed, otherwise a new one.
 
     Raises:
-        DataError: the file cannot be opened, or what `scan` raises.
+        DataError: The file cannot be opened, or `scan` raised the error.
     """
     file = identity(path)
     name = blake2b(f"{kind} {file[0]}".encode(), digest_size=16).hexdigest()
@@ -128,7 +131,7 @@ def index_of(path: Path, kind: str, scan: Scan) -> RowIndex:
         kept = _kept(path_of_index, kind, file)
         if kept is not None:
             return kept
-        # What cannot be written is no reason to fail.
+        # If the index cannot be written, it is created in memory below.
         with suppress(OSError):
             return _write_index(path_of_index, kind, file, scan)
     memory = BytesIO()
@@ -138,10 +141,10 @@ def index_of(path: Path, kind: str, scan: Scan) -> RowIndex:
 
 
 def identity(path: Path) -> File:
-    """What identifies a file, and changes with it.
+    """The path, size, time stamp, and inode of a file. They change if the file changes.
 
     Raises:
-        DataError: it is not there.
+        DataError: The file does not exist or is not a regular file.
     """
     try:
         check_regular(path)
@@ -152,7 +155,7 @@ def identity(path: Path) -> File:
 
 
 def _kept(path: Path, kind: str, file: File) -> RowIndex | None:
-    """The index at this path, if it is intact and of this file."""
+    """The index at this path if it is intact and belongs to the file in its current state."""
     try:
         opened = os.open(path, os.O_RDONLY)
     except OSError:
@@ -166,7 +169,8 @@ def _kept(path: Path, kind: str, file: File) -> RowIndex | None:
 
 
 def _held(footer: _Footer, opened: int) -> RowIndex:
-    """An index that reads from an open file, even if the file is deleted."""
+    """An index that reads from a file that stays open, so that it works even if the file is
+    deleted."""
     ours = os.dup(opened)
     index = RowIndex(footer, partial(os.pread, ours))
     weakref.finalize(index, os.close, ours)
@@ -174,7 +178,7 @@ def _held(footer: _Footer, opened: int) -> RowIndex:
 
 
 def _footer(read: Read, size: int) -> _Footer | None:
-    """The footer of an index, if the entries before it are intact."""
+    """The footer of an index; None if the footer or the entries before it are damaged."""
     if size < END.size:
         return None
     length, mark = END.unpack(read(END.size, size - END.size))
@@ -193,10 +197,10 @@ def _footer(read: Read, size: int) -> _Footer | None:
 
 
 def _write_index(path: Path, kind: str, file: File, scan: Scan) -> RowIndex:
-    """Create an index and put it in place when it is complete, unless the file is changing.
+    """Create an index. Move it to `path` when it is complete, unless the file has just changed.
 
     Raises:
-        OSError: there is no room for it.
+        OSError: The index cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     _clear(path.parent)
@@ -212,9 +216,9 @@ def _write_index(path: Path, kind: str, file: File, scan: Scan) -> RowIndex:
 
 
 def _clear(folder: Path) -> None:
-    """Delete unfinished indexes of killed processes."""
+    """Delete unfinished indexes that killed processes left."""
     for path in folder.glob(f".*{NEW}"):
-        with suppress(OSError):  # another process does it too, or it is not ours
+        with suppress(OSError):  # another process deletes it too, or another user owns it
             if time.time() - path.stat().st_mtime > LEFT:
                 path.unlink()
 

@@ -1,7 +1,7 @@
-"""Rows of tab- or comma-separated text with a header, with the quoting of the csv module.
+"""Reads the rows of tab- or comma-separated files with a header. Quoting follows the csv module.
 
-No CSV reader gives the position of a row in the file, or its bytes, from which its digest is
-computed.
+Other CSV readers are not used because none returns the position of a row in the file, or its bytes,
+which its digest is computed from.
 """
 
 import os
@@ -24,57 +24,61 @@ MISSING = frozenset(
     b"#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan"
     b"|null".split(b"|")
 )
-"""Cells that pandas' read_csv reads as missing, besides the empty one:
+"""Cells that pandas' read_csv reads as missing, in addition to empty ones:
 pandas-dev/pandas@1285c95f802d7b89963ab7960fa2eae01cfb8c4e:pandas/_libs/parsers.pyx,
 STR_NA_VALUES."""
 LONGEST = max(map(len, MISSING))
 LONG_ROW = 4_096
-"""Bytes of a row from which on finding its cells is faster than copying them."""
+"""The length of a row, in bytes, above which locating its cells is faster than copying them."""
 HEAD = 100
-"""Bytes of a cell that are examined in a long row."""
+"""The number of bytes of each cell that are examined in a long row."""
 THREADS = 2
-"""Long rows are hashed in threads, which is most of the work if they contain pictures."""
+"""The number of threads that hash long rows. If rows contain pictures, hashing is most of the
+work."""
 HASHED_AT_ONCE = 1 << 19
-"""Bytes of rows that a thread reads."""
+"""The minimum number of bytes that a thread reads and hashes at once, as one block."""
 AHEAD = 256
-"""How many such blocks are split into rows before they are hashed. Doing both at a time is slower,
-because both need the interpreter for every row."""
+"""The number of blocks that are split into rows before they are hashed. Splitting and hashing at
+the same time would be slower, because both need the interpreter for every row."""
 WORDS = {b",": "comma", b"\t": "tab"}
 DELIMITERS = (
     (";", "semicolon", "Save it with commas between its cells (.csv) or with tabs (.tsv)."),
-    ("\t", "tab", "If tabs part its cells, name it .tsv."),
-    (",", "comma", "If commas part its cells, name it .csv."),
+    ("\t", "tab", "If tabs separate its cells, rename it to .tsv."),
+    (",", "comma", "If commas separate its cells, rename it to .csv."),
 )
 
 
 def tsv(path: Path | DataFile, where: str | None = None, revision: str | None = None) -> "Sheet":
     """A table of a tab-separated file with a header, gzipped or not.
 
-    A cell is unchanged text, also `None`, `NA`, and `null`. Quotes follow the csv module in strict
-    mode: a quoted cell may contain tabs and line breaks, and two quotes in it stand for one.
-    Iterating raises DataError with the number of the first row that has more or fewer cells than
-    the header, is not UTF-8, or has an unclosed quote.
+    All cells are unchanged text, even `None`, `NA`, and `null`. Quoting follows the csv module in
+    strict mode: a quoted cell may contain tabs and line breaks, and two quotes in it mean one.
+
+    Iterating raises DataError at the first row that has more or fewer cells than the header, is not
+    UTF-8, or has an unclosed quote.
     """
     return Tsv(path, where, revision)
 
 
 def csv(path: Path | DataFile, where: str | None = None, revision: str | None = None) -> "Sheet":
-    """A table of a comma-separated file with a header, otherwise like `tsv`."""
+    """A table of a comma-separated file with a header. See `tsv` for everything else."""
     return Csv(path, where, revision)
 
 
 def read_as_missing(table: Table) -> Mapping[str, int]:
-    """For each column, the cells that are text here, such as `None`, and missing for pandas'
-    read_csv.
+    """For each column, count the cells that are text for us, such as `None`, but that pandas'
+    read_csv reads as missing.
 
-    Empty cells and columns without such cells are left out. Fast once the facts of the table are
-    known; {} if the rows are not from a sheet.
+    Empty cells do not count, and columns with a count of 0 are left out. The result is {} if the
+    table is not a sheet. The counts come from the index of the file, so this is fast once the index
+    exists.
     """
     return {name: sum(words.values()) for name, words in _missing(table).items()}
 
 
 def missing_note(table: Table) -> str | None:
-    """The same in a sentence for a result; None if there are none."""
+    """A sentence for reports about the cells that pandas would read as missing; None if there are
+    no such cells."""
     columns = _missing(table)
     if not columns:
         return None
@@ -100,18 +104,19 @@ class Record(NamedTuple):
     """A row of a sheet, and its position."""
 
     raw: bytes
-    """The row's bytes, without the line end."""
+    """The bytes of the row, without the line end."""
     offset: int
-    """Its first byte in the file."""
+    """The offset of the row's first byte in the file."""
     position: int | None
-    """The position of the row; None for the header."""
+    """The position of the row among all rows, from 0; None for the header."""
     line: int | None
-    """The number of its first line, if it is known."""
+    """The number of the row's first line; None if it is unknown."""
     spans: list[Span] | None
-    """The positions of its cells if it has quotes; None if delimiters separate them."""
+    """The positions of the cells in the row. None means that the row has no quotes, so that it can
+    be split at the delimiters."""
 
     def where(self, path: Path) -> str:
-        """The name of the row in messages."""
+        """A description of the row for messages: `row 3 of a.tsv (line 4)`."""
         row = "the header" if self.position is None else f"row {self.position + 1}"
         return f"{row} of {path}" + (f" (line {self.line})" if self.line is not None else "")
 
@@ -120,12 +125,12 @@ Hash = blake2b
 Unhashed = tuple[int, int, int, int, bytes]
 """The fields of an entry, with the row's bytes instead of their digest."""
 PictureSpan = tuple[int, int]
-"""The first byte of the picture in its row, and its length; 0, 0 if the row is read completely."""
+"""The offset of a picture in its row, and its length; 0, 0 if the row has no picture to skip."""
 
 
 class Sheet(FileTable):
-    """A separated text file as a table. The digest of a row covers the header's names and the row's
-    bytes, because a row means nothing without them."""
+    """A tab- or comma-separated file as a table. The digest of a row covers the bytes of the row
+    and the names in the header, because a row means nothing without these names."""
 
     DELIMITER: bytes
 
@@ -155,12 +160,12 @@ class Sheet(FileTable):
     def _entries(
         self, path: Path, learnt: Learnt, picture: Callable[[Record, list[bytes], int], PictureSpan]
     ) -> Iterator[Fields]:
-        """The entries of the rows; `picture` finds a picture from the beginnings of a row's
-        cells."""
+        """The index entries of the rows. `picture` locates the picture in a row, from the
+        beginnings of the row's cells."""
         records = self._records(path)
         names = learnt.names = self._names(next(records), path)
         rows = self._rows(records, names, learnt, picture, path)
-        first = next(rows)  # there is one: a table without rows is refused
+        first = next(rows)  # never fails: `_records` refuses a table without rows
         rows = chain([first], rows)
         header = blake2b("\t".join(names).encode(), digest_size=16)
         if packed(path) or first[1] <= LONG_ROW:
@@ -188,7 +193,7 @@ class Sheet(FileTable):
             yield record.offset, len(record.raw), at, skip, record.raw
 
     def _heads(self, record: Record) -> list[bytes]:
-        """The beginnings of a row's cells; complete cells if they are not in `spans`."""
+        """The beginnings of a row's cells. The cells are complete if the record has no `spans`."""
         if record.spans is None:
             return record.raw.split(self.DELIMITER)
         return [record.raw[start : min(end, start + HEAD)] for start, end, _ in record.spans]
@@ -205,19 +210,19 @@ class Sheet(FileTable):
         return names
 
     def _check_delimiter(self, header: str, path: Path) -> None:
-        """Refuse a header of one name that contains another delimiter."""
+        """Refuse a header with a single name if that name contains a different delimiter."""
         for other, word, mend in DELIMITERS:
             if n := header.count(other):
                 raise DataError(
-                    f"line 1 of {path} has no {WORDS[self.DELIMITER]} in it, but {n} {word}"
-                    f"{'s' if n > 1 else ''}: it begins {header[:40]!r}. {mend}"
+                    f"line 1 of {path} contains no {WORDS[self.DELIMITER]} but {n} {word}"
+                    f"{'s' if n > 1 else ''}: it begins with {header[:40]!r}. {mend}"
                 )
 
     def _records(self, path: Path) -> Iterator[Record]:
-        """The header's record, and the record of each row.
+        """Yield the record of the header, and then the record of each row.
 
         Raises:
-            DataError: one cannot be split, or there is no row.
+            DataError: A row cannot be split into cells, or the file has no rows.
         """
         position = None
         source = lines(path)
@@ -238,11 +243,11 @@ class Sheet(FileTable):
     def _quoted(
         self, record: Record, begun: bytes, following: Iterator[Line], path: Path
     ) -> Record:
-        """The row that begins with this line and may continue over line breaks in quotes."""
+        """The row that begins with the line `begun`. It may continue over line breaks in quotes."""
         raw = bytearray(begun)
 
         def go_on() -> bool:
-            """Append the lines up to the next one with a quote, and return whether there is one."""
+            """Append all lines up to the next line with a quote. Return whether there is one."""
             for line, _, _ in following:
                 raw.extend(b"\n" + line)
                 if len(raw) > MAX_ROW_BYTES:
@@ -289,19 +294,23 @@ class Csv(Sheet):
 
 
 def _hashed(rows: Iterator[Unhashed], header: Hash) -> Iterator[Fields]:
-    """The entries of the rows, each with the digest of header and row."""
+    """Yield the entries of the rows, each with the digest of header and row."""
     for offset, length, at, skip, raw in rows:
         yield offset, length, at, skip, _digest(header, raw)
 
 
 def _hashed_in_threads(rows: Iterator[Unhashed], header: Hash, path: Path) -> Iterator[Fields]:
-    """The same with threads, which read the rows again, so that few are in memory."""
+    """The same as `_hashed`, with threads. The threads read the rows again, so that few rows are in
+    memory."""
 
     def hashed(block: Sequence[Fields]) -> list[Fields]:
         start, end = block[0][0], block[-1][0] + block[-1][1]
         read = memoryview(os.pread(descriptor, end - start, start))
         if len(read) < end - start:
-            raise DataError(f"{path} became shorter while it was read. Is it still being written?")
+            raise DataError(
+                f"{path} became shorter while it was read. If it is still being written, wait "
+                "until it is complete."
+            )
         return [
             (offset, length, at, skip, _digest(header, read[offset - start :][:length]))
             for offset, length, at, skip, _ in block
@@ -316,7 +325,7 @@ def _hashed_in_threads(rows: Iterator[Unhashed], header: Hash, path: Path) -> It
 
 
 def _blocks(rows: Iterator[Unhashed]) -> Iterator[list[Fields]]:
-    """Entries without digests, in blocks that are hashed together."""
+    """Group entries without digests into blocks that are hashed together."""
     block: list[Fields] = []
     for offset, length, at, skip, _ in rows:
         block.append((offset, length, at, skip, b""))
@@ -343,15 +352,15 @@ def _text(raw: bytes, at: int, record: Record, path: Path) -> str:
 def _check_number(n: int, names: list[str], record: Record, path: Path) -> None:
     if n != len(names):
         raise DataError(
-            f"{record.where(path)} has {n} cells, the header has {len(names)}: "
-            f"{', '.join(names)}. A cell with a separator or a line break in it needs quotes; "
-            "a last row may be cut off with its file."
+            f"{record.where(path)} has {n} cells, but the header has {len(names)}: "
+            f"{', '.join(names)}. Put quotes around cells that contain a separator or a line "
+            "break. If it is the last row, the file may be cut off."
         )
 
 
 def _not_split(error: NotSplit, record: Record, path: Path) -> DataError:
     return DataError(
         f"{record.where(path)} cannot be split into cells: {error}. "
-        'A quote in a cell is written "" and the cell is put in quotes; '
-        "if it is the last row, the file may be cut off."
+        'If a cell contains a quote, write the quote as "" and put the cell in quotes. '
+        "If it is the last row, the file may be cut off."
     )

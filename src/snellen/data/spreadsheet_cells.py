@@ -1,4 +1,4 @@
-"""Reads and writes cells of spreadsheets."""
+"""Converts values to cells of spreadsheets and text files, and back."""
 
 import json
 import math
@@ -8,28 +8,29 @@ from dataclasses import dataclass
 from snellen.errors import DataError
 
 LONGEST = 32_767
-"""The longest text of a cell, Excel's limit, in UTF-16 units. Most programs cut longer text."""
+"""The maximum length of the text in a cell, in UTF-16 code units (Excel's limit). Most programs cut
+off longer text."""
 EXACT = 2**53
-"""Numbers in spreadsheets are floats. Below this limit, a whole number is exact."""
-# Also the wide signs, which a Japanese Excel takes for the same.
+"""Numbers in spreadsheets are floats. Whole numbers below this limit are exact."""
+# Includes the full-width signs, which a Japanese Excel also reads as the start of a formula.
 FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
 class NoText:
-    """A cell whose text is lost."""
+    """A cell that does not contain its original text."""
 
     why: str
-    """What the cell contains instead: "a formula"."""
+    """What the cell contains instead, such as "a formula"."""
 
 
 def harmless(text: str) -> str:
-    """A cell of a text file, with an apostrophe before text that a spreadsheet program would read
-    as a formula. A plain number such as -5 is unchanged.
+    """Put an apostrophe before text that a spreadsheet program would read as a formula. Other text,
+    also a plain number such as -5, is unchanged.
 
-    Text that has apostrophes before such a sign gets another one, so that every cell can be
-    restored.
+    A formula that already has apostrophes in front gets one more, so that `original` can restore
+    every cell.
 
     >>> harmless("=1+1"), harmless("- a cat"), harmless("-5"), harmless("'=1")
     ("'=1+1", "'- a cat", '-5', "''=1")
@@ -38,7 +39,7 @@ def harmless(text: str) -> str:
 
 
 def original(text: str) -> str:
-    """The original of a cell that `harmless` changed.
+    """Restore the text of a cell that `harmless` may have changed.
 
     >>> original("'=1+1"), original("''=1"), original("-5"), original("'quoted'")
     ('=1+1', "'=1", '-5', "'quoted'")
@@ -48,10 +49,10 @@ def original(text: str) -> str:
 
 
 def cell(value: object, where: str) -> str | int | float | bool | None:
-    """A value as one cell; a list or an object becomes JSON.
+    """Convert a value to one cell. A list or dictionary becomes JSON.
 
     Raises:
-        DataError: it is not a finite number, or text with half a character.
+        DataError: The value is an infinite number, NaN, or text with a lone surrogate.
     """
     match value:
         case None | bool() | int():
@@ -59,24 +60,25 @@ def cell(value: object, where: str) -> str | int | float | bool | None:
         case float():
             if math.isfinite(value):
                 return value
-            raise DataError(f"{where} is {value!r}, which is not a number of a file.")
+            raise DataError(f"{where} is {value!r}, which cannot be written to a file as a number.")
         case str():
             return encodable(value, where)
         case list() | tuple() | dict():
             return encodable(json.dumps(value, ensure_ascii=False), where)
-    raise TypeError(f"{where} is a {type(value).__name__}, which is not a cell")
+    raise TypeError(f"{where} is a {type(value).__name__}, which cannot be a cell")
 
 
 def encodable(text: str, where: str) -> str:
-    """The text, if UTF-8 can encode it.
+    """Return the text if UTF-8 can encode it.
 
     Raises:
-        DataError: it has half a character (a lone surrogate).
+        DataError: The text contains a lone surrogate (half a character).
     """
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise DataError(
-            f"{where} has half a character at {error.start}: no file can hold it."
+            f"{where} has half a character (a lone surrogate) at position {error.start}, which "
+            "cannot be written to a file. Remove it."
         ) from error
     return text

@@ -1,9 +1,10 @@
 """Reads the rows of a spreadsheet (.xlsx) with calamine, after checks that calamine does not make.
 
-calamine keeps the rectangle from the first cell to the last in memory: a file of 5 kB with a cell
-in the last row and column ends the program. It returns the stored value of a formula as if it were
-text, 0 for formulas by xlsxwriter, and nothing for an error such as #N/A. So the parts are first
-unpacked within limits and searched for such cells.
+calamine keeps the whole rectangle from the first cell to the last in memory, so a file of 5 kB with
+a cell in the last possible row and column crashes the program. For a formula, calamine returns the
+stored value as if it were text (0 for formulas that xlsxwriter wrote). For an error such as #N/A,
+it returns nothing. Therefore the XML files in the spreadsheet are first unpacked, within limits,
+and searched for such cells.
 """
 
 import re
@@ -24,18 +25,18 @@ if TYPE_CHECKING:
     from python_calamine import CalamineSheet
 
 MOST_BYTES = 1_000_000_000
-"""The most unpacked bytes of all parts together."""
+"""The maximum unpacked size of a file, in bytes."""
 MOST_RATIO = 100
-"""The highest ratio of unpacked to packed bytes, from SMALL bytes on. Files of predictions have
-about 10, a zip bomb has 1,000."""
+"""The maximum ratio of unpacked to packed size of files that unpack to more than SMALL bytes. It is
+about 10 for files of predictions and 1,000 for a zip bomb."""
 SMALL = 50_000_000
 BLOCK = 1 << 20
 MOST_CELLS = 20_000_000
-"""The most cells of the rectangle that calamine keeps, at 60 bytes each."""
+"""The maximum number of cells in the rectangle that calamine keeps, at 60 bytes each."""
 OLD = bytes.fromhex("d0cf11e0a1b11ae1")
-"""The first bytes of .xls, and of an .xlsx with a password."""
+"""The first bytes of an .xls file, and of an .xlsx file with a password."""
 
-# Elements of the parts, with or without a prefix; text has no bare "<".
+# XML elements, with or without a namespace prefix. Text cannot match: it has no unescaped "<".
 SHEET = re.compile(rb"<(?:\w+:)?sheetData[\s/>]")
 TAG = re.compile(rb"<(?:\w+:)?(row|c|f)(?=[\s/>])([^<>]*)>")
 REFERENCE = re.compile(rb"""\sr\s*=\s*["']([A-Z]{0,3})([0-9]{1,7})["']""")
@@ -44,8 +45,8 @@ ERROR = re.compile(rb"""\st\s*=\s*["']e["']""")
 
 @dataclass
 class _Sheet:
-    """The content of a part: the last row and column, and the cells whose text is lost, by (row,
-    column) from 1."""
+    """The content of a sheet: the number of filled cells, the last row and column, and the cells
+    that do not contain their text. Their keys are (row, column), counted from 1."""
 
     cells: int = 0
     rows: int = 0
@@ -56,11 +57,11 @@ class _Sheet:
 def workbook(
     source: Path | DataFile, where: str | None = None, revision: str | None = None
 ) -> Drawn:
-    """A table of a spreadsheet's only filled sheet, whose first row names the columns. It needs the
-    extra `xlsx` and cannot seek.
+    """A table of a spreadsheet with a single filled sheet. The first row of the sheet has the names
+    of the columns. The table needs the extra `xlsx` and cannot seek.
 
-    Iterating raises DataError if a cell holds a formula, an error, or a date, and whatever
-    `sheet_rows` raises.
+    Iterating raises DataError if a cell contains a formula, an error, or a date, and in the cases
+    in which `sheet_rows` raises.
     """
     path = path_of(source)
     return Drawn(where or str(source), lambda: _texts(path), revision)
@@ -71,21 +72,21 @@ def _texts(path: Path) -> Iterator[Mapping[str, Any]]:
         for name, value in row.items():
             if isinstance(value, NoText):
                 raise DataError(
-                    f"{path.name}: {name!r} in {label} is {value.why}, whose text is lost. Write "
-                    "the text itself into the cell."
+                    f"{path.name}: the cell {name!r} in {label} contains {value.why} instead of "
+                    "text. Write the text itself into the cell."
                 )
         yield {name: value for name, value in row.items() if value != ""}
 
 
 def sheet_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The rows below the first row that is not empty, which names the columns. Empty rows, and
-    columns without a name, are left out.
+    """Yield the rows of the sheet, each with a label for messages. The first row that is not empty
+    has the names of the columns. Empty rows and columns without a name are left out.
 
     A cell is text, a number, a boolean, "" if it is empty, or NoText.
 
     Raises:
-        DataError: it is not a .xlsx file, is locked, damaged, or too large, has several sheets, or
-            has no column names.
+        DataError: The file is not an .xlsx file, has a password, is damaged or too large, has
+            several filled sheets, or has no rows below the names of the columns.
         UsageError: calamine is not installed.
     """
     inspected = _inspected(path)
@@ -93,9 +94,9 @@ def sheet_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     lost = [sheet.lost for sheet in inspected if sheet.cells]
     if len(lost) > 1:
         raise DataError(
-            f"{path} has {len(lost)} sheets with something in them, and only one can be read: "
-            f"{', '.join(repr(sheet.name) for sheet in filled)}. Save the one that is meant in "
-            "a file of its own."
+            f"{path} has {len(lost)} sheets that are not empty, but only one can be read: "
+            f"{', '.join(repr(sheet.name) for sheet in filled)}. Save the sheet to be read as a "
+            "separate file."
         )
     n = 0
     for sheet in filled:
@@ -103,7 +104,9 @@ def sheet_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield row
             n += 1
     if n == 0:
-        raise DataError(f"{path} has no rows under one with the columns' names.")
+        raise DataError(
+            f"{path} has no rows below the first one, which must have the names of the columns."
+        )
 
 
 def _rows(
@@ -127,7 +130,8 @@ def _rows(
 
 
 def _names(cells: Mapping[int, object], path: Path) -> dict[int, str]:
-    """The names of the columns. Columns without a name, such as pandas' index, are left out."""
+    """The names of the columns, keyed by column. Columns without a name, such as pandas' index, are
+    left out."""
     names = {column: str(_kept(value)) for column, value in cells.items() if value != ""}
     if twice := [name for name in names.values() if list(names.values()).count(name) > 1]:
         raise DataError(f"{path} has more than one column named {twice[0]!r}. Rename all but one.")
@@ -135,45 +139,46 @@ def _names(cells: Mapping[int, object], path: Path) -> dict[int, str]:
 
 
 def _kept(value: object) -> object:
-    """A cell as it is shown: a whole number has no decimal point."""
+    """The value of a cell. A float that is a whole number becomes an int, since spreadsheets have
+    only floats. A date or time becomes NoText."""
     match value:
         case float() if value.is_integer() and abs(value) < EXACT:
             return int(value)
         case date() | time() | timedelta():
-            return NoText("a date or a time, which a spreadsheet program made of what was there")
+            return NoText("a date or a time (perhaps converted by a spreadsheet program)")
     return value
 
 
 def _filled(path: Path, inspected: int) -> list["CalamineSheet"]:
-    """The sheets that contain something, read with calamine."""
+    """Read the sheets with calamine, and return those that are not empty."""
     try:
         import python_calamine as calamine
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"{path} is a spreadsheet, which needs an extra: {install('xlsx')}. Or save "
-            "it as .tsv, .csv or .json."
+            f"{path}: an extra is needed to read spreadsheets: {install('xlsx')}. Or save the file "
+            "as .tsv, .csv, or .json."
         ) from error
     try:
         book = calamine.CalamineWorkbook.from_path(path)
         kind = calamine.SheetTypeEnum.WorkSheet
         names = [sheet.name for sheet in book.sheets_metadata if sheet.typ == kind]
         if len(names) > inspected:
-            raise DataError(f"{path} has sheets in an encoding other than UTF-8. Save it anew.")
+            raise DataError(f"{path} has sheets in an encoding other than UTF-8. Save it again.")
         return [sheet for sheet in map(book.get_sheet_by_name, names) if sheet.height]
     except calamine.CalamineError as error:
         raise DataError(
-            f"{path} cannot be read as a spreadsheet: {error}. Save it anew."
+            f"{path} cannot be read as a spreadsheet: {error}. Save it again."
         ) from error
 
 
-# -- before calamine
+# -- checks before calamine reads the file
 
 
 def _inspected(path: Path) -> list[_Sheet]:
-    """All sheets of a file.
+    """Check a file and inspect all its sheets, without calamine.
 
     Raises:
-        DataError: it is not a .xlsx, is damaged, or unpacks to more than is sensible.
+        DataError: The file is not an .xlsx file, is damaged, or exceeds a limit.
     """
     try:
         check_regular(path)
@@ -186,24 +191,27 @@ def _inspected(path: Path) -> list[_Sheet]:
     except OSError as error:
         raise DataError(f"{path} cannot be opened: {error.strerror or error}.") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        begun = "" if start[:2] == b"PK" else f", begins with {start!r} and is perhaps a text file"
+        begun = "" if start[:2] == b"PK" else f" (it begins with {start!r} and may be a text file)"
         raise DataError(
-            f"{path} is not a complete .xlsx file{begun}: {error}. If it was downloaded, fetch it "
-            "again."
+            f"{path} is not a complete .xlsx file{begun}: {error}. If it was downloaded, download "
+            "it again."
         ) from error
 
 
 def _parts(archive: zipfile.ZipFile, path: Path) -> list[_Sheet]:
     parts = archive.infolist()
     if "xl/workbook.xml" not in archive.namelist():
-        raise DataError(f"{path} is an archive, but has no spreadsheet in it. Save it as .xlsx.")
+        raise DataError(
+            f"{path} is an archive that contains no spreadsheet. Save the spreadsheet as .xlsx."
+        )
     unpacked = sum(part.file_size for part in parts)
     packed = max(1, sum(part.compress_size for part in parts))
     if unpacked > MOST_BYTES or (unpacked > SMALL and unpacked / packed > MOST_RATIO):
         raise DataError(
             f"{path} unpacks to {unpacked / 1e6:,.0f} MB, {unpacked / packed:,.0f} times its size, "
-            f"and is not read: the limits are {MOST_BYTES / 1e6:,.0f} MB, and {MOST_RATIO} times "
-            f"from {SMALL / 1e6:,.0f} MB on. Save it as .tsv."
+            f"and is not read. The limit is {MOST_BYTES / 1e6:,.0f} MB. Above "
+            f"{SMALL / 1e6:,.0f} MB, a file may also unpack to at most {MOST_RATIO} times its "
+            "size. Save it as .tsv."
         )
     sheets = []
     for part in parts:
@@ -212,17 +220,17 @@ def _parts(archive: zipfile.ZipFile, path: Path) -> list[_Sheet]:
             sheet = _sheet(raw)
             if sheet.rows * sheet.columns > MOST_CELLS:
                 raise DataError(
-                    f"{path} has cells as far as row {sheet.rows:,} and column {sheet.columns:,}, "
-                    f"which is too far to read (at most {MOST_CELLS:,} cells). Delete the empty "
-                    "rows and columns behind its rows, or save it as .tsv."
+                    f"{path} has cells up to row {sheet.rows:,} and column {sheet.columns:,}. This "
+                    f"is more than the limit of {MOST_CELLS:,} cells. Delete the empty rows below "
+                    "and the empty columns to the right of the data, or save it as .tsv."
                 )
             sheets.append(sheet)
     return sheets
 
 
 def _unpacked(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
-    """A part, read in blocks, so that no more is unpacked than the file declares. If there is more,
-    the checksum is wrong."""
+    """Unpack one XML file of the spreadsheet. Reading in blocks unpacks at most the declared size;
+    if the file has more data, the checksum is wrong."""
     with archive.open(part) as file:
         return b"".join(iter(lambda: file.read(BLOCK), b""))
 
@@ -244,7 +252,7 @@ def _sheet(raw: bytes) -> _Sheet:
         else:
             column += 1
         if attributes.endswith(b"/"):
-            continue  # a color or a border, and nothing in it
+            continue  # an empty cell with a format, such as a color or a border
         sheet.cells += 1
         sheet.rows, sheet.columns = max(sheet.rows, row), max(sheet.columns, column)
         if ERROR.search(attributes):
@@ -253,7 +261,7 @@ def _sheet(raw: bytes) -> _Sheet:
 
 
 def _column(letters: bytes) -> int:
-    """1 for A, 28 for AB."""
+    """The number of a column: 1 for A, 28 for AB."""
     number = 0
     for letter in letters:
         number = number * 26 + letter - ord("A") + 1
@@ -264,7 +272,7 @@ def _locked_or_old(path: Path) -> DataError:
     with open(path, "rb") as file:
         locked = "EncryptedPackage".encode("utf-16-le") in file.read(SMALL)
     if locked:
-        return DataError(f"{path} is locked with a password. Save it without one.")
+        return DataError(f"{path} is protected with a password. Save it without one.")
     return DataError(
-        f"{path} is an old spreadsheet (.xls) by what is in it. Save it as .xlsx, .csv or .tsv."
+        f"{path} is in the old spreadsheet format (.xls). Save it as .xlsx, .csv, or .tsv."
     )

@@ -1,4 +1,4 @@
-"""Rows of a data set, one at a time, each with its position and digest."""
+"""Tables: data sets that yield one row at a time, each with its position and digest."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,12 +11,13 @@ import orjson
 
 
 class Row(dict[str, Any]):
-    """One row: its fields, its position among all rows (from 0), and its digest. A row is never
-    changed.
+    """One row: its fields, its position among all rows (from 0), and its digest. Never change a
+    row.
 
-    `digest` is BLAKE2b-128 (hex) of the bytes of the row: the line of a text file without its line
-    end. It covers pictures inside the row, but not files that the row names. By default it is the
-    digest of the fields, computed when it is first needed; scoring predictions never needs it.
+    `digest` is the BLAKE2b-128, in hex, of the bytes of the row: in a text file, the line without
+    its line end. It covers pictures inside the row, but not files that the row refers to. If no
+    digest is passed, it is computed from the fields when it is first needed, and scoring
+    predictions never needs it.
     """
 
     __slots__ = ("_digest", "position")
@@ -40,14 +41,15 @@ class Facts:
     rows: int
     """The number of rows."""
     digest: str
-    """BLAKE2b-128 of the rows' digests, in order, in hex."""
+    """The BLAKE2b-128, in hex, of the digests of all rows in order."""
 
 
 class Table(Protocol):
-    """The rows of a data set, read again on every iteration, and never held as a list.
+    """The rows of a data set. Every iteration reads them again; they are never kept as a list.
 
-    `where` is its name in messages, and `revision` the published revision of the data set. Nothing
-    is opened before the first iteration, so that a benchmark can be built without its data.
+    `where` is the name of the table in messages, and `revision` is the published revision of the
+    data set. Nothing is opened before the first iteration, so that a benchmark can be created
+    without its data.
     """
 
     where: str
@@ -60,7 +62,7 @@ class Table(Protocol):
 
 @runtime_checkable
 class Seekable(Protocol):
-    """A table that can read a row without those before it, if `seeks` is true of its file."""
+    """A table that can read a row without reading the rows before it, if `seeks` is true."""
 
     @property
     def seeks(self) -> bool: ...
@@ -69,11 +71,11 @@ class Seekable(Protocol):
 
 
 def rows_at(table: Table, places: Iterable[int]) -> Iterator[Row]:
-    """The rows at these positions, in the order of the table: by seeking if possible, otherwise in
-    one pass that ends at the last of them.
+    """Yield the rows at these positions, in the order of the table. Seeks if possible; otherwise
+    reads the table up to the last of these rows.
 
     Raises:
-        IndexError: there is no such row.
+        IndexError: There is no row at one of the positions.
     """
     wanted = sorted(set(places))
     if isinstance(table, Seekable) and table.seeks:
@@ -96,7 +98,7 @@ def row_digest(raw: bytes) -> str:
 
 
 def facts_of(rows: Iterator[Row]) -> Facts:
-    """One pass over the rows: their number and their common digest."""
+    """Read all rows once, and return their number and their common digest."""
     common = blake2b(digest_size=16)
     n = 0
     for row in rows:
@@ -106,7 +108,8 @@ def facts_of(rows: Iterator[Row]) -> Facts:
 
 
 class Drawn:
-    """A table from a function, for rows that the package draws or lists itself."""
+    """A table whose rows come from a function, for rows that are generated instead of read from a
+    file of rows."""
 
     def __init__(
         self,
@@ -127,7 +130,8 @@ class Drawn:
 
 
 class Filtered:
-    """The rows of another table that pass a test. Each keeps its position among all rows."""
+    """The rows of another table for which `keep` is true. Each row keeps its position in that
+    table."""
 
     def __init__(self, table: Table, keep: Callable[[Row], bool]) -> None:
         self.where = table.where
@@ -153,8 +157,8 @@ class Filtered:
 
 
 def fields_digest(fields: Mapping[str, Any]) -> str:
-    """The digest of a row that is not text: of its JSON with sorted names, and bytes replaced by
-    their digest."""
+    """The digest of a row that does not come from a text file. It is computed from the row's JSON,
+    with sorted names and with bytes replaced by their digest."""
     return row_digest(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS, default=_as_json))
 
 
@@ -163,4 +167,4 @@ def _as_json(value: object) -> str:
         return row_digest(value)
     if isinstance(value, Decimal | timedelta):
         return str(value)
-    raise TypeError(f"a row holds a {type(value).__name__}, which is not a JSON type")
+    raise TypeError(f"a row contains a {type(value).__name__}, which is not a JSON type")

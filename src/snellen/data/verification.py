@@ -1,4 +1,4 @@
-"""Checks whether a benchmark's files are as published, or as downloaded."""
+"""Checks a benchmark's files against their published digests and the records of their download."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from snellen.data.row_index import identity as identity_of
 from snellen.home import home
 
 MOST_COMPARED = 500_000_000
-"""The most bytes of a file that is compared with its published digest before the first question."""
+"""The maximum size, in bytes, of a file that is compared with its published digest before a run."""
 
 
 def mismatch(data_file: DataFile) -> str | None:
-    """A sentence that says that the file with the rows is not the published one of its name; None
-    if it is, if no digest is published, or if it is too large to be read for this check (`verify`
-    reads it).
+    """Compare the file with the rows with the published file of the same name, and return a
+    sentence if it differs. Return None if it does not differ, if no digest is published, or if the
+    file is too large for this check (`verify` checks files of any size).
 
     Raises:
-        DataError: it is not there, or cannot be read.
+        DataError: The file does not exist or cannot be read.
     """
     path = data_file.path
     file = next(
@@ -45,7 +45,7 @@ def mismatch(data_file: DataFile) -> str | None:
         known = None
     if known is None or known.identity != identity:
         known = _Compared(identity=identity, digests=digests(path, with_md5=file.md5 is not None))
-        with suppress(OSError):  # it is compared again, then
+        with suppress(OSError):  # then the next check computes the digests again
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_bytes(msgspec.json.encode(known))
     why = difference(file, known.digests)
@@ -53,7 +53,7 @@ def mismatch(data_file: DataFile) -> str | None:
 
 
 class _Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """The digests of a file at an earlier check."""
+    """The digests of a file that were computed in an earlier check."""
 
     identity: list[str]
     digests: Digests
@@ -67,22 +67,23 @@ class FileCheck:
     """The result of checking one file."""
 
     name: str
-    """The file."""
+    """The name of the file."""
     state: State
-    """`ok`, `wrong`, `missing`, or `unknown` if nobody published a digest and `data get` did not
-    download it."""
+    """`ok`, `wrong`, `missing`, or `unknown` (no digest is published, and the file was not
+    downloaded with `snellen data get`)."""
     path: Path | None = None
-    """Its path; None if it is missing."""
+    """The path of the file; None if it is missing."""
     why: str = ""
-    """The reason."""
+    """The reason for the state."""
 
 
 def verify(files: Sequence[File], folders: Sequence[Path]) -> list[FileCheck]:
-    """The check of every published file in the first folder that has it, of all files in the first
-    folder's `files.json`, and of the members of archives. Intact members are one line.
+    """Check every published file (in the first folder that has it), every file that `files.json` in
+    the first folder lists, and the unpacked members of archives. The intact members of an archive
+    are summarized as one check.
 
     Raises:
-        DataError: a file cannot be read, or `files.json` is damaged.
+        DataError: A file cannot be read, or `files.json` is damaged.
     """
     folder = folders[0]
     records = known(folder)
@@ -104,7 +105,7 @@ def verify(files: Sequence[File], folders: Sequence[Path]) -> list[FileCheck]:
             if name in opened:
                 checked += _compared_members(record, folder)
             else:
-                why = f"what came out of it {_older(record)}"
+                why = f"the files unpacked from it are outdated: the archive {_older(record)}"
                 checked.append(FileCheck(name=name, state="wrong", path=folder, why=why))
     return checked
 
@@ -116,22 +117,23 @@ def _compared(
     if why := _fault(file, record, actual, opened=opened):
         return FileCheck(name=name, state="wrong", path=path, why=why)
     if record is None and not _vouched(file):
-        why = "nobody published a digest of it, and it did not come through `snellen data get`"
+        why = "no digest is published, and it was not downloaded with `snellen data get`"
         return FileCheck(name=name, state="unknown", path=path, why=why)
     return FileCheck(name=name, state="ok", path=path)
 
 
 def _fault(file: File | None, record: Known | None, actual: Digests, *, opened: bool) -> str | None:
-    """The error of an existing file; `opened`: its members exist too."""
+    """What is wrong with an existing file; None if nothing is. `opened` means that the file is an
+    archive whose members are unpacked."""
     if file is not None and (why := difference(file, actual)):
         return why
     if record is not None and actual.sha256 != record.sha256:
-        return f"its SHA-256 is {actual.sha256}, and was {record.sha256} when it came"
+        return f"its SHA-256 is {actual.sha256}, but was {record.sha256} when it was downloaded"
     if file is not None and record is not None and not (_vouched(file) or is_same(file, record)):
         return f"it {_older(record)}"
     archive = file.unpack if file is not None else record is not None and record.passing
     if archive and not opened:
-        return "it was not unpacked to its end: `snellen data get` does that"
+        return "it was not unpacked completely; run `snellen data get` to unpack it"
     return None
 
 
@@ -141,8 +143,8 @@ def _vouched(file: File | None) -> bool:
 
 def _older(record: Known) -> str:
     return (
-        f"came from {record.url}, and is not known to be what is published now: "
-        "`snellen data get` gets that"
+        f"came from {record.url} and may not be the version that is published now; run "
+        "`snellen data get` to download that version"
     )
 
 
@@ -150,13 +152,13 @@ def _compared_members(record: Known, folder: Path) -> list[FileCheck]:
     wrong = []
     for name, (size, sha) in record.members.items():
         path = folder / name
-        came = f"it came out of {record.name}"
+        came = f"it was unpacked from {record.name}"
         if not path.is_file():
             wrong.append(FileCheck(name=name, state="missing", why=came))
         elif size_of(path) != size or digests(path).sha256 != sha:
-            why = f"{came}, and is not as it was then"
+            why = f"{came} and has changed since"
             wrong.append(FileCheck(name=name, state="wrong", path=path, why=why))
     right = len(record.members) - len(wrong)
-    summary = f"{right:,} of {len(record.members):,} files that came out of it are as they were"
+    summary = f"{right:,} of {len(record.members):,} files unpacked from it are unchanged"
     state: State = "ok" if not wrong else "wrong"
     return [FileCheck(name=record.name, state=state, path=folder, why=summary), *wrong]

@@ -1,5 +1,5 @@
-"""Images and videos: what a message holds, found, checked, decoded, and drawn.
+"""Images and videos: finds, checks, decodes, and draws the media in messages.
 
-May import nothing but errors. The only room that imports Pillow and PyAV.
+May import nothing but errors. No other room imports Pillow and PyAV.
 Start with `content.py`, then `images.py`.
 """

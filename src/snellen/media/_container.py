@@ -1,4 +1,4 @@
-"""A video's container and decoder, by PyAV. Imported when the first video is opened."""
+"""Reads and decodes video files with PyAV. Imported when the first video is opened."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ if TYPE_CHECKING:
     from av.video.stream import VideoStream
 
 GAP = 1.0
-"""Seconds of unwanted frames above which seeking to a later key frame is worth it."""
+"""Decoding skips to a later key frame only if that saves more than this many seconds of frames."""
 CLOCK = r"(\d{1,4}):(\d\d):(\d\d(?:\.\d{1,9})?)"
 CONTAINERS = (
     "mov,matroska,avi,mpegts,mpeg,flv,ogg,asf,gif,h264,hevc,ivf,mxf,nut,dv,rm,mpegvideo,obu,av1"
 )
-"""Playlists are excluded: they can name any other file."""
+"""The allowed container formats. Playlists are not allowed, since they can refer to any file."""
 
 
 def _check_regular(video: Video, path: str) -> None:
     try:
         check_regular(path)
     except FileNotFoundError:
-        return  # opening the file reports where it should be
+        return  # opening the file raises an error with more details
     except OSError as error:
         raise MediaError(f"{label(video)} cannot be read: {path}: {error.strerror}.") from error
 
 
 class OpenedVideo:
-    """An open video container. Its facts are read on opening."""
+    """An open video file. Its facts are read when it is opened."""
 
     def __init__(self, video: Video) -> None:
         self.video = video
-        # IndexError: a stream that did not exist when the file was opened.
+        # PyAV raises IndexError for a stream that appears only after the file was opened.
         self._errors: tuple[type[Exception], ...] = (av.FFmpegError, IndexError)
         path = path_inside(video, video.source)
         _check_regular(video, path)
@@ -64,15 +64,16 @@ class OpenedVideo:
             stack.callback(self.close)
             if not self._container.streams.video:
                 raise MediaError(
-                    f"{label(video)} has no pictures: there is no video stream in the file."
+                    f"{label(video)} has no frames: the file contains no video stream."
                 )
             self._stream: VideoStream = self._container.streams.video[0]
             if self._stream.codec_context is None:
                 raise MediaError(
-                    f"{label(video)} cannot be decoded: there is no decoder here for its pictures. "
-                    "Convert it, for example to H.264 in MP4."
+                    f"{label(video)} cannot be decoded: no decoder for its video codec is "
+                    "installed. Convert it, for example to H.264 in MP4."
                 )
-            # One thread per video: several are decoded concurrently, each at minimal cost.
+            # Each video is decoded in one thread: several videos are decoded concurrently, and one
+            # thread needs the least computing time in total.
             self._stream.thread_type = "NONE"
             self._reformatter = av.video.reformatter.VideoReformatter()
             self.facts = self._read_facts()
@@ -95,16 +96,18 @@ class OpenedVideo:
     def frames(
         self, stamp: int | None = None, wanted: Collection[int] | None = None
     ) -> Iterator[VideoFrame]:
-        """Frames in display order, from the key frame at `stamp`, else from the first frame.
+        """Decode the frames in display order, starting at the key frame with the timestamp `stamp`
+        or at the first frame.
 
         Frames that depend on damaged data are left out, up to the next key frame. If `wanted` is
-        set, frames with other stamps may be left out too.
+        set, frames with other timestamps may be left out too.
 
         Raises:
-            MediaError: reading the file fails.
+            MediaError: Reading the file fails.
         """
         context = self._stream.codec_context
-        # H.264 marks frames that no other frame depends on. HEVC's mark says less if it has layers.
+        # H.264 marks the frames that no other frame depends on, so these can be skipped. The mark
+        # of HEVC has another meaning if the video has layers.
         kept = wanted if self._is_timed and context.name == "h264" else None
         sound: set[int | None] = set()
         is_damaged = is_skipping = False
@@ -119,7 +122,8 @@ class OpenedVideo:
                     is_damaged = True
                     continue
                 if is_damaged and packet.is_keyframe:
-                    # Later frames that are shown before it may depend on frames before it.
+                    # Frames that come later in the file but are displayed before this key frame may
+                    # depend on damaged frames before it.
                     is_damaged, since = False, packet.pts
                 skips = kept is not None and packet.pts not in kept
                 if skips != is_skipping:
@@ -144,14 +148,15 @@ class OpenedVideo:
             raise self._unreadable(error) from error
 
     def _read_facts(self) -> VideoFacts:
-        """One pass over the packets, or over the frames if packets have no times."""
+        """Read the facts in one pass over the packets, or over the frames if packets have no
+        times."""
         stream = self._stream
         stamps: list[int] = []
         keys: list[int] = []
         self._is_timed = True
         try:
             for packet in self._container.demux(stream):
-                # In a file that was cut off, the last packet may be incomplete.
+                # If the file is cut off, its last packet may be incomplete.
                 if packet.size == 0 or packet.is_discard or packet.is_corrupt:
                     continue
                 if packet.pts is None:
@@ -167,7 +172,7 @@ class OpenedVideo:
         except self._errors as error:
             raise self._unreadable(error) from error
         if not stamps:
-            raise MediaError(f"{label(self.video)} has no frames. Get the file again.")
+            raise MediaError(f"{label(self.video)} has no frames. Download the file again.")
         stamps = sorted(set(stamps))
         base = self.time_base
         return VideoFacts(
@@ -179,8 +184,8 @@ class OpenedVideo:
         )
 
     def _declared(self, start: Fraction) -> float | None:
-        """The declared duration of the video stream in seconds. None if only the duration of the
-        file is known, because sound may last longer."""
+        """The declared duration of the video stream in seconds; None if there is none. The declared
+        duration of a file with several streams does not count, because the audio may be longer."""
         if self._stream.duration is not None:
             return float(self._stream.duration * self.time_base)
         match = re.fullmatch(CLOCK, self._stream.metadata.get("DURATION", ""))
@@ -196,14 +201,14 @@ class OpenedVideo:
         what = str(error).partition(": ")[0]
         return MediaError(
             f"{label(self.video)} cannot be decoded: {what}. It is not a video, or it is damaged. "
-            "Get the file again."
+            "Download the file again."
         )
 
     def at(self, indexes: Sequence[int]) -> Iterator[tuple[int, VideoFrame]]:
-        """The frames with these ascending indexes, each with its index.
+        """Yield the frames with these ascending indexes, each with its index.
 
         Raises:
-            MediaError: a frame cannot be decoded.
+            MediaError: A frame cannot be decoded.
         """
         facts = self.facts
         wanted = frozenset(facts.stamps[index] for index in indexes)
@@ -231,15 +236,16 @@ class OpenedVideo:
                 continue
             if not sought:
                 raise MediaError(
-                    f"{label(self.video)}: the frame at {facts.times[index]:.3f} s is in "
-                    "the file but cannot be decoded: it is damaged there. Get the file again."
+                    f"{label(self.video)}: the frame at {facts.times[index]:.3f} s cannot be "
+                    "decoded because the file is damaged there. Download the file again."
                 )
-            # Seeking can land after the wanted frame, or where decoding fails. Decoding from the
-            # first frame misses none.
+            # Seeking can lead to a position after the wanted frame, or to one at which decoding
+            # fails. Decoding from the first frame does not miss any frame.
             sought, frames = False, None
 
     def _key_before(self, index: int, here: int) -> int | None:
-        """The stamp of the key frame to seek to for a frame. None if seeking saves no decoding."""
+        """The timestamp of the key frame to seek to for the frame `index`, if decoding has reached
+        the frame `here`. None if seeking would not save enough decoding."""
         facts = self.facts
         if not facts.scanned or not facts.keys:
             return None
@@ -252,17 +258,18 @@ class OpenedVideo:
         return key if (key - since) * base > GAP else None
 
     def pixels(self, frame: VideoFrame, look: Policy) -> NDArray[np.uint8]:
-        """An upright frame at the policy's size: (height, width, 3), RGB."""
+        """The pixels of a frame, upright and at the policy's size: (height, width, 3), RGB."""
         turns = round(frame.rotation / 90) % 4  # counterclockwise
         width, height = frame.width, frame.height
         size = look.size(*((height, width) if turns % 2 else (width, height)))
         stored = size[::-1] if turns % 2 else size
-        # One reformatter for all frames, without threads: setup costs as much as a frame.
+        # Use one reformatter without threads for all frames, since setting one up takes as long as
+        # converting a frame.
         shown = self._reformatter.reformat(frame, *stored, format="rgb24", threads=1)
         return _turned(cast("NDArray[np.uint8]", shown.to_ndarray()), turns)
 
     def encoded(self, index: int, frame: VideoFrame, look: Policy) -> Frame:
-        """An upright frame at the policy's size, encoded."""
+        """Encode a frame, upright and at the policy's size."""
         time = self.facts.times[index]
         pixels = self.pixels(frame, look)
         height, width, _ = pixels.shape

@@ -1,7 +1,7 @@
-"""Pictures decoded, turned upright, scaled, and saved, by Pillow.
+"""Decodes, rotates, scales, and saves pictures with Pillow.
 
-Imported with the first picture that has to be decoded: most are sent as they are, and Pillow and
-NumPy take longer to import than many commands to run.
+This module is imported only when a picture must be decoded. Most pictures are sent unchanged, and
+importing Pillow and NumPy takes longer than many commands need to run.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from snellen.media.images import check_size
 from snellen.media.sizes import at_least, within
 
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")
-# What Pillow raises on damaged files; TypeError is a TIFF without dimensions.
+# The errors that Pillow raises for damaged files. TypeError is raised for a TIFF without a size.
 DAMAGED = (OSError, SyntaxError, ValueError, TypeError, EOFError, struct.error, zlib.error)
-# How each type is saved, as close to the pixels as it can be.
+# The options for saving each type with the least loss.
 SAVED: Mapping[str, Mapping[str, Any]] = {
     "image/jpeg": {"format": "JPEG", "quality": 95, "subsampling": "4:4:4"},
     "image/png": {"format": "PNG"},
     "image/webp": {"format": "WEBP", "lossless": True},
 }
 STEP = 0.9
-"""The largest factor by which a side shrinks when a file has too many bytes."""
+"""If a file has too many bytes, each step multiplies the longer side by at most this factor."""
 
 
 class Decoder:
-    """An encoded picture and its conversions. Error messages call it `label`.
+    """An encoded picture and its conversions. Error messages refer to it as `label`.
 
     Raises:
-        MediaError: (from all methods but `upright_size`) the data are damaged, or too large.
+        MediaError: The data are damaged or too large. Raised by all methods except `upright_size`.
     """
 
     def __init__(self, data: bytes, label: str) -> None:
@@ -49,12 +49,12 @@ class Decoder:
         self._label = label
 
     def png(self) -> tuple[bytes, str]:
-        """The picture as a PNG file, without loss, and a description."""
+        """Convert to PNG without loss. Return the file and a note on the conversion."""
         with self._decoded() as picture:
             return _png(picture)
 
     def pixels(self) -> NDArray[np.uint8]:
-        """(height, width, 3), RGB, upright, on white."""
+        """The pixels as (height, width, 3), RGB, upright, on a white background."""
         with self._decoded() as picture:
             upright = ImageOps.exif_transpose(picture)
             if upright.mode.startswith("I;16"):
@@ -63,14 +63,14 @@ class Decoder:
             return np.array(_on_white(upright).convert("RGB"))
 
     def gray(self, side: int) -> NDArray[np.uint8]:
-        """(side, side), upright, on white."""
-        # At twice the wanted size, a JPEG's own scaling is not visible.
+        """The gray pixels as (side, side), upright, on a white background."""
+        # The decoder may scale a JPEG down, but only to twice the wanted size: no loss is visible.
         with self._decoded(draft=(2 * side, 2 * side)) as picture:
             if picture.mode.startswith("I;16"):
                 gray = pillow.fromarray((np.asarray(picture) >> 8).astype(np.uint8))
             else:
                 gray = _on_white(picture).convert("L")
-            # Turned upright after scaling: a square stays a square.
+            # Rotate after scaling, since a square stays a square.
             small = gray.resize((side, side), pillow.Resampling.BOX)
             turned = ExifTags.Base.Orientation
             small.getexif()[turned] = picture.getexif().get(turned, 1)
@@ -79,7 +79,8 @@ class Decoder:
     def smaller(
         self, mime: str | None, max_side: int | None, max_pixels: int | None, max_bytes: int | None
     ) -> bytes | None:
-        """A file of that type, else a PNG, within the limits. None if no size fits."""
+        """A picture file within the limits; None if every size has too many bytes. It has the type
+        `mime` if that type can be saved, otherwise PNG."""
         kind = SAVED.get(mime or "", SAVED["image/png"])
         with self._decoded() as picture:
             upright = _scalable(picture)
@@ -94,18 +95,19 @@ class Decoder:
                 size = within(upright.size, longest, max_pixels)
 
     def larger(self, mime: str | None, min_pixels: int) -> bytes:
-        """A file of that type, else a PNG, with at least that many pixels."""
+        """A picture file with at least `min_pixels` pixels. It has the type `mime` if that type can
+        be saved, otherwise PNG."""
         with self._decoded() as picture:
             upright = _scalable(picture)
             size = at_least(upright.size, min_pixels)
             return _scaled(upright, size, SAVED.get(mime or "", SAVED["image/png"]))
 
     def upright_size(self) -> tuple[int, int] | None:
-        """The size of the upright picture, without decoding pixels. None if it cannot be read."""
+        """The size of the upright picture; None if it cannot be read. No pixels are decoded."""
         try:
             with self._opened() as picture:
                 width, height = picture.size
-                if picture.format == "TIFF":  # some versions of Pillow swap that size
+                if picture.format == "TIFF":  # some versions of Pillow swap width and height
                     width, height = (getattr(picture, "tag_v2")[tag] for tag in (256, 257))  # noqa: B009
                 turned = picture.getexif().get(ExifTags.Base.Orientation, 1)
         except MediaError:
@@ -114,7 +116,8 @@ class Decoder:
 
     @contextmanager
     def _decoded(self, draft: tuple[int, int] | None = None) -> Iterator[pillow.Image]:
-        """A `draft` of a JPEG is gray and may be smaller, of that size at least."""
+        """Decode the picture. With `draft`, a JPEG is decoded in gray and may be smaller than it
+        is, but not smaller than `draft`."""
         with self._opened() as picture:
             check_size(self._label, *picture.size)
             if draft is not None:
@@ -124,29 +127,30 @@ class Decoder:
 
     @contextmanager
     def _opened(self) -> Iterator[pillow.Image]:
-        """The open picture. Pillow's errors about damage become MediaErrors."""
+        """Open the picture. Pillow's errors for damaged files become MediaErrors."""
         try:
             with warnings.catch_warnings():
-                # Pillow warns of odd metadata and of half the bomb limit. Both are harmless.
+                # Pillow warns about unusual metadata, and about pictures of more than half the
+                # limit for decompression bombs. Both are harmless.
                 warnings.filterwarnings("ignore", module="PIL")
                 with pillow.open(BytesIO(self._data), formats=FORMATS) as picture:
                     yield picture
         except pillow.DecompressionBombError as error:
             raise MediaError(f"{self._label} is too large: {error}") from error
         except MemoryError as error:
-            raise MediaError(f"{self._label} does not fit into memory once decoded.") from error
+            raise MediaError(f"{self._label} is too large to be decoded in memory.") from error
         except DAMAGED as error:
             raise MediaError(
-                f"{self._label} cannot be decoded: {error}. Get the file again, or re-save it."
+                f"{self._label} cannot be decoded: {error}. Download the file again, or re-save it."
             ) from error
 
 
 def encoded(value: Any, label: str) -> bytes:
-    """A Pillow picture, or an array (height, width) or (height, width, 1, 3, or 4) of 8-bit gray,
-    RGB, or RGBA, as a lossless PNG file.
+    """Encode a Pillow image or an array as a lossless PNG file. An array contains 8-bit gray, RGB,
+    or RGBA pixels and has the shape (height, width) or (height, width, 1, 3, or 4).
 
     Raises:
-        MediaError: the array has another form, or the picture cannot be saved.
+        MediaError: The array has another shape or type, or the picture cannot be saved.
     """
     if not isinstance(value, pillow.Image):
         is_picture = value.ndim == 2 or (value.ndim == 3 and value.shape[2] in (1, 3, 4))
@@ -163,10 +167,13 @@ def encoded(value: Any, label: str) -> bytes:
 
 
 def _png(picture: pillow.Image) -> tuple[bytes, str]:
-    """PNG bytes and a description. Of an animation, only the first frame is kept."""
+    """Return the picture as PNG bytes, and a note on the conversion. Of an animation, only the
+    first frame is kept."""
     upright = ImageOps.exif_transpose(picture)
     if upright.mode in ("F", "I"):
-        raise ValueError(f"its samples have 32 bits (mode {upright.mode}). Save it with 8 or 16")
+        raise ValueError(
+            f"it has 32 bits per sample (mode {upright.mode}). Save it with 8 or 16 bits"
+        )
     as_it_is = upright.mode in ("1", "L", "LA", "P", "RGB", "RGBA") or upright.mode.startswith(
         "I;16"
     )
@@ -186,10 +193,11 @@ def _on_white(picture: pillow.Image) -> pillow.Image:
 
 
 def _scalable(picture: pillow.Image) -> pillow.Image:
-    """The upright picture with samples that can be averaged, which a palette's cannot."""
+    """The upright picture in a mode in which pixels can be averaged. The indexes of a palette
+    cannot be averaged."""
     upright = ImageOps.exif_transpose(picture)
     if upright.mode.startswith("I;16"):
-        return upright  # 16 bits, which converting would cut to 8
+        return upright  # converting would reduce 16 bits to 8
     if upright.has_transparency_data:
         return upright if upright.mode in ("LA", "RGBA") else upright.convert("RGBA")
     return upright.convert({"1": "L", "P": "RGB"}.get(upright.mode, upright.mode))

@@ -1,4 +1,4 @@
-"""Common to images and videos: their labels in messages, and the folder of their files."""
+"""What images and videos have in common: their names in messages, and the checks of their paths."""
 
 import os
 from pathlib import Path
@@ -20,12 +20,13 @@ def label(medium: Image | Video) -> str:
 
 
 def path_inside(medium: Image | Video, path: Path) -> str:
-    """The path with `..` resolved, so that the checked path is the one that is opened.
+    """Resolve `..` in the path and check that it stays inside the folder of the medium. Open the
+    path that this returns, so that the checked path is the one that is opened.
 
-    Links in the folder are trusted and may lead elsewhere.
+    Symbolic links in the folder are trusted and may lead out of it.
 
     Raises:
-        MediaError: the path leaves the medium's folder, or is not a file name.
+        MediaError: The path leads out of the folder, or is not a valid file name.
     """
     if "\0" in str(path):
         raise MediaError(f"{label(medium)!r} is not a file name: it contains a null byte.")
@@ -34,7 +35,7 @@ def path_inside(medium: Image | Video, path: Path) -> str:
         folder = os.path.abspath(medium.within)
         if not inside.startswith(folder.rstrip(os.sep) + os.sep):
             raise MediaError(
-                f"{label(medium)} is outside the data's folder {folder}. Rows may name files in "
-                "that folder only: put the file there, or a link to it."
+                f"{label(medium)} is outside the folder of the data, {folder}. Rows may refer only "
+                "to files in that folder. Put the file, or a link to it, there."
             )
     return inside

@@ -1,17 +1,18 @@
-"""Frame policies: which frames of a window a model is shown, how large, and in which codec.
+"""Frame policies, which say which frames of a window a model gets, at which size, in which codec.
 
-    uniform:N    N frames from the window's first to its last, evenly by index. `at=middles`: the
-                 middles of N equal parts. If there are fewer than N frames, `few=all` takes all and
-                 `few=less2` takes all but two. `round=nearest` rounds indexes to the nearest
-                 integer, not down. `even`: an even number of frames
-    fps:R        the frame on display every 1/R seconds of the window. `max=N`: at most N of them,
-                 evenly. `latest`: the window's last frame too
+    uniform:N    N frames from the first to the last frame of the window, evenly spaced by index.
+                 `at=middles`: the middle frame of each of N equal parts. `few=all` takes all frames
+                 if there are fewer than N; `few=less2` takes all but two. `round=nearest`: indexes
+                 are rounded to the nearest integer instead of down. `even`: the number of frames is
+                 even
+    fps:R        the frame on display every 1/R seconds of the window. `max=N`: at most N of these
+                 frames, evenly spaced. `latest`: also the last frame of the window
     last:N@R     the last N frames of fps:R,latest
-    every        all
+    every        all frames
 
-After any policy: `pixels=P` (scale down to at most P pixels), `side=S` (scale the longer side down
-to at most S), `codec=jpeg` or `png`, `quality=Q` of JPEG. Only frames before the window's end are
-picked.
+These options are allowed after any policy: `pixels=P` (scale down to at most P pixels), `side=S`
+(scale down so that the longer side has at most S pixels), `codec=jpeg` or `codec=png`, and
+`quality=Q` (of JPEG). Frames at or after the end of the window are never picked.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ QUALITY = 95
 PRESETS = {
     # JoeLeelyf/OVO-Bench@c34093f9a072d93f9e1c6b923446dfba71f4528e:models/GPT.py#L31-L46
     "ovo:uniform64": "uniform:64,few=less2",
-    # models/QWen2VL.py#L23-L57, and what qwen_vl_utils makes of nframes: an even number, rounded
+    # models/QWen2VL.py#L23-L57; qwen_vl_utils changes nframes to an even number and rounds indexes
     "ovo:qwen2vl": "uniform:64,few=less2,round=nearest,even,pixels=151200",
 }
 
@@ -39,36 +40,36 @@ class Policy:
     """A parsed frame policy."""
 
     kind: Literal["uniform", "fps", "last", "every"]
-    """`uniform`: n frames at even distances; `fps`: frames at a rate; `last`: the last n at a rate;
-    `every`: all frames."""
+    """`uniform`: n evenly spaced frames; `fps`: frames at a rate; `last`: the last n frames at a
+    rate; `every`: all frames."""
     n: int | None = None
     """The number of frames, for `uniform` and `last`."""
     rate: float | None = None
     """Frames per second, for `fps` and `last`."""
     max: int | None = None
-    """The most frames, for `fps`; None: no limit."""
+    """The maximum number of frames, for `fps`; None means no limit."""
     at: Literal["ends", "middles"] = "ends"
-    """Whether uniform frames include both ends, or are the middles of n parts."""
+    """Whether uniform frames include the first and last frame (`ends`), or are the middle frames of
+    n equal parts (`middles`)."""
     few: Literal["all", "less2"] = "all"
-    """What a window with fewer than n frames shows: all of them, or two less than rounding
-    gives."""
+    """Which frames are picked if a window has fewer than n: all frames, or two frames fewer."""
     round: Literal["down", "nearest"] = "down"
-    """How positions become frame numbers."""
+    """How positions are rounded to frame indexes."""
     even: bool = False
-    """Whether the number of frames is made even."""
+    """Whether the number of frames is rounded to an even number."""
     latest: bool = False
-    """Whether the last frame of the window is always shown."""
+    """Whether the last frame of the window is always picked."""
     pixels: int | None = None
-    """The most pixels of a frame; None: no limit."""
+    """The maximum number of pixels of a frame; None means no limit."""
     side: int | None = None
-    """The longest side of a frame in pixels; None: no limit."""
+    """The maximum length of a frame's longer side in pixels; None means no limit."""
     codec: Literal["jpeg", "png"] = "jpeg"
     """The format of encoded frames."""
     quality: int = QUALITY
     """The quality of JPEG, up to 100."""
 
     def __str__(self) -> str:
-        """The canonical form, which is part of a run's identity."""
+        """The canonical text of the policy, which is part of a run's identity."""
         rate = "" if self.rate is None else f"{self.rate:g}"
         amounts = {"uniform": self.n, "fps": rate, "last": f"{self.n}@{rate}"}
         parts = [f"{self.kind}:{amounts[self.kind]}" if self.kind in amounts else self.kind]
@@ -81,7 +82,8 @@ class Policy:
         return ",".join(parts)
 
     def size(self, width: int, height: int) -> tuple[int, int]:
-        """The size at which a frame of that size is shown: same aspect, never larger.
+        """The size to which a frame of this size is scaled. It has the same aspect ratio and is
+        never larger.
 
         >>> policy("every,pixels=151200").size(1920, 1080)
         (518, 291)
@@ -111,10 +113,10 @@ VALUES = {
 
 @lru_cache(maxsize=64)
 def policy(text: str) -> Policy:
-    """Parse a policy, or a preset's name with further options.
+    """Parse a policy, or the name of a preset with further options.
 
     Raises:
-        UsageError: the text is not a policy. The message says what is wrong and lists the policies.
+        UsageError: The text is not a policy. The message has the reason and lists all policies.
     """
     first, *options = text.split(",")
     if first in PRESETS:
@@ -142,26 +144,29 @@ def _first(text: str, kind: str, amount: str) -> Policy:
             return Policy(kind="every")
     except ValueError as error:
         raise _none(text, f"{kind} needs {error}") from error
-    raise _none(text, "it starts with none of these")
+    raise _none(text, "it does not start with one of the policies below")
 
 
 def _value(text: str, kind: str, name: str, value: str | None) -> object:
     if name not in (*OF_KIND[kind], *OF_ALL):
-        raise _none(text, f"{kind} has no {name!r}, but {', '.join((*OF_KIND[kind], *OF_ALL))}")
+        raise _none(
+            text,
+            f"{kind} has no option {name!r}, only {', '.join((*OF_KIND[kind], *OF_ALL))}",
+        )
     if name in ("even", "latest"):
         if value is not None:
             raise _none(text, f"{name} takes no value")
         return True
     if name in VALUES:
         if value not in VALUES[name]:
-            raise _none(text, f"{name} is {' or '.join(VALUES[name])}")
+            raise _none(text, f"{name} must be {' or '.join(VALUES[name])}")
         return value
     try:
         number = _positive_int(value or "")
     except ValueError as error:
         raise _none(text, f"{name} needs {error}") from error
     if name == "quality" and number > 100:
-        raise _none(text, "quality is at most 100")
+        raise _none(text, "quality must be at most 100")
     return number
 
 
@@ -177,14 +182,14 @@ def _rate(text: str) -> float:
     except ValueError:
         rate = 0.0
     if not 0.001 <= rate <= 1000:
-        raise ValueError(f"frames a second, from 0.001 to 1000, not {text[:20]!r}")
+        raise ValueError(f"a number of frames per second from 0.001 to 1000, not {text[:20]!r}")
     return rate
 
 
 def _none(text: str, why: str) -> UsageError:
     return UsageError(
         f"{text!r} is not a frame policy: {why}. Policies: uniform:N, fps:R, last:N@R, every, "
-        f"each with options after commas (fps:1,max=256,pixels=151200), and {', '.join(PRESETS)}."
+        f"and {', '.join(PRESETS)}. Options follow after commas: fps:1,max=256,pixels=151200."
     )
 
 
@@ -193,8 +198,8 @@ def picked(
 ) -> list[int]:
     """The ascending, distinct indexes of the frames that a policy picks in the window [start, end).
 
-    `times` are the ascending media times (seconds) of all frames. If no frame is in the window, the
-    frame on display at its start is picked; if there is none yet, no frame is picked.
+    `times` are the ascending media times of all frames, in seconds. If no frame begins in the
+    window, the frame on display at its start is picked. If there is no such frame, none is picked.
     """
     stop = len(times) if end is None else bisect_left(times, end)
     first = bisect_left(times, start)
@@ -210,7 +215,7 @@ def picked(
         return [first + index for index in _uniform(policy, stop - first)]
     assert policy.rate is not None
     last = times[stop - 1]
-    # Ticks up to the window's end, or to the last frame if the video ends earlier.
+    # The ticks end at the end of the window, or at the last frame if the video ends earlier.
     until = end if end is not None and stop < len(times) else math.nextafter(last, math.inf)
     shown = [index for _, index in on_grid(times, policy.rate, first, start, until)]
     indexes = shown or [first]
@@ -226,8 +231,9 @@ def picked(
 def on_grid(
     times: Sequence[float], rate: float, first: int, start: float, until: float
 ) -> Iterator[tuple[float, int]]:
-    """The frames from index `first` on that are on display at `start`, every 1/rate seconds after,
-    and before `until`. Yields each frame once, with its first such time."""
+    """Yield the frames that are on display at ticks: at `start` and every 1/rate seconds after it,
+    but before `until`. Each frame is yielded once, with the time of its first tick. Frames before
+    the index `first` are left out."""
     for index in range(first, len(times)):
         tick = max(0, math.floor((times[index] - start) * rate) - 1)
         while (due := start + tick / rate) < times[index]:
@@ -239,7 +245,7 @@ def on_grid(
 
 
 def _uniform(policy: Policy, there: int) -> list[int]:
-    """Frame indexes from 0, out of this many frames."""
+    """The indexes that a uniform policy picks from `there` frames."""
     assert policy.n is not None
     n = policy.n
     if there < n:
@@ -252,7 +258,8 @@ def _uniform(policy: Policy, there: int) -> list[int]:
 
 
 def _linspace(there: int, n: int, *, nearest: bool = False) -> list[int]:
-    """n even indexes from 0 to `there` - 1. One index is 0, as in numpy's linspace."""
+    """n evenly spaced indexes from 0 to `there` - 1. If n is 1, the index is 0, as in numpy's
+    linspace."""
     if n == 1:
         return [0]
     step = (there - 1) / (n - 1)

@@ -1,6 +1,7 @@
-"""Reads the kind and the size of a picture from the first bytes of its file.
+"""Reads the format and the size of a picture from the first bytes of its file.
 
-Our own code, because Pillow is slow to import, and notices only on decoding that a file is cut off.
+Pillow is not used because it is slow to import, and notices that a file is cut off only when it
+decodes the file.
 """
 
 import struct
@@ -10,7 +11,7 @@ PNG_START = b"\x89PNG\r\n\x1a\n"
 
 
 def kind_of_head(data: bytes) -> str | None:
-    """The format that the first bytes show, if it is a supported one."""
+    """The format that the first bytes show; None if it is not supported."""
     if data.startswith(b"\xff\xd8\xff"):
         return "JPEG"
     if data.startswith(PNG_START):
@@ -25,21 +26,21 @@ def kind_of_head(data: bytes) -> str | None:
 
 
 def is_picture(head: bytes) -> bool:
-    """Whether a file with these first bytes is a picture in a supported format."""
+    """Whether a file that begins with these bytes is a picture in a supported format."""
     kind = kind_of_head(head)
     return kind is not None and (kind != "BMP" or head[6:10] == b"\0\0\0\0")
 
 
 def jpeg_segments(data: bytes) -> Iterator[tuple[int, int]]:
-    """The marker and offset of each segment up to the first scan: ITU T.81, annex B.
+    """Yield the marker and offset of each segment up to the first scan (ITU T.81, annex B).
 
     Raises:
-        IndexError: the data end before a scan.
+        IndexError: The data end before the first scan.
     """
     at = 2
     while True:
         marker = data[at + 1]
-        if data[at] != 0xFF or marker == 0xFF:  # fill bytes, or rubbish that decoders skip too
+        if data[at] != 0xFF or marker == 0xFF:  # fill bytes or garbage, which decoders skip too
             at += 1
         elif marker == 0x01 or 0xD0 <= marker <= 0xD8:  # markers without a segment
             at += 2
@@ -53,10 +54,10 @@ def jpeg_segments(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def jpeg_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height of a JPEG. None if a scan comes before the frame header.
+    """The width and height of a JPEG; None if a scan comes before the frame header.
 
     Raises:
-        IndexError, struct.error: the data end before it is known.
+        IndexError, struct.error: The data end before the size.
     """
     for marker, at in jpeg_segments(data):
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
@@ -66,10 +67,11 @@ def jpeg_size(data: bytes) -> tuple[int, int] | None:
 
 
 def webp_size(data: bytes) -> tuple[int, int]:
-    """Width and height of a WebP: RFC 9649, in the first chunk, in one of three ways.
+    """The width and height of a WebP. They are in its first chunk, which has one of three forms
+    (RFC 9649).
 
     Raises:
-        IndexError, struct.error: the data end before it is known.
+        IndexError, struct.error: The data end before the size.
     """
     chunk = data[12:16]
     if chunk == b"VP8X" and len(data) >= 30:
@@ -85,11 +87,11 @@ def webp_size(data: bytes) -> tuple[int, int]:
 
 
 def size_by_head(data: bytes) -> tuple[int, int] | None:
-    """Width and height of a picture that is sent unchanged, from its first bytes. None for BMP,
-    TIFF and animations, whose size needs more.
+    """The width and height of a picture, from its first bytes. None for BMP, TIFF, and animations,
+    which are not sent unchanged.
 
     Raises:
-        IndexError, struct.error: the data end before it is known.
+        IndexError, struct.error: The data end before the size.
     """
     match kind_of_head(data):
         case "JPEG":
@@ -106,7 +108,7 @@ def size_by_head(data: bytes) -> tuple[int, int] | None:
 
 
 def _is_animated_png(data: bytes) -> bool:
-    """Whether a chunk acTL comes before the pixels."""
+    """Whether the chunk acTL, which marks an animation, comes before the pixels."""
     at = len(PNG_START)
     while True:
         length, name = struct.unpack_from(">I4s", data, at)

@@ -1,6 +1,7 @@
-"""What a message is made of: text, images and videos, in the order in which the model gets them.
+"""Messages and their parts: text, images, and videos, in the order in which the model gets them.
 
-Media are references (a path, bytes, or a slice of a file) and are opened late, by `snellen.media`.
+Images and videos are references (a path, bytes, a slice of a file, or a URL). Other modules of
+`snellen.media` open them when they are needed.
 """
 
 from dataclasses import dataclass, field
@@ -16,110 +17,114 @@ Role = Literal["system", "user", "assistant", "tool"]
 
 @dataclass(frozen=True, kw_only=True)
 class Slice:
-    """Part of a file: the picture in a cell of a table."""
+    """Part of a file, such as the picture in a cell of a table."""
 
     path: Path
-    """The file."""
+    """The path of the file."""
     offset: int
-    """The first byte."""
+    """The offset of the first byte."""
     length: int
     """The number of bytes."""
     encoding: Literal["raw", "base64"] = "raw"
-    """`raw`: the picture's bytes; `base64`: base64 text."""
+    """`raw`: the bytes of the picture; `base64`: base64 text of the picture."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """The URL of a picture (`http://` or `https://`), which is not fetched yet."""
+    """The URL of a picture (`http://` or `https://`) that has not been fetched yet."""
 
     url: str
     """The URL."""
 
     def __str__(self) -> str:
-        """The address without user, password, query, and fragment, which may hold secrets."""
+        """The URL without user, password, query, and fragment, which may contain secrets."""
         return shown_address(self.url)
 
 
 @dataclass(frozen=True)
 class Image:
-    """One image, by reference. `media.images.load` reads it."""
+    """A reference to one image. `media.images.load` reads it."""
 
     source: Path | bytes | Slice | Address
-    """A file, bytes, a part of a file, or a URL; after `load`, the bytes that a model gets."""
+    """A path, bytes, a part of a file, or a URL; after `load`, the bytes that a model gets."""
     label: str = ""
-    """Its name in messages and in stored questions: a path as the data set writes it, or `row 3,
-    image`. Default: derived from the source."""
+    """The name of the image in messages and in stored questions: the path in the data set, or text
+    such as `row 3, image`. If empty, messages use the source."""
     within: Path | None = None
-    """The folder that a path may not leave; None: no limit."""
+    """The folder that the path must not lead out of; None means no limit."""
     digest: str | None = None
     """`sha256:<hex>` of the bytes that a model gets; None before `load`."""
     mime: str | None = None
     """The media type, such as `image/png`; None before `load`."""
     width: int | None = None
-    """Pixels; None before `load`."""
+    """The width in pixels; None before `load`."""
     height: int | None = None
-    """Pixels; None before `load`."""
+    """The height in pixels; None before `load`."""
     read_from: Path | Slice | Address | None = field(default=None, compare=False)
-    """The source that `load` read; None before `load`, and for bytes."""
+    """The source that `load` read; None before `load`, and if the source was bytes."""
     original: Size | None = field(default=None, compare=False)
-    """The width and height before scaling, of a frame those of its video; None if not scaled."""
+    """The width and height before scaling; for a frame, those of the video. None if the image was
+    not scaled."""
 
     @property
     def size(self) -> Size | None:
-        """Width and height in pixels as a model gets them; None before `load`."""
+        """The width and height of the image that a model gets, in pixels; None before `load`."""
         width, height = self.width, self.height
         return None if width is None or height is None else (width, height)
 
     @property
     def original_size(self) -> Size | None:
-        """Width and height in pixels as the data set has them; None before `load`."""
+        """The width and height of the image in the data set, in pixels; None before `load`."""
         return self.original or self.size
 
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """One video frame. It holds nothing of the video's future."""
+    """One video frame. It contains no information about later frames."""
 
     time: float
-    """Its time in the video, in seconds from the first frame."""
+    """The time of the frame in the video, in seconds from the first frame."""
     image: Image
-    """Its pixels."""
+    """The encoded image of the frame."""
 
 
 @dataclass(frozen=True)
 class Video:
-    """One video, by reference, with the window that a model may see."""
+    """A reference to one video, with the window that a model may see."""
 
     source: Path
-    """The file."""
+    """The path of the file."""
     start: float = 0.0
     """The start of the window, in seconds from the first frame."""
     end: float | None = None
-    """The end of the window in seconds; frames at this time and later are hidden. None: no end."""
+    """The end of the window in seconds. Frames at this time or later are hidden. None means that
+    the window ends with the video."""
     label: str = ""
-    """Its name in messages and in stored questions; default: derived from the source."""
+    """The name of the video in messages and in stored questions. If empty, messages use the
+    source."""
     within: Path | None = None
-    """The folder that the path may not leave; None: no limit."""
+    """The folder that the path must not lead out of; None means no limit."""
     digest: str | None = None
     """`sha256:<hex>` of the file; None before `media.video.load`."""
     policy: str | None = None
-    """Which frames of the window a model gets, and their size: see `media.video.policy`."""
+    """The frame policy, which says which frames of the window a model gets, and their size. See
+    `media.video.policy`."""
     frames: tuple[Frame, ...] = ()
     """The frames that a model gets; empty before they are decoded."""
 
     @property
     def size(self) -> Size | None:
-        """Width and height of its frames as a model gets them; None before they are decoded."""
+        """The width and height of the frames that a model gets; None before they are decoded."""
         return self.frames[0].image.size if self.frames else None
 
     @property
     def original_size(self) -> Size | None:
-        """Its own width and height, upright; None before its frames are decoded."""
+        """The width and height of the upright video; None before its frames are decoded."""
         return self.frames[0].image.original_size if self.frames else None
 
 
 class Text(str):
-    """A part of a message that is text, though it looks like a picture's path or address."""
+    """A part of a message that is text although it looks like the path or URL of a picture."""
 
     __slots__ = ()
 
@@ -129,32 +134,32 @@ Part = str | Image | Video
 
 @dataclass(frozen=True, kw_only=True)
 class ToolCall:
-    """One call of a tool that a model asks for."""
+    """One call of a tool that a model requests."""
 
     id: str
-    """Names the call; the tool's message repeats it."""
+    """The id of the call. The tool's message repeats it."""
     name: str
-    """The tool."""
+    """The name of the tool."""
     arguments: str
-    """JSON text as the model wrote it, which may be none."""
+    """The arguments as the model wrote them, which may not be valid JSON."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """One turn of a conversation: who speaks, and text and media in order."""
+    """One message of a conversation."""
 
     role: Role
-    """Who speaks."""
+    """The role of the speaker."""
     content: tuple[Part, ...]
-    """Text and media in order."""
+    """The text and media of the message, in order."""
     call_id: str | None = field(default=None, kw_only=True)
-    """The call that a message of the role `tool` answers; None for other roles."""
+    """The id of the call that a message of the role `tool` answers; None for other roles."""
     tool_calls: tuple[ToolCall, ...] = field(default=(), kw_only=True)
-    """The calls that an assistant's message asks for."""
+    """The tool calls that a message of the role `assistant` requests."""
 
     @property
     def has_tools(self) -> bool:
-        """Whether it is of a tool, or calls one."""
+        """Whether the message comes from a tool or requests tool calls."""
         return self.role == "tool" or bool(self.tool_calls)
 
     @property
@@ -180,20 +185,20 @@ class Message:
 
 
 def system(*parts: Part) -> Message:
-    """A message of the system."""
+    """A message with the role `system`."""
     return Message("system", parts)
 
 
 def user(*parts: Part) -> Message:
-    """A message of the user."""
+    """A message with the role `user`."""
     return Message("user", parts)
 
 
 def assistant(*parts: Part) -> Message:
-    """A message of the model."""
+    """A message with the role `assistant`."""
     return Message("assistant", parts)
 
 
 def tool(call_id: str, *parts: Part) -> Message:
-    """A message of the tool that was called by this id."""
+    """A message with the role `tool`, which answers the call with this id."""
     return Message("tool", parts, call_id=call_id)

@@ -1,4 +1,4 @@
-"""Encodes videos from frames that the package draws."""
+"""Encodes frames that Snellen draws as videos."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 OPTIONS = {
-    "preset": "ultrafast",  # flat pictures get no larger than with slower presets
+    "preset": "ultrafast",  # slower presets would not make files of flat pictures smaller
     "crf": "18",
     # Without this, x264's output depends on the processor, and is random with other presets.
     "x264-params": "cpu-independent=1",
@@ -24,18 +24,19 @@ OPTIONS = {
 
 
 def mp4(path: Path, frames: Iterable[NDArray[np.uint8]], *, fps: Fraction) -> None:
-    """Write frames (height, width, 3), RGB, as H.264: frame k is shown from k / `fps` seconds on.
+    """Write frames to an MP4 file as H.264.
 
-    On one machine the same frames give the same file. Another version of x264 may give other bytes.
-    An existing file is replaced, and stays unchanged if this fails.
+    Frames are (height, width, 3), RGB. Frame k is shown from k / `fps` seconds on. On one machine,
+    the same frames always give the same file, but other versions of x264 may give other bytes. An
+    existing file is replaced only if all of this succeeds.
 
     Raises:
-        DataError: the file cannot be written.
+        DataError: The file cannot be written.
         UsageError: PyAV is not installed.
-        ValueError: there is no frame, a side is odd, or a frame differs in size from the first.
+        ValueError: There are no frames, the width or height is odd, or the frames differ in size.
     """
     data = _encoded(path, frames, fps)
-    # Two processes may draw the same video concurrently.
+    # The name has the process id, since two processes may draw the same video at the same time.
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         try:
@@ -51,7 +52,9 @@ def _encoded(path: Path, frames: Iterable[NDArray[np.uint8]], fps: Fraction) -> 
     try:
         import av
     except ModuleNotFoundError as error:
-        raise UsageError(f"{path} is a video, which needs an extra: {install('video')}.") from error
+        raise UsageError(
+            f"{path}: an extra is needed to write videos: {install('video')}."
+        ) from error
     size: tuple[int, ...] | None = None
     file = BytesIO()
     with av.open(file, "w", format="mp4", options={"fflags": "bitexact"}) as container:
@@ -62,9 +65,11 @@ def _encoded(path: Path, frames: Iterable[NDArray[np.uint8]], fps: Fraction) -> 
                 size = pixels.shape
                 stream.height, stream.width, _ = size
                 if stream.height % 2 or stream.width % 2:
-                    raise ValueError(f"sides must be even, not {size}")
+                    raise ValueError(f"width and height must be even: the shape is {size}")
             if pixels.shape != size:
-                raise ValueError(f"frame {number} is {pixels.shape}, the first is {size}")
+                raise ValueError(
+                    f"frame {number} has the shape {pixels.shape}, but the first frame has {size}"
+                )
             frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
             frame.pts, frame.time_base = number, 1 / fps
             container.mux(stream.encode(frame))

@@ -1,26 +1,31 @@
-"""Decides what is a picture or a video. The same rule holds for every entry point of a prompt.
+"""Decides whether a value is text, a picture, or a video. The same rules apply wherever a prompt
+can come from.
 
-A value comes from one of three kinds of places.
+A value is in one of three kinds of places.
 
-- A place for text: a column such as `question`, `{"type": "text", ...}`, what a model said. The
-  value is text, whatever it looks like. Nothing here is called for it.
-- A place for media: a column such as `image`, `{"type": "image", ...}`. The value is a picture or
-  a video, or an error: `media`.
-- An open place: an item of a list of parts, an argument of `snellen.ask`, a part of a message. The
-  form of the value decides: `parts`.
+- A place for text, such as the column `question`, `{"type": "text", ...}`, or a model's reply. The
+  value is text, even if it looks like a picture. This module is not used.
 
-In an open place these are pictures and videos:
+- A place for media, such as the column `image` or `{"type": "image", ...}`. The value must be a
+  picture or a video; anything else is an error. See `medium`.
 
-- everything that is not text: `Image`, `Video`, `Path`, bytes, a Pillow image, a numpy array of
-  8-bit pixels, an object with a type such as `image`, `image_url` or `video`, lists of all these;
-- a text that is, as a whole, a `data:` address or base64 of a picture or video; an address
-  (`https://...`) of a file with the ending of a picture or video, without an ending, or with a
-  query; a `file://` address; a path with such an ending; an absolute path of a file that begins as
-  a picture or video does.
+- An open place, such as an item of a list of parts, an argument of `snellen.ask`, or a part of a
+  message. The form of the value decides. See `parts`.
 
-Anything else is text: a sentence that mentions an address, an address of a page (`.html`), a word.
-`{"type": "text", "text": ...}` marks a text that looks like a picture as text. A value that looks
-like a picture but cannot be shown is a `MediaError`, here or when it is read. It is never text.
+In an open place, these values are pictures and videos:
+
+- all values that are not text: `Image`, `Video`, `Path`, bytes, a Pillow image, a NumPy array of
+  8-bit pixels, an object with a type such as `image`, `image_url`, or `video`, and lists of these;
+- a text that consists only of a `data:` URL or base64 of a picture or video;
+- a URL (`https://...`) whose path has the extension of a picture or video or no extension, or
+  which has a query; a `file://` URL;
+- a path with the extension of a picture or video; an absolute path of a file whose first bytes are
+  those of a picture or video.
+
+Anything else is text: a word, the URL of a page (`.html`), or a sentence that contains a URL. Use
+`{"type": "text", "text": ...}` for text that looks like a picture. If a value looks like a picture
+but cannot be shown, a `MediaError` is raised, either here or when the picture is read. Such a value
+is never treated as text.
 """
 
 from __future__ import annotations
@@ -56,15 +61,15 @@ MEDIUM_KEYS = (
     *("value", "image", "image_url", "video", "video_url", "url", "bytes", "data", "base64"),
     *("path", "source"),
 )
-"""The fields that hold the medium in objects of other toolkits."""
+"""The fields that contain the picture or video in the objects that other tools use."""
 OTHER_KEYS = frozenset({"type", "role", "media_type", "path", "mime_type", "detail"})
-"""Fields allowed beside it. `path` names the file that `bytes` came from; `detail` says how a
-server scales a picture, and is taken with the value "auto" alone."""
+"""The other fields that such objects may have. `path` is the file that `bytes` came from. `detail`
+says how a server scales a picture; only the value "auto" is accepted."""
 LONGEST_PATH = 4096
 IN_BASE64 = 1024
-"""In a place for media, a longer text is base64: no path is so long."""
+"""In a place for media, text with more characters is base64, because no path is so long."""
 BEGINNINGS = ("data:", "/9j/", "iVBORw0KGgo", "R0lGOD", "UklGR")
-"""How base64 of a JPEG, PNG, GIF and WebP begins."""
+"""The first characters of a `data:` URL, and of the base64 of a JPEG, PNG, GIF, and WebP."""
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 _DATA = re.compile(r"data:([^,;\s]{0,100})(?:;[^,\s]{0,200})?,", re.IGNORECASE)
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}(?:\r?\n[A-Za-z0-9+/_-]+)*={0,2}")
@@ -75,13 +80,14 @@ _SPACE = re.compile(r"\s")
 
 
 def kind_of(text: str) -> Kind | None:
-    """Whether a text in an open place is a picture or a video; None for text.
+    """Whether a text in an open place is a picture or a video; None if it is text.
 
-    The text alone decides, except for a path with blanks or without a known ending: there the file
-    decides.
+    Usually only the text is examined. A path with spaces that does not begin with `/`, `./`, `~/`,
+    or the like counts only if the file exists. An absolute path without a known extension counts
+    only if the file begins like a picture or video.
     """
     text = text.strip()
-    if "." not in text and "/" not in text and ":" not in text:  # as in most choices
+    if "." not in text and "/" not in text and ":" not in text:  # true of most choices
         return _kind_in_base64(text[:64]) if _BASE64.fullmatch(text) else None
     if header := _DATA.match(text):
         stated = header[1].lower().partition("/")[0]
@@ -103,16 +109,16 @@ def kind_of(text: str) -> Kind | None:
 
 
 def is_encoded(text: str) -> bool:
-    """Whether a text in a place for media is the encoded medium, not a path: it begins like base64
-    of a medium, or is longer than a path can be."""
+    """Whether a text in a place for media is an encoded picture or video, not a path. It is if it
+    begins like one, or if it is longer than a path can be."""
     return text.startswith(BEGINNINGS) or len(text) > IN_BASE64 or _DATA.match(text) is not None
 
 
 def parts(value: object, label: str) -> tuple[Part, ...]:
-    """The parts of a value in an open place. Messages call it `label`.
+    """The parts of a value in an open place. Error messages refer to the value as `label`.
 
     Raises:
-        MediaError: the value looks like a picture or a video but cannot be shown, or it is neither
+        MediaError: The value looks like a picture or video but cannot be shown, or it is neither
             text nor a picture nor a video.
     """
     return tuple(_parts(value, label))
@@ -134,13 +140,14 @@ def _parts(value: object, label: str) -> Iterator[Part]:
 def medium(
     value: object, label: str, *, kind: Kind | None = None, folder: Path | None = None
 ) -> Image | Video:
-    """The picture or video that a value in a place for media is.
+    """Convert a value in a place for media to an `Image` or a `Video`.
 
-    `kind` is what the place is for (None: what the value says, else a picture). With a `folder`,
-    paths are relative to it and may not leave it.
+    `kind` is the kind of medium that the place is for. If it is None, the value decides; a value
+    that could be either is a picture. With a `folder`, paths are relative to the folder and must
+    not lead out of it.
 
     Raises:
-        MediaError: the value is not a picture or video, or it cannot be shown.
+        MediaError: The value is not a picture or video, or it cannot be shown.
     """
     if isinstance(value, str):
         return _of_text(value, kind or kind_of(value) or "image", label, folder)
@@ -167,18 +174,18 @@ def medium(
 
         return Image(encoded(value, label), label=label)
     raise MediaError(
-        f"{label} is {type_of(value)}, which is neither text nor a picture. Give text, a "
-        "path, bytes, base64, a Pillow image, or a numpy array of 8-bit pixels."
+        f"{label} is {type_of(value)}, which is neither text nor a picture. Pass text, a "
+        "path, bytes, base64, a Pillow image, or a NumPy array of 8-bit pixels."
     )
 
 
 def _is_pixels(value: object) -> bool:
-    """Whether it is a Pillow image or a NumPy array. Imports neither."""
+    """Whether a value is a Pillow image or a NumPy array. Does not import these packages."""
     return any(parent.__module__ in ("PIL.Image", "numpy") for parent in type(value).__mro__)
 
 
 def is_reference(value: Image | Video) -> bool:
-    """Whether the source is of a type that is read; a caller may have put anything there."""
+    """Whether the source has one of the supported types. A caller may have passed any object."""
     return isinstance(value.source, Path | bytes | Slice | Address)
 
 
@@ -196,7 +203,7 @@ def _of_text(text: str, kind: Kind, label: str, folder: Path | None) -> Image | 
             address = urlsplit(text)
             if address.netloc not in ("", "localhost"):
                 raise MediaError(
-                    f"{label} is a file on another machine, {address.netloc!r}. Give a path on "
+                    f"{label} is a file on another machine, {address.netloc!r}. Pass a path on "
                     "this machine."
                 )
             return _of_path(unquote(address.path), kind, folder)
@@ -204,13 +211,13 @@ def _of_text(text: str, kind: Kind, label: str, folder: Path | None) -> Image | 
             return Image(Address(text), label=label)
         case "http" | "https":
             raise MediaError(
-                f"{label} is the URL of a video, {Address(text)}. Snellen does not fetch videos. "
-                "Download the video, and give the file's path."
+                f"{label} is the URL of a video, {Address(text)}. Snellen does not download "
+                "videos. Download the video, and pass the path of the file."
             )
         case other:
             raise MediaError(
-                f"{label} is a URL, {Address(text)}. Snellen does not fetch from {other}://. "
-                f"Download the {kind}, and give the file's path."
+                f"{label} is a URL, {Address(text)}. Snellen does not download from {other}://. "
+                f"Download the {kind}, and pass the path of the file."
             )
 
 
@@ -222,7 +229,8 @@ def _of_path(path: str, kind: Kind, folder: Path | None) -> Image | Video:
 
 
 def _expanded(path: str) -> Path:
-    """The path with the user's home in the place of `~`; as it is where there is no such user."""
+    """Replace `~` in the path by the user's home folder. If that user does not exist, the path is
+    unchanged."""
     try:
         return Path(path).expanduser()
     except RuntimeError:
@@ -231,8 +239,8 @@ def _expanded(path: str) -> Path:
 
 def _video_itself(label: str) -> str:
     return (
-        f"{label} is the content of a video, not a file's path. Save it as a file, and give its "
-        "path."
+        f"{label} is the content of a video, not the path of a file. Save it as a file, and pass "
+        "the path."
     )
 
 
@@ -247,12 +255,12 @@ def text_of(value: Mapping[Any, Any], label: str) -> str:
     """The text of an object of type `text`.
 
     Raises:
-        MediaError: it has none.
+        MediaError: The object has no text, or it has fields that are not supported.
     """
     key = next((key for key in TEXT_KEYS if key in value), "text")
     text = value.get(key)
     if not isinstance(text, str):
-        raise MediaError(f"{label} is an object of type text without a text: {value!r:.80}")
+        raise MediaError(f"{label} is an object of the type text without text: {value!r:.80}")
     _refuse(sorted(map(str, {*value} - {"type", key})), key, label)
     return text
 
@@ -268,7 +276,7 @@ def _of_object(
     key = next((key for key in MEDIUM_KEYS if value.get(key) is not None), None)
     if key is None:
         raise MediaError(
-            f"{label} is an object of type {stated} without a picture or video: {value!r:.80}"
+            f"{label} is an object of the type {stated} without a picture or video: {value!r:.80}"
         )
     unknown = {*value} - OTHER_KEYS - {key}
     if value.get("detail", "auto") != "auto":
@@ -278,10 +286,10 @@ def _of_object(
 
 
 def _refuse(unknown: list[str], key: str, label: str) -> None:
-    """Refuse unknown fields: they could change what is shown."""
+    """Refuse unknown fields, because they could change what a model is shown."""
     if unknown:
         raise MediaError(
-            f"{label} has fields that Snellen does not support beside its {key}: "
+            f"{label} has fields, in addition to {key}, that Snellen does not support: "
             f"{', '.join(unknown)}. Remove them."
         )
 
@@ -301,7 +309,7 @@ def _kind_of_address(text: str, scheme: str) -> Kind | None:
         return kind or "image"
     if query:
         return _kind_by_ending(query) or "image"
-    # A URL without an ending can be a picture. A bare server or a page (.html) is not one.
+    # A URL without an extension may be a picture, unless it has no path. A page (.html) is not one.
     return "image" if path.strip("/") and not _ENDING.search(path) else None
 
 
@@ -315,7 +323,7 @@ def _kind_by_ending(name: str) -> Kind | None:
 
 
 def _kind_in_base64(text: str) -> Kind | None:
-    """What the first characters of base64 decode to."""
+    """The kind of medium that the first characters of base64 decode to; None for anything else."""
     text = re.sub(r"[\r\n]", "", text).translate(str.maketrans("-_", "+/"))
     try:
         head = pybase64.b64decode(text[: len(text) // 4 * 4])
@@ -325,7 +333,8 @@ def _kind_in_base64(text: str) -> Kind | None:
 
 
 def kind_of_head(head: bytes) -> Kind | None:
-    """The kind that the first 16 bytes of a file show; None if it is not a picture or video."""
+    """The kind of medium that the first 16 bytes of a file show; None if it is neither a picture
+    nor a video."""
     if is_picture(head):
         return "image"
     is_video = head[4:8] == b"ftyp" or head.startswith(b"\x1aE\xdf\xa3") or head[8:12] == b"AVI "

@@ -1,11 +1,11 @@
-"""Reads, checks and digests images for a model, and decodes them on demand.
+"""Reads and checks images for a model, computes their digests, and decodes them on demand.
 
-A model gets the file's own bytes: JPEG (CMYK and progressive ones too), PNG (16-bit too), WebP and
-GIF are sent unchanged. Only formats that servers reject are re-encoded, as lossless PNG: BMP, TIFF,
-and the first frame of an animated GIF, WebP or PNG. `smaller` is for models with size limits.
+A model gets the bytes of the file: JPEG (also CMYK and progressive), PNG (also 16-bit), WebP, and
+GIF are sent unchanged. Only formats that servers reject are converted, to lossless PNG: BMP, TIFF,
+and the first frame of an animated GIF, WebP, or PNG. `smaller` is for models with size limits.
 
-Checking does not decode: size and completeness are read from the file's structure, so damage in the
-middle of the compressed data shows only on decoding.
+The checks do not decode an image. They read its size and whether it is complete from the structure
+of the file. Damage in the middle of the compressed data is noticed only when the image is decoded.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ if TYPE_CHECKING:
 
     from snellen.media._decoding import Decoder
 
-MAX_PIXELS = 178_956_970  # Pillow's limit for a decompression bomb, too
-MAX_BYTES = 1 << 29  # of a file: the size of a 24-bit BMP with MAX_PIXELS
+MAX_PIXELS = 178_956_970  # equals Pillow's limit for decompression bombs
+MAX_BYTES = 1 << 29  # the limit for files; it equals the size of a 24-bit BMP with MAX_PIXELS
 
-HEAD = 16  # bytes that identify every format
+HEAD = 16  # the number of bytes that identify every format
 KINDS = "JPEG, PNG, WebP, GIF, BMP, TIFF"
 DATA_URL = re.compile(rb"data:[^,]{0,200};base64,", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Shape:
-    """Facts from a file's structure. `is_complete` is False if its end is missing."""
+    """Facts from the structure of a file. `is_complete` is False if the end is missing."""
 
     mime: str
     width: int
@@ -62,15 +62,15 @@ class _Shape:
 
 
 def load(image: Image) -> Image:
-    """The image as a model gets it: its bytes, digest, mime, width and height.
+    """Load the image that a model gets, with its bytes, digest, MIME type, width, and height.
 
-    Bytes may also be base64 text or a `data:` URL of an image, as in cells of rows. A loaded image
-    is returned unchanged. Width and height are those of the stored pixels: the EXIF orientation
-    stays in the bytes and is not applied, because it is up to the server. If an image was
-    re-encoded, `place` says so.
+    If the source is bytes, these may also be base64 text or a `data:` URL of an image, as in cells
+    of tables. A loaded image is returned unchanged. Width and height are those of the stored
+    pixels: the EXIF orientation is not applied but stays in the bytes, so the server decides
+    whether to apply it. If an image was converted, `label` says so.
 
     Raises:
-        MediaError: the image is missing, empty, outside its folder, not an image, cut off, or has
+        MediaError: The image is missing, empty, outside its folder, not an image, cut off, or has
             too many pixels or bytes. The message names the image.
     """
     if image.digest is not None and isinstance(image.source, bytes) and image.source:
@@ -109,10 +109,10 @@ def load(image: Image) -> Image:
 
 
 class Sized(Image):
-    """An image whose width and height are read on first access.
+    """An image whose width and height are read when they are first accessed.
 
-    They equal those that `load` gives, and are read from the head of the file. Both are None if the
-    file cannot be read.
+    They are read from the beginning of the file and equal those that `load` returns. Both are None
+    if the file cannot be read.
     """
 
     @cached_property
@@ -135,7 +135,7 @@ class Sized(Image):
 
 
 def sized(image: Image) -> Image:
-    """The image, with a width and a height that are read on first access."""
+    """The same image, with a width and height that are read when they are first accessed."""
     if image.width is not None or isinstance(image, Sized):
         return image
     # This runs for every sample, so it must be fast.
@@ -152,8 +152,9 @@ def _unsized(image: Image) -> tuple[object, ...]:
 
 
 HEADS = (1 << 12, 1 << 18, MAX_BYTES)
-"""Bytes that are read to learn a size, until they are enough. A camera's JPEG has up to 64 kB of
-thumbnail, or more of color profile, before its size."""
+"""How many bytes are read to find the size of an image; the next number is tried if they are not
+enough. In a camera's JPEG, a thumbnail of up to 64 kB, or a larger color profile, may precede the
+size."""
 
 
 def _size(image: Image) -> tuple[int, int] | None:
@@ -172,7 +173,7 @@ def _size(image: Image) -> tuple[int, int] | None:
 
 
 def _beginning(image: Image, most: int) -> bytes:
-    """The first bytes of the image, about `most` of them."""
+    """About the first `most` bytes of the image."""
     source = image.source
     text = most // 3 * 4
     if isinstance(source, Address):
@@ -181,7 +182,7 @@ def _beginning(image: Image, most: int) -> bytes:
         return source[:most] if kind_of_head(source) else _decoded_start(source[:text])
     is_slice = isinstance(source, Slice)
     path = path_inside(image, source.path if isinstance(source, Slice) else source)
-    # Non-blocking, because the path may be a pipe.
+    # Open without blocking, because the path may be a pipe.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -197,7 +198,7 @@ def _beginning(image: Image, most: int) -> bytes:
 
 
 def _decoded_start(text: bytes) -> bytes:
-    """The bytes that the beginning of base64 text or of a `data:` URL encodes."""
+    """Decode the beginning of base64 text or of a `data:` URL."""
     start = DATA_URL.match(text)
     text = (text[start.end() :] if start else text).translate(None, b" \t\r\n")
     return pybase64.b64decode(text[: len(text) // 4 * 4])
@@ -210,15 +211,17 @@ def smaller(
     max_pixels: int | None = None,
     max_bytes: int | None = None,
 ) -> Image:
-    """The image as `load` returns it if it is within the limits, else a smaller one.
+    """The image that `load` returns if it is within the limits, otherwise a smaller one.
 
-    `max_side` limits the longer side, `max_pixels` width times height, and `max_bytes` the file. A
-    smaller image keeps its aspect. It is scaled (Lanczos) with its EXIF orientation applied, and
-    saved in its own format (JPEG of quality 95 in full color resolution, PNG, or lossless WebP) or
-    else as PNG. Of its metadata only the color profile is kept.
+    `max_side` limits the longer side in pixels, `max_pixels` limits width times height, and
+    `max_bytes` limits the size of the file. A smaller image has the same aspect ratio. It is scaled
+    with Lanczos resampling, and its EXIF orientation is applied. It is saved in its own format if
+    that is JPEG (with quality 95 and full color resolution), PNG, or WebP (lossless), otherwise as
+    PNG. Of its metadata, only the color profile is kept.
 
     Raises:
-        MediaError: as `load`; the compressed data are damaged; no size fits into `max_bytes`.
+        MediaError: The image cannot be loaded (see `load`), the compressed data are damaged, or
+            every size has more than `max_bytes` bytes.
     """
     image = load(image)
     assert isinstance(image.source, bytes) and image.width and image.height
@@ -228,16 +231,18 @@ def smaller(
     decoder = _decoder(image, image.source)
     data = decoder.smaller(image.mime, max_side, max_pixels, max_bytes)
     if data is None:
-        raise MediaError(f"{label(image)} has more than max_bytes ({max_bytes}) at every size.")
+        raise MediaError(
+            f"{label(image)} has more than max_bytes ({max_bytes}) bytes at every size."
+        )
     return load(replace(image, source=data, digest=None, original=image.original_size))
 
 
 def larger(image: Image, *, min_pixels: int) -> Image:
-    """The image as `load` returns it if width times height suffice, else a larger one, scaled and
-    saved as in `smaller`.
+    """The image that `load` returns if it has at least `min_pixels` pixels, otherwise a larger one.
+    It is scaled and saved in the same way as in `smaller`.
 
     Raises:
-        MediaError: as `load`; the compressed data are damaged.
+        MediaError: The image cannot be loaded (see `load`), or the compressed data are damaged.
     """
     image = load(image)
     assert isinstance(image.source, bytes) and image.size
@@ -248,11 +253,11 @@ def larger(image: Image, *, min_pixels: int) -> Image:
 
 
 def as_png(image: Image) -> Image:
-    """The image as `load` returns it if that is a PNG, else a lossless PNG. For models that do
-    not accept its type.
+    """The image that `load` returns if it is a PNG, otherwise the image converted to PNG without
+    loss. For models that do not accept the type of the image.
 
     Raises:
-        MediaError: as `load`; the compressed data are damaged.
+        MediaError: The image cannot be loaded (see `load`), or the compressed data are damaged.
     """
     image = load(image)
     assert isinstance(image.source, bytes)
@@ -263,26 +268,27 @@ def as_png(image: Image) -> Image:
 
 
 def pixels(image: Image) -> NDArray[np.uint8]:
-    """The picture as a person sees it: (height, width, 3), RGB, 0 to 255.
+    """The pixels of the picture as a person sees it: (height, width, 3), RGB, 0 to 255.
 
-    EXIF orientation is applied, so height and width may be swapped.
-    16-bit samples lose their lower byte, CMYK is converted without its color profile, transparency
-    shows white, and an animation yields its first frame.
+    The EXIF orientation is applied, so height and width may be swapped. 16-bit samples lose their
+    lower byte. CMYK is converted without its color profile. Transparent pixels are blended with
+    white. Of an animation, only the first frame is returned.
 
     Raises:
-        MediaError: as `load`, or the compressed data are damaged.
+        MediaError: The image cannot be loaded (see `load`), or the compressed data are damaged.
     """
     return _decoder_of(image).pixels()
 
 
 def gray(image: Image, side: int) -> NDArray[np.uint8]:
-    """The picture as a person sees it in gray, squeezed into a square: (side, side), 0 to 255.
+    """The gray pixels of the picture, scaled to a square: (side, side), 0 to 255.
 
-    For comparing pictures: each pixel is the mean of those that it covers. A JPEG is decoded at
-    the smallest of its scales that has enough pixels, several times as fast as at full size.
+    This is used to compare pictures. Each pixel is the mean of the pixels that it covers. A JPEG is
+    decoded at the smallest scale with enough pixels, which is several times as fast as decoding the
+    full size.
 
     Raises:
-        MediaError: as `pixels`.
+        MediaError: The image cannot be loaded (see `load`), or the compressed data are damaged.
     """
     return _decoder_of(image).gray(side)
 
@@ -303,10 +309,10 @@ def check_size(name: str, width: int, height: int) -> None:
     """Refuse a picture without pixels, or with more than MAX_PIXELS.
 
     Raises:
-        MediaError: it is such a picture. The message calls it `name`.
+        MediaError: The picture has no pixels or too many. The message refers to it as `name`.
     """
     if width < 1 or height < 1:
-        raise MediaError(f"{name} is {width} x {height} pixels: it shows nothing.")
+        raise MediaError(f"{name} is {width} x {height} pixels, so it shows nothing.")
     if width * height > MAX_PIXELS:
         raise MediaError(
             f"{name} is {width} x {height} pixels, {width * height / 1e6:,.0f} megapixels; at most "
@@ -315,14 +321,14 @@ def check_size(name: str, width: int, height: int) -> None:
 
 
 def _cut_off(image: Image) -> MediaError:
-    return MediaError(f"{label(image)} is cut off: its end is missing. Get the file again.")
+    return MediaError(f"{label(image)} is cut off: its end is missing. Download the file again.")
 
 
 def _no_image(image: Image, data: bytes) -> MediaError:
     return MediaError(
         f"{label(image)} is not an image: it begins with {data[:HEAD]!r}. "
-        f"Images are {KINDS}; convert other kinds to PNG, or get the file again if it is "
-        "meant to be one of these."
+        f"Supported formats are {KINDS}. If it has another format, convert it to PNG; if it is "
+        "damaged, download it again."
     )
 
 
@@ -340,8 +346,9 @@ def _read(image: Image) -> bytes:
     source = image.source
     if isinstance(source, Address):
         raise MediaError(
-            f"{label(image)} is a URL, {source}. Snellen fetches URLs in data only with "
-            "--allow-urls. Add that option, or download the picture and give the file's path."
+            f"{label(image)} is a URL, {source}. Snellen downloads pictures from URLs in data only "
+            "with --allow-urls. Add that option, or download the picture and pass the path of the "
+            "file."
         )
     if isinstance(source, bytes):
         data = source
@@ -350,7 +357,7 @@ def _read(image: Image) -> bytes:
         inside = path_inside(image, path)
         try:
             check_regular(inside)
-            # Unbuffered: pictures are read in one piece.
+            # Open without a buffer, since a picture is read in one piece.
             with open(inside, "rb", buffering=0) as file:
                 if isinstance(source, Slice):
                     _check_bytes(image, source.length)
@@ -362,33 +369,37 @@ def _read(image: Image) -> bytes:
         except FileNotFoundError as error:
             raise MediaError(
                 f"{label(image)} is missing: there is no file {inside}. "
-                "If the data set's images come apart from its rows, put them there."
+                "If the images of the data set are published separately from its rows, put them "
+                "there."
             ) from error
         except OSError as error:
             raise MediaError(
                 f"{label(image)} cannot be read: {inside}: {error.strerror}."
             ) from error
         except MemoryError as error:
-            raise MediaError(f"{label(image)} does not fit into memory: {inside}.") from error
+            raise MediaError(
+                f"{label(image)} is too large to be read into memory: {inside}."
+            ) from error
     if isinstance(source, Slice):
         if len(data) < source.length:
             raise MediaError(
-                f"{label(image)} is cut off: {source.path} ends in it. Get that file again."
+                f"{label(image)} is cut off, because {source.path} is incomplete. Download that "
+                "file again."
             )
         if source.encoding == "base64":
             return _from_base64(image, data)
     if not data and image.digest is not None:
         raise MediaError(
-            f"{label(image)} is not available. Scoring reads stored replies, and a run's folder "
-            "holds only the sizes and digests of pictures."
+            f"{label(image)} is not available. Scoring uses stored replies, and the folder of a "
+            "run contains only the sizes and digests of pictures."
         )
     if not data:
-        raise MediaError(f"{label(image)} is empty (0 bytes). Get the file again.")
+        raise MediaError(f"{label(image)} is empty (0 bytes). Download the file again.")
     return data
 
 
 def _check_start(image: Image, fd: int) -> None:
-    """Refuse a file that does not start as an image, or is too large, before it is read in full."""
+    """Refuse a file that does not begin like an image, or is too large, before reading it."""
     head = os.pread(fd, HEAD, 0)
     if head and kind_of_head(head) is None:
         raise _no_image(image, head)
@@ -396,24 +407,25 @@ def _check_start(image: Image, fd: int) -> None:
 
 
 def _from_base64(image: Image, text: bytes) -> bytes:
-    """The bytes that base64 text or a `data:` URL encodes."""
+    """Decode base64 text or a `data:` URL."""
     start = DATA_URL.match(text)
     text = text[start.end() :] if start else text
     try:
         return pybase64.b64decode(text.translate(None, b" \t\r\n"), validate=True)
     except binascii.Error as error:
         raise MediaError(
-            f"{label(image)} begins with {text[:16]!r} and is neither an image ({KINDS}) nor whole "
-            f"base64 of one: {error}. If it was cut off (spreadsheets keep no more than 32,767 "
-            "characters of a cell), get the rows again, or save images as files."
+            f"{label(image)} begins with {text[:16]!r} and is neither an image ({KINDS}) nor the "
+            f"complete base64 of one: {error}. If it was cut off (cells of spreadsheets have at "
+            "most 32,767 characters), download the rows again, or save the images as files."
         ) from error
 
 
-# -- structure, a function a format; IndexError and struct.error: the data end too early
+# -- the structure of each format; IndexError or struct.error means that the data end too early
 
 
 def _jpeg(data: bytes) -> _Shape:
-    """ITU T.81, annex B: the frame header has the size; no end marker can stand in a scan."""
+    """Read a JPEG (ITU T.81, annex B). The frame header has the size. The file is complete if there
+    is an end marker, which cannot occur inside a scan."""
     size = jpeg_size(data)
     if size is None:
         raise IndexError("no frame header before its scan")
@@ -426,7 +438,8 @@ def _jpeg(data: bytes) -> _Shape:
 
 
 def _png(data: bytes) -> _Shape:
-    """PNG specification (3rd edition), clauses 5 and 11: chunks up to IEND; acTL: an animation."""
+    """Read the chunks of a PNG up to IEND (PNG specification, 3rd edition, clauses 5 and 11). The
+    chunk acTL marks an animation."""
     width, height = struct.unpack_from(">II", data, 16)
     at = len(PNG_START)
     animated = False
@@ -447,7 +460,8 @@ def _png(data: bytes) -> _Shape:
 
 
 def _gif(data: bytes) -> _Shape:
-    """GIF89a: blocks up to the trailer; more than one image makes it an animation."""
+    """Read the blocks of a GIF up to the trailer (GIF89a). It is an animation if it has more than
+    one image."""
     width, height, flags = struct.unpack_from("<HHB", data, 6)
     at = 13 + _color_table_size(flags)
     images = 0
@@ -466,12 +480,12 @@ def _gif(data: bytes) -> _Shape:
 
 
 def _color_table_size(flags: int) -> int:
-    """Bytes of the color table that the flags announce."""
+    """The size in bytes of the color table that the flags declare."""
     return 3 << ((flags & 7) + 1) if flags & 0x80 else 0
 
 
 def _webp(data: bytes) -> _Shape:
-    """RFC 9649: the first chunk has the size and says whether the file is an animation."""
+    """Read a WebP (RFC 9649). Its first chunk has the size and says whether it is an animation."""
     length = struct.unpack_from("<I", data, 4)[0]
     width, height = webp_size(data)
     animated = data[12:16] == b"VP8X" and bool(data[20] & 2)

@@ -1,10 +1,11 @@
-"""Picture sizes of the same aspect within a limit."""
+"""Computes sizes of scaled pictures. The aspect ratio is kept."""
 
 import math
 
 
 def within(size: tuple[int, int], max_side: int | None, max_pixels: int | None) -> tuple[int, int]:
-    """The largest size of that aspect within the limits. No side is below one pixel."""
+    """The largest size with the same aspect ratio that is within the limits and not larger than
+    `size`. Both sides have at least one pixel."""
     short, long = sorted(size)
     new_short, new_long = short, long
     if max_side is not None and new_long > max_side:
@@ -16,7 +17,8 @@ def within(size: tuple[int, int], max_side: int | None, max_pixels: int | None) 
 
 
 def at_least(size: tuple[int, int], min_pixels: int | None) -> tuple[int, int]:
-    """The smallest size of that aspect with that many pixels, or the size itself if it has them.
+    """The smallest size with the same aspect ratio and at least `min_pixels` pixels; `size` itself
+    if it has enough pixels.
 
     >>> at_least((60, 40), 9_600), at_least((60, 40), 2_400)
     ((120, 80), (60, 40))

@@ -1,9 +1,9 @@
-"""Finds, digests and decodes videos: once for all windows, exactly by presentation time.
+"""Finds videos, computes their digests, and decodes their frames at exact presentation times.
 
-Media time 0 is the presentation time of the first frame. All times come from the packets, before
-anything is decoded, and identify the wanted frames. The decoder returns frames upright, at the
-policy's size, and encoded. Frames that no window wants, and that no wanted frame depends on, are
-skipped where that is safe.
+Time 0 is the presentation time of the first frame. The times of all frames are read from the
+packets before anything is decoded, and they identify the frames that are wanted. Several windows of
+a video are decoded in one pass. The decoder returns upright frames that are encoded at the policy's
+size. Frames that no window needs are skipped if no wanted frame depends on them.
 """
 
 from __future__ import annotations
@@ -47,12 +47,13 @@ __all__ = [
 
 BLOCK = 1 << 20
 CUT_OFF = 1.0
-"""Seconds by which the last frame may end before the declared end of the video."""
+"""A video is cut off if its last frame ends more than this many seconds before its declared end."""
 MOST_HELD = 256 << 20
-"""Bytes of a video's encoded frames that may wait for their windows. 39 of OVO-Bench's 644 videos
-would need more, at 0.6 MB a frame; these are decoded again for the postponed windows."""
+"""The maximum size, in bytes, of a video's encoded frames in memory. If more are needed, some
+windows are postponed, and the video is decoded again for them. At 0.6 MB per frame, this happens
+for 39 of the 644 videos of OVO-Bench."""
 DEFAULT = "uniform:64"
-"""The default policy."""
+"""The default frame policy."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,31 +61,32 @@ class Window:
     """A window of a video, [start, end)."""
 
     start: float
-    """In seconds from the first frame."""
+    """The start in seconds from the first frame."""
     end: float | None
-    """In seconds; None: to the last frame."""
+    """The end in seconds from the first frame; None means that the last frame is included."""
     policy: str
-    """Which frames of the window are decoded."""
+    """The frame policy, which says which frames of the window are decoded."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VideoFacts:
-    """Facts from a video's packets."""
+    """Facts from the packets of a video."""
 
     times: tuple[float, ...]
-    """The times of all frames in seconds, rising."""
+    """The times of all frames in seconds, in ascending order."""
     declared: float | None
-    """The duration in seconds that the file states; None if it states none."""
+    """The declared duration in seconds; None if the file does not declare one."""
     stamps: tuple[int, ...]
     """The presentation timestamps of all frames."""
     keys: tuple[int, ...]
-    """The presentation timestamps of the frames where decoding can start."""
+    """The presentation timestamps of the key frames, at which decoding can start."""
     scanned: bool
     """Whether the stamps come from the packets, which makes seeking possible."""
 
     @property
     def end(self) -> float:
-        """The end of the last frame in seconds. It lasts as long as the frame before it."""
+        """The end of the last frame in seconds. This frame is assumed to be as long as the one
+        before it."""
         last = self.times[-1]
         return last + (last - self.times[-2]) if len(self.times) > 1 else last
 
@@ -94,10 +96,10 @@ class VideoFacts:
 
 
 def load(video: Video) -> Video:
-    """The video with the digest of its file. A video that has a digest is returned unchanged.
+    """Add the digest of the file to a video. A video that has a digest is returned unchanged.
 
     Raises:
-        MediaError: the file is missing, empty, unreadable, or outside its folder.
+        MediaError: The file is missing, empty, unreadable, or outside its folder.
     """
     if video.digest is not None:
         return video
@@ -106,13 +108,13 @@ def load(video: Video) -> Video:
         check_regular(path)
         status = os.stat(path)
         if status.st_size == 0:
-            raise MediaError(f"{label(video)} is empty (0 bytes). Get the file again.")
+            raise MediaError(f"{label(video)} is empty (0 bytes). Download the file again.")
         key = (path, status.st_size, status.st_mtime_ns, status.st_ino)
         digest = _digest(*key)
     except FileNotFoundError as error:
         raise MediaError(
-            f"{label(video)} is missing: there is no file {path}. `snellen data verify` says which "
-            "videos are missing and where they go."
+            f"{label(video)} is missing: there is no file {path}. `snellen data verify` lists the "
+            "missing videos and says where to put them."
         ) from error
     except OSError as error:
         raise MediaError(f"{label(video)} cannot be read: {path}: {error.strerror}.") from error
@@ -120,33 +122,34 @@ def load(video: Video) -> Video:
 
 
 def facts(video: Video) -> VideoFacts:
-    """Facts from a video's packets. Nothing is decoded unless the packets have no times.
+    """Read the facts from the packets of a video. Decodes frames only if the packets have no times.
 
     Raises:
-        MediaError: the file is missing, is not a video, or has no frames.
-        UsageError: the extra is missing.
+        MediaError: The file is missing, is not a video, or has no frames.
+        UsageError: The extra `video` is not installed.
     """
     with closing(_opened(video)) as opened:
         return opened.facts
 
 
 Shown = tuple[int, tuple[Frame, ...] | MediaError]
-"""A window's number, and its frames or the error that prevents them."""
+"""The number of a window, and either its frames or the error because of which it has none."""
 
 
 def decoded(
     video: Video, windows: Sequence[Window], ended: Callable[[], bool] = lambda: False
 ) -> Iterator[Shown]:
-    """Yields the frames of each window once they are all decoded, in the order of the windows' last
-    frames.
+    """Yield the frames of each window when all of them are decoded. Windows are sorted by their
+    last frame.
 
-    There is one pass, or several if the frames of many windows would fill the memory. A frame that
-    several windows want at one size is encoded once per pass. A window whose frames are missing
-    yields an error instead. `ended` is called before each frame; True stops early.
+    The video is decoded in one pass, or in several if the frames of all windows need too much
+    memory. If several windows need a frame at the same size, it is encoded once per pass. If a
+    frame of a window is missing, an error is yielded in place of its frames. `ended` is called
+    before each frame; decoding stops if it returns True.
 
     Raises:
-        MediaError: the file is missing, or is not a video.
-        UsageError: the policy does not exist, or the extra is missing.
+        MediaError: The file is missing or is not a video.
+        UsageError: The policy does not exist, or the extra `video` is not installed.
     """
     with closing(_opened(video)) as opened:
         yield from _DecodingPass(opened, windows, ended).run()
@@ -156,8 +159,8 @@ class Streamed:
     """A video whose frames are read one after the other. Close it after use.
 
     Raises:
-        MediaError: the file is missing, is not a video, or has no frames.
-        UsageError: the extra is missing.
+        MediaError: The file is missing, is not a video, or has no frames.
+        UsageError: The extra `video` is not installed.
     """
 
     def __init__(self, video: Video) -> None:
@@ -168,15 +171,15 @@ class Streamed:
         return self._opened.facts
 
     def frames(self, indexes: Sequence[int], policy: Policy) -> Iterator[tuple[int, Frame]]:
-        """The frames with these ascending indexes, at a policy's size and codec.
+        """Yield the frames with these ascending indexes, at the policy's size and in its codec.
 
         Raises:
-            MediaError: a frame cannot be decoded.
+            MediaError: A frame cannot be decoded.
         """
         look = look_of(policy)
         for index, frame in self._opened.at(indexes):
             shown_frame = self._opened.encoded(index, frame, look)
-            # A model that is streamed a video must not know which one.
+            # A model must not know which video it gets, so the label is removed.
             yield index, replace(shown_frame, image=replace(shown_frame.image, label=""))
 
     def close(self) -> None:
@@ -184,10 +187,11 @@ class Streamed:
 
 
 def shown(video: Video) -> Video:
-    """The video with its digest and the frames that its policy picks.
+    """Add the digest and the frames that the policy picks to a video.
 
     Raises:
-        MediaError, UsageError: as `decoded`.
+        MediaError: The video or one of these frames cannot be read.
+        UsageError: The policy does not exist, or the extra `video` is not installed.
     """
     video = load(video)
     window = Window(start=video.start, end=video.end, policy=video.policy or DEFAULT)
@@ -198,11 +202,12 @@ def shown(video: Video) -> Video:
 
 
 def sizes(video: Video) -> list[tuple[int, int]]:
-    """Width and height of each frame that the video's policy picks, before rotation. Nothing is
-    decoded.
+    """The width and height, before rotation, of each frame that the video's policy picks. Decodes
+    frames only if the packets have no times.
 
     Raises:
-        MediaError, UsageError: as `facts`.
+        MediaError: The file is missing, is not a video, or has no frames.
+        UsageError: The policy does not exist, or the extra `video` is not installed.
     """
     frame_policy = policy(video.policy or DEFAULT)
     with closing(_opened(video)) as opened:
@@ -214,7 +219,9 @@ def _opened(video: Video) -> OpenedVideo:
     try:
         from snellen.media._container import OpenedVideo
     except ImportError as error:
-        raise UsageError(f"videos need the extra `video`: {install('video')}") from error
+        raise UsageError(
+            f"to read videos, install the extra `video`: {install('video')}"
+        ) from error
     return OpenedVideo(video)
 
 
@@ -225,7 +232,7 @@ _digesting = threading.Lock()
 
 
 def _digest(path: str, size: int, changed: int, inode: int) -> str:
-    with _digesting:  # two threads never digest the same file concurrently
+    with _digesting:  # so that two threads never compute the digest of the same file concurrently
         return _digest_of(path, size, changed, inode)
 
 
@@ -238,11 +245,11 @@ def _digest_of(path: str, size: int, changed: int, inode: int) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-# -- one pass
+# -- passes over a video
 
 
 class _DecodingPass:
-    """Passes over a video for several windows. Usually one pass is enough."""
+    """Decodes the frames of several windows of a video. Usually one pass is enough."""
 
     def __init__(
         self, opened: OpenedVideo, windows: Sequence[Window], ended: Callable[[], bool]
@@ -267,8 +274,8 @@ class _DecodingPass:
             left = [*later]
 
     def _once(self, waiting: deque[int], later: deque[int]) -> Iterator[Shown]:
-        """One pass through the video for the waiting windows. If the last of these hold too many
-        frames, they are postponed to `later`."""
+        """Decode the video once for the waiting windows. If their frames need too much memory, the
+        last windows are moved to `later`."""
         users = self._users(waiting)
         frames = self._opened.at(sorted(users))
         damage: MediaError | None = None
@@ -300,7 +307,8 @@ class _DecodingPass:
         waiting: deque[int],
         later: deque[int],
     ) -> None:
-        """Keep a frame in every wanted look."""
+        """Encode a frame in every size and format in which it is wanted. Postpone the last windows
+        if too many bytes are in memory."""
         for look in users[at]:
             self._keep(at, look, self._opened.encoded(at, frame, look))
         while self._held > MOST_HELD and waiting:
@@ -311,7 +319,7 @@ class _DecodingPass:
         return self._picked[number][-1] if self._picked[number] else -1
 
     def _users(self, numbers: Collection[int]) -> dict[int, dict[Policy, int]]:
-        """For each wanted frame, how many of these windows want it in each look."""
+        """For each wanted frame, how many of these windows want it in each size and format."""
         users: dict[int, dict[Policy, int]] = {}
         for number in numbers:
             look = look_of(self._policies[number])
@@ -325,7 +333,7 @@ class _DecodingPass:
         self._held += _size(frame)
 
     def _forget(self, number: int, users: dict[int, dict[Policy, int]]) -> None:
-        """Drop the frames that no other window wants."""
+        """Drop the frames of a window that no other window wants."""
         look = look_of(self._policies[number])
         for index in self._picked[number]:
             users[index][look] -= 1
@@ -335,23 +343,24 @@ class _DecodingPass:
                     self._held -= _size(self._encoded.pop((index, look)))
 
     def _lacks(self, number: int) -> MediaError | None:
-        """The error of a window whose frames are missing, found before decoding."""
+        """The error for a window that has missing frames, as far as it is known before decoding;
+        None if there is none."""
         window, facts = self._windows[number], self._facts
         name = label(self._opened.video)
         if not self._picked[number]:
             return MediaError(f"{name} has no frame before {window.end:g} s.")
         if window.start > max(facts.end, facts.times[-1]):
             return MediaError(
-                f"{name} has no frame from {window.start:g} s on: its frames end at "
+                f"{name} has no frame at or after {window.start:g} s: its frames end at "
                 f"{facts.end:.1f} s."
             )
         until = facts.declared if window.end is None else window.end
         if not facts.is_cut_off or until is None or until <= facts.end + CUT_OFF:
             return None
         return MediaError(
-            f"{name} is cut off: it declares {facts.declared:.1f} s, but its frames end at "
-            f"{facts.end:.1f} s. The question needs frames up to "
-            f"{min(until, facts.declared or until):.1f} s. Get the file again."
+            f"{name} is cut off: its declared length is {facts.declared:.1f} s, but its frames end "
+            f"at {facts.end:.1f} s. The question needs frames up to "
+            f"{min(until, facts.declared or until):.1f} s. Download the file again."
         )
 
 
@@ -361,7 +370,7 @@ def _size(frame: Frame) -> int:
 
 
 def look_of(policy: Policy) -> Policy:
-    """The part of a policy that determines how a frame looks."""
+    """The part of a policy that determines the size and format of a frame."""
     return Policy(
         kind="every",
         pixels=policy.pixels,

@@ -1,7 +1,7 @@
-"""Metrics turn the scores and answers of a whole set into an estimate. Some files score one answer.
+"""Metrics, which compute an estimate from the scores and answers of all samples.
 
-May import statistics and text.
-Start with `_metric.py`: what a metric is; `_columns.py`: what it sees.
+`anls`, `relaxed`, and `vqa` contain functions that score a single answer. May import statistics and
+text. Start with `_metric.py`, which defines metrics, and `_columns.py`, which defines their input.
 """
 
 from snellen.metrics._columns import Category, Columns

@@ -1,4 +1,4 @@
-"""The input of a metric: the whole set, as columns."""
+"""The input of a metric: the scores, answers, and tags of all samples as columns."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Category:
-    """A column of names: `names[codes[i]]` is the name of row i."""
+    """A column of names. The name of row i is `names[codes[i]]`."""
 
     codes: NDArray[np.int32]
-    """The number of each row's name, (n,)."""
+    """For each row, the position of its name in `names`; (n,)."""
     names: tuple[str, ...]
-    """The different names."""
+    """The distinct names."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """The replies of a scoring as columns, a row for each (sample, repeat) with a reply, in the
-    benchmark's order. All arrays have length n."""
+    """The results of a scoring as columns. There is one row for each reply, that is, for each
+    sample and repeat with a reply, in the order of the benchmark. All arrays have length n."""
 
     score: NDArray[np.float64] | None
-    """The score of each row; None if only the whole set has a score."""
+    """The score of each row; None if the scoring does not score single samples."""
     answer: NDArray[Any]
-    """The parsed answers: text, numbers, tuples of texts, or None."""
+    """The parsed answers: strings, numbers, tuples of strings, or None."""
     target: NDArray[Any]
-    """The right answers, of the same types."""
+    """The right answers, which have the same types as the answers."""
     references: NDArray[Any]
-    """The answers of several people, as tuples of texts."""
+    """The answers of several people, as tuples of strings."""
     state: Category
     """The state of each reading, such as `answered`."""
     tags: Mapping[str, Category]
-    """The categories of each tag."""
+    """For each tag, the category of each row."""
     cluster: NDArray[np.int32]
-    """The number of the image, video, or sample that rows share. Repeats of a sample share
-    theirs."""
+    """The number of each row's cluster. Rows with the same image or video form a cluster, and so do
+    the repeats of one sample."""
     weight: NDArray[np.float64] | None = None
-    """The weight of each row; None if all are equal."""
+    """The weight of each row; None if all weights are equal."""
     unscored: Columns | None = None
-    """The rows that no mean includes: failed, refused, or without a verdict. The score of a group
-    of questions with such a row is unknown."""
+    """The rows that are excluded from all means: failed, refused, or without a verdict. The score
+    of a group of questions is unknown if one of its rows is here."""
     assumed_wrong: NDArray[np.bool_] | None = None
     """The rows without a reply that the bounds of an incomplete result count as wrong; None if
     there are none."""
@@ -55,8 +55,8 @@ class Columns:
         return len(self.cluster)
 
     def where(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Columns:
-        """These rows alone; a boolean mask (n,) or row numbers (a resample may repeat them)."""
-        if rows.dtype == bool:  # read once here, not once for each column
+        """Select rows by a boolean mask (n,) or by row numbers, which may repeat in a resample."""
+        if rows.dtype == bool:  # convert the mask once instead of once for each column
             (rows,) = rows.nonzero()
         return Columns(
             score=None if self.score is None else self.score[rows],
@@ -75,7 +75,7 @@ class Columns:
         )
 
     def tagged(self, tag: str, names: Collection[str]) -> Columns:
-        """The rows whose tag is among the names, including those of `unscored`."""
+        """Select the rows whose tag has one of these names, also in `unscored`."""
         import numpy as np
 
         column = self.tags[tag]

@@ -1,4 +1,4 @@
-"""Means of scores."""
+"""Means of scores: over all rows, and over categories."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @metric(better=None, unit="fraction", averages_scores=True)
 def mean(columns: Columns) -> Estimate:
-    """The mean score, which is the accuracy if scores are 0 and 1. It is in [0, 1] if the scores
-    are. Under the name `accuracy`, higher is better; under another name, the scoring must say which
-    direction is better (see `Metric`).
+    """The mean score, which is the accuracy if all scores are 0 or 1.
 
         m = Σ w·score / Σ w
 
-    The interval is that of `stats.mean`: Wilson's with the clusters' effective n. An example with
-    three of four right:
+    The value is in [0, 1] if the scores are. Higher is better if the metric is reported under the
+    name `accuracy`. Under any other name, the scoring must state the better direction (see
+    `Metric`). The interval is the one that `stats.mean` computes: Wilson's interval with the
+    effective n of the clusters. An example with three of four answers right:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -35,23 +35,23 @@ def mean(columns: Columns) -> Estimate:
     (0.75, '4 independent clusters: an interval needs at least 10')
 
     Raises:
-        ValueError: the scoring gives no score to single samples.
+        ValueError: The scoring does not score single samples.
     """
     return stats.mean(_scores(columns, "mean"), columns.cluster, columns.weight)
 
 
 def macro_average(tag: str) -> Metric:
-    """The mean over a tag's categories of their mean scores: every category counts the same.
+    """The mean score of each category of a tag, averaged so that every category counts the same.
 
         M = 1/C · Σ_c m_c        m_c = Σ_{i in c} w·score / Σ_{i in c} w
 
-    It is in [0, 1] if the scores are. The better direction is stated as for `mean`. C is the number
-    of categories that have a score. Rows without a category are left out and not counted in `n`.
-    Manning, Raghavan and Schütze 2008, section 13.6, call it macroaveraging. The interval is that
-    of `stats.bootstrap_sums`. It resamples clusters over all categories together, since one image
-    or video may have questions in several.
+    C is the number of categories with a score. The value is in [0, 1] if the scores are. The better
+    direction is stated in the same way as for `mean`. Rows without a category are left out and are
+    not counted in `n`. Manning, Raghavan and Schütze 2008, section 13.6, call this macroaveraging.
+    The interval is the one that `stats.bootstrap_sums` computes. It resamples clusters in all
+    categories together, since an image or video may have questions in several categories.
 
-    Three rows of `a` with mean 1 and one row of `b` with score 0 give 1/2. The plain mean is 3/4:
+    Three rows of `a` with score 1 and one row of `b` with score 0 give 1/2; the plain mean is 3/4:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -63,8 +63,8 @@ def macro_average(tag: str) -> Metric:
     0.5
 
     Raises:
-        ValueError: when called, if the scoring gives no score to single samples or the tag does
-            not exist. The message lists the tags that exist.
+        ValueError: Raised by the metric if the scoring does not score single samples, or if the tag
+            does not exist. The message lists the existing tags.
     """
 
     def macro(columns: Columns) -> Estimate:
@@ -98,11 +98,11 @@ def macro_average(tag: str) -> Metric:
 
 
 def is_mean(metric: Compute) -> bool:
-    """Whether a metric is `mean`, whatever direction and unit it states."""
+    """Whether a metric is `mean`, with any direction and unit."""
     return isinstance(metric, Metric) and metric.compute is mean.compute
 
 
 def _scores(columns: Columns, metric: str) -> NDArray[np.float64]:
     if columns.score is None:
-        raise ValueError(f"{metric} needs a score for each sample, and this scoring gives none")
+        raise ValueError(f"{metric} needs a score for each sample, but this scoring has none")
     return columns.score

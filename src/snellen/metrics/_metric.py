@@ -1,4 +1,4 @@
-"""A metric: a function of columns, with its name, unit, and better direction."""
+"""Defines a metric: a function of columns with a name, a unit, and a better direction."""
 
 from __future__ import annotations
 
@@ -14,40 +14,43 @@ from snellen.stats import Direction, Estimate
 Compute = Callable[[Columns], Estimate]
 """What a scoring accepts as a metric: a `Metric`, or a plain callable."""
 ACCURACY = "accuracy"
-"""The only name that implies that scores are those of right and wrong answers."""
+"""The only metric name that implies that higher scores are better."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A function of columns to an estimate, with its name, its unit, and which way is better.
+    """A function that computes an estimate from columns, with its name, unit, and better direction.
 
-    It is called as the function is:
+    A metric is called in the same way as its function:
 
     >>> from snellen.stats import Estimate
     >>> rows = Metric(lambda columns: Estimate(value=3.0, n=3), better="lower", unit="rows")
     >>> rows(None).value, rows.better
     (3.0, 'lower')
 
-    A metric made from a metric replaces the arguments that are passed and keeps the others:
-    `Metric(mean, better="lower")` is the mean of scores that are distances.
+    If a metric is created from another metric, the arguments that are passed replace its values,
+    and the others are kept: `Metric(mean, better="lower")` is the mean of scores that are
+    distances.
 
     Raises:
         UsageError: `better` is neither a direction nor None.
     """
 
     compute: Callable[..., Estimate]
-    """The function. Its first argument is the columns; a metric is replaced by its function."""
+    """The function. Its first argument is a `Columns` object. If a metric is passed, its function
+    is used."""
     _: KW_ONLY
     better: Direction | None = None
-    """Whether a higher or a lower value is better; None if neither is, or if it is not known."""
+    """Whether a higher or a lower value is better; None if neither is, or if it is unknown."""
     unit: str = ""
-    """The unit of its estimates: `fraction` for values in [0, 1], "" if only the estimates say."""
+    """The unit of the estimates: `fraction` for values in [0, 1]; "" if only the estimates have
+    it."""
     name: str = ""
-    """The metric's name; by default the function's."""
+    """The name of the metric; by default, the name of the function."""
     averages_scores: bool = False
-    """Whether it is a mean of scores, so that its better direction is theirs. Scores may be
-    distances. Only under the name `accuracy` is higher known to be better. Under another name, the
-    scoring states it: `Metric(mean, better="higher")`."""
+    """Whether the metric is a mean of scores. Its better direction is then that of the scores,
+    which may be distances. It is known to be "higher" only if the metric is reported under the name
+    `accuracy`. Under any other name, the scoring states it: `Metric(mean, better="higher")`."""
 
     def __post_init__(self) -> None:
         check_direction(self.better, self.name or getattr(self.compute, "__name__", ""))
@@ -74,14 +77,14 @@ class Metric:
         return self.compute(columns, **arguments)
 
     def with_arguments(self, **arguments: Any) -> Metric:
-        """The same metric with other values of the function's arguments."""
+        """The same metric with other values for arguments of its function."""
         return replace(self, compute=partial(self.compute, **arguments))
 
 
 def metric(
     *, better: Direction | None, unit: str, averages_scores: bool = False
 ) -> Callable[[Callable[..., Estimate]], Metric]:
-    """A decorator that makes a `Metric` of a function.
+    """A decorator that turns a function into a `Metric`.
 
     >>> from snellen.stats import Estimate
     >>> @metric(better="higher", unit="rows")
@@ -96,8 +99,8 @@ def metric(
 def direction_of(name: str, metric: Compute) -> Direction | None:
     """Whether a higher or a lower value is better for a metric that is reported under `name`.
 
-    None if the metric does not say so, for example a plain callable without the attribute `better`.
-    Such a metric is never ranked, and no value of it is called the best.
+    None if the metric does not state a direction, for example if it is a plain callable without the
+    attribute `better`. Such a metric is never ranked, and none of its values is called the best.
 
     >>> from snellen.metrics import mean
     >>> direction_of("accuracy", mean), direction_of("edit_distance", mean)
@@ -106,7 +109,7 @@ def direction_of(name: str, metric: Compute) -> Direction | None:
     'lower'
 
     Raises:
-        UsageError: its attribute `better` is neither a direction nor None.
+        UsageError: The attribute `better` of the metric is neither a direction nor None.
     """
     better: Direction | None = getattr(metric, "better", None)
     check_direction(better, name)
@@ -116,10 +119,10 @@ def direction_of(name: str, metric: Compute) -> Direction | None:
 
 
 def check_direction(better: object, metric: str) -> None:
-    """Check that a metric's stated direction is a direction or None.
+    """Check that the stated direction of a metric is a direction or None.
 
     Raises:
-        UsageError: it is something else.
+        UsageError: The stated direction is something else.
     """
     directions = get_args(Direction)
     if better is not None and better not in directions:

@@ -1,4 +1,4 @@
-"""Rows by a tag."""
+"""Selects rows by a tag."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def rows_tagged(columns: Columns, tag: str, names: Collection[str]) -> NDArray[np.bool_]:
-    """A mask (n,) of the rows whose tag is one of the names."""
+    """A mask (n,) of the rows whose tag has one of these names."""
     import numpy as np
 
     if tag not in columns.tags:

@@ -1,4 +1,8 @@
-"""Visual acuity and similar thresholds: the level of a ladder at which a model stops reading."""
+"""Visual acuity and similar thresholds.
+
+Samples form a ladder of levels, such as letter heights, from the easiest to the hardest. The
+threshold is the level at which a model begins to fail.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Profile = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-    """The log-likelihood of thresholds (k,), each under its best curve: (k,)."""
+    """Maps thresholds (k,) to their log-likelihoods (k,), each under its best curve."""
 
-# Positions are shares of the ladder's length, from its hardest level (0) to its easiest (1).
+# Positions are shares of the length of the ladder, from its hardest level (0) to its easiest (1).
 BEYOND, STEP = 0.4, 0.04
 SLOPES = tuple(0.25 * 1.25**k for k in range(30))
 LAPSES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
@@ -37,30 +41,33 @@ def threshold(
     harder: Literal["lower", "higher"],
     scale: Literal["log", "linear"] = "log",
 ) -> Metric:
-    """A metric: the level at which the score is halfway between chance and always right.
+    """The level at which the score is halfway between guessing and always right.
 
-    For letters of decreasing height this is visual acuity, in pixels, where smaller is better. The
-    better direction is the `harder` one. A curve p of the level h is fitted by maximum likelihood
-    to rows of `trials` trials each (letters). A row's score is the share of trials that were right:
+    For letters of decreasing height, this is visual acuity in pixels, where smaller is better. In
+    general, the better direction is `harder`. Each row has `trials` trials (letters), and its score
+    is the share of right trials. A curve p of the level h is fitted to the rows by maximum
+    likelihood:
 
-        p(x) = g + (1 - g - l) F(s (x - a) + c),    p(a) = (1 + g) / 2,    x = ± log2 h,
+        p(x) = g + (1 - g - l) F(s (x - a) + c),    p(a) = (1 + g) / 2,    x = ± log2 h
 
-    the psychometric function of Wichmann and Hill 2001, Perception & Psychophysics 63, 1293,
-    equation 1. `guess` = g is the fixed chance of a right guess. l, from 0 to 0.3, is the share of
-    lapses, which are wrong at any level. a is the threshold; it is defined by a fixed p, not by a
-    fixed F as in the paper. s > 0 is the slope, and c follows from the second equation. F is the
-    logistic function 1 / (1 + exp(-z)), the Weibull's 1 - exp(-exp(z)), or its mirror image
-    exp(-exp(-z)), whichever fits best, because the threshold's interval must hold whatever the
-    shape of the curve. On a `linear` scale, x is h or -h, so that easier levels have larger x.
-    `tag` names the tag whose number is the level (`013 pixels`); rows without one are left out.
+    This is the psychometric function of Wichmann and Hill 2001, Perception & Psychophysics 63,
+    1293, equation 1. The fixed probability of a right guess is g, the argument `guess`. The share
+    of lapses, which are wrong at every level, is l, from 0 to 0.3. The threshold a is defined by a
+    fixed p; in the paper, it is defined by a fixed F. The slope s is above 0, and c follows from
+    the second equation. F is the logistic function 1 / (1 + exp(-z)), the Weibull function
+    1 - exp(-exp(z)), or its mirror image exp(-exp(-z)), whichever fits best. The interval is
+    therefore valid for different shapes of the curve. On a `linear` scale, x is h or -h instead.
+    The sign is chosen so that easier levels have larger x. The argument `tag` is the tag with the
+    level as a number (`013 pixels`); rows without a level are left out.
 
-    The interval is the profile likelihood's, widened by the overdispersion within clusters
-    (McCullagh and Nelder 1989, Generalized Linear Models, 4.5) and by Student's t. Its coverage is
-    in `docs/decisions/acuity.md`.
+    The interval comes from the profile likelihood. It is widened by the overdispersion within
+    clusters (McCullagh and Nelder 1989, Generalized Linear Models, 4.5) and by Student's t. Its
+    coverage is in `docs/decisions/acuity.md`.
 
-    There is no value, only a reason, if even the easiest level cannot be read, if the hardest one
-    can, or if nothing shows that levels differ. `n` counts the rows of the ladder; it is 0 if all
-    have one level. An example with none, half, and all of ten letters right:
+    There is a reason instead of a value if the model fails even at the easiest level, if it does
+    not fail at the hardest level, or if nothing shows that the levels differ. `n` counts the rows
+    with a level; it is 0 if all have the same level. An example with none, half, and all of ten
+    letters right:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -73,7 +80,7 @@ def threshold(
     8.0
 
     Raises:
-        ValueError: when called, if the scoring gives no score to single samples.
+        ValueError: Raised by the metric if the scoring does not score single samples.
     """
 
     ladder = _LadderTrials(tag, unit, trials, guess, harder, scale)
@@ -82,7 +89,7 @@ def threshold(
 
 @dataclass(frozen=True)
 class _LadderTrials:
-    """The settings of a ladder. `threshold` documents the fields."""
+    """The settings of a ladder. The fields are the arguments of the function `threshold`."""
 
     tag: str
     unit: str
@@ -92,7 +99,7 @@ class _LadderTrials:
     scale: Literal["log", "linear"]
 
     def threshold(self, columns: Columns) -> Estimate:
-        """The threshold on the ladder, with its interval."""
+        """Compute the threshold on the ladder and its interval."""
         import numpy as np
 
         if columns.score is None:
@@ -141,13 +148,13 @@ class _LadderTrials:
         return known(ci95=(low, high))
 
     def _level_at(self, share: float, start: float, length: float) -> float:
-        """The level at a share of the length of the ladder, which begins at `start`."""
+        """Convert a position on the ladder (0: hardest level, 1: easiest) to a level."""
         x = start + share * length
         return 2.0**x if self.scale == "log" else x
 
 
 class _Fit:
-    """The profile of the likelihood over a ladder, and its best threshold."""
+    """The profile likelihood of the thresholds on a ladder, and the most likely threshold."""
 
     def __init__(self, profile: Profile) -> None:
         import numpy as np
@@ -157,7 +164,7 @@ class _Fit:
         self.best = _best(profile, self._grid, profile(self._grid))
 
     def interval(self, drop: float) -> tuple[float | None, float | None]:
-        """The thresholds on both sides of the best one at which the log-likelihood has fallen by
+        """The thresholds below and above the best one at which the log-likelihood is lower by
         `drop`; None if it does not fall that far within the grid."""
         import numpy as np
 
@@ -176,7 +183,8 @@ class _Fit:
 
 
 def _plain(level: str) -> str:
-    """A level's name without leading zeros, in the singular for 1: `13 pixels`, `1 level`."""
+    """The name of a level without leading zeros, and in the singular for 1: `13 pixels`, `1
+    level`."""
     text = re.sub(r"(?<![0-9.])0+(?=[0-9])", "", level)
     return re.sub(r"^1 (\w+)s$", r"1 \1", text)
 
@@ -188,9 +196,10 @@ def _profile(
     guess: float,
     thresholds: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The log-likelihood of each threshold (k,) under its best curve, slope, and lapses: (k,).
+    """The log-likelihood of each threshold under its best curve, slope, and share of lapses, (k,).
 
-    `hits` of `shown` trials at each `place` on the ladder, all (levels,).
+    Each level of the ladder has a position, a number of `shown` trials, and a number of right
+    trials, `hits`. These arrays have the shape (levels,), and `thresholds` has the shape (k,).
     """
     import numpy as np
 
@@ -216,7 +225,7 @@ def _profile(
 
 
 def _best(profile: Profile, grid: NDArray[np.float64], heights: NDArray[np.float64]) -> float:
-    """The likeliest threshold. If several are equally likely, as at a step, the middle one."""
+    """The most likely threshold. If several are equally likely, as at a step, the middle one."""
     import numpy as np
 
     alike = np.flatnonzero(heights >= heights.max() - 1e-3)
@@ -229,7 +238,7 @@ def _best(profile: Profile, grid: NDArray[np.float64], heights: NDArray[np.float
 
 
 def _crossing(profile: Profile, cut: float, inside: float, outside: float) -> float:
-    """The point between the two at which the log-likelihood falls below `cut`."""
+    """The point between `inside` and `outside` at which the log-likelihood falls below `cut`."""
     import numpy as np
 
     for _ in range(3):
@@ -247,10 +256,12 @@ def _overdispersion(
     cluster: NDArray[np.int32],
     guess: float,
 ) -> float:
-    """How much more clusters of one level differ than independent trials would; >= 1.
+    """The overdispersion: the variance between clusters of one level, divided by the variance
+    between as many independent trials. At least 1.
 
     Levels are weighted by their information about the threshold under a logistic curve without
-    lapses, (p - g)²(1 - p)²/p(1 - p). Where all answers are guesses, or right, it is 0.
+    lapses, (p - g)²(1 - p)²/p(1 - p). This weight is 0 at levels at which all answers are guesses
+    or all are right.
     """
     import numpy as np
 

@@ -1,12 +1,12 @@
 """BLEU, ROUGE-L, and CIDEr of captions, as coco-caption computes them.
 
-They are computed here because coco-caption returns scores only, and intervals need the counts of
+coco-caption itself is not used because it returns only scores, and intervals need the counts of
 each caption.
 
 The source of all formulas is
-tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/, for captions split into
-tokens at spaces. Captions are numbered: first the n candidates, then all references, image by
-image.
+tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/. Captions are strings of
+tokens separated by spaces. They are numbered: first the n candidates, then the references of the
+first image, of the second image, and so on.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ ORDERS = 4
 TINY, SMALL = 1e-15, 1e-9
 BETA, SIGMA = 1.2, 6.0
 RESAMPLES = 1_000
-"""Of BLEU's bootstrap: forty thousand images need no more."""
+"""The number of bootstrap resamples for BLEU. Even 40,000 images need no more."""
 
 References = Sequence[Sequence[str]]
 
 
 def caption_metrics(tokens: Callable[[str], str]) -> Mapping[str, Metric]:
-    """The metrics of a set of captions: `cider`, `bleu_4` to `bleu_1`, and `rouge_l`.
+    """The metrics of captions: `cider`, `bleu_4` to `bleu_1`, and `rouge_l`.
 
-    The answers are the candidates' tokens. `tokens` splits references. Higher is better. An answer
-    that is None counts as a caption without tokens.
+    The answers are candidates that are already split into tokens; `tokens` splits references. An
+    answer that is None counts as a caption without tokens. Higher is better for all metrics.
 
-    `cider` is the mean of `cider_scores` over images; it can exceed 1. The intervals of `cider` and
-    `rouge_l` are those of `stats.mean`. That of `cider` holds the document frequencies of the
-    scored images fixed; with other images, every score would change. `bleu_n` is `bleu` of the
-    summed `bleu_counts` of the whole set, not a mean over images. Its interval is that of
-    `stats.bootstrap_sums`.
+    `cider` is the mean of `cider_scores` over images and can exceed 1. `bleu_n` is `bleu` of the
+    summed `bleu_counts` of all images, not a mean over images. Its interval is the one that
+    `stats.bootstrap_sums` computes. The intervals of `cider` and `rouge_l` are those that
+    `stats.mean` computes. The interval of `cider` treats the document frequencies as fixed,
+    although they come from the scored images: other images would change every score.
     """
     held = _CaptionCache(tokens)
     return {
@@ -62,7 +62,7 @@ def caption_metrics(tokens: Callable[[str], str]) -> Mapping[str, Metric]:
 
 
 class _CaptionCache:
-    """The tokens and n-grams of the last set, since six metrics use the same set in turn."""
+    """Caches the tokens and n-grams of the last columns, since six metrics use them in turn."""
 
     def __init__(self, tokens: Callable[[str], str]) -> None:
         self._tokens = tokens
@@ -114,27 +114,27 @@ class _CaptionCache:
 
 @dataclass(frozen=True, kw_only=True)
 class CaptionGrams:
-    """The n-grams of one length in all captions, a row for each different n-gram of a caption,
-    (m,)."""
+    """The n-grams of one length in all captions. The arrays have one element for each distinct
+    n-gram of each caption, (m,)."""
 
     caption: Ints
     """The number of the caption."""
     gram: Ints
-    """The number of the n-gram, below `many`."""
+    """The number of the n-gram, from 0 to `many` - 1."""
     count: Floats
-    """How often it occurs in the caption."""
+    """How often the n-gram occurs in the caption."""
     many: int
-    """The number of different n-grams."""
+    """The number of distinct n-grams in all captions."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Captions:
-    """Candidates and the references of their images. The candidates come first."""
+    """Candidates and the references for their images. The candidates come first."""
 
     n: int
-    """The number of candidates, and of images."""
+    """The number of candidates, which is also the number of images."""
     image: Ints
-    """The image of each caption, (captions,)."""
+    """The number of the image of each caption, (captions,)."""
     length: Ints
     """The number of tokens of each caption, (captions,)."""
     grams: Sequence[CaptionGrams]
@@ -144,15 +144,15 @@ class Captions:
 
 
 def captions(candidates: Sequence[str], references: References) -> Captions:
-    """The set of these candidates and references, whose tokens are separated by spaces.
+    """Create `Captions` from candidates and references, whose tokens are separated by spaces.
 
     Raises:
-        ValueError: an image has no references, or has not exactly one candidate.
+        ValueError: An image has no references, or does not have exactly one candidate.
     """
     import numpy as np
 
     if len(candidates) != len(references) or not all(references):
-        raise ValueError("there must be one candidate and at least one reference an image")
+        raise ValueError("each image must have one candidate and at least one reference")
     vocabulary: dict[str, int] = {}
     lengths, words = [], []
     for text in chain(candidates, chain.from_iterable(references)):
@@ -172,7 +172,8 @@ def captions(candidates: Sequence[str], references: References) -> Captions:
 
 
 def _grams(words: Ints, length: Ints) -> Iterator[CaptionGrams]:
-    """The n-grams of all captions, for n from 1. Each is an (n-1)-gram followed by one word."""
+    """Yield the n-grams of all captions, for n from 1 to 4. An n-gram is identified by its first
+    n-1 words (an n-1-gram) and its last word."""
     import numpy as np
 
     caption = np.repeat(np.arange(len(length)), length)
@@ -198,10 +199,12 @@ def _grams(words: Ints, length: Ints) -> Iterator[CaptionGrams]:
 
 
 def bleu_counts(captions: Captions) -> Floats:
-    """The counts that BLEU sums for each candidate, (n, 10): its length, the closest reference
-    length (of two, the shorter), its n-grams for n from 1 to 4, and how many of them are right.
+    """The counts that BLEU sums over candidates, (n, 10).
 
-    An n-gram counts as right at most as often as it occurs in any single reference.
+    For each candidate, they are its length, the closest length of a reference (the shorter one of
+    two that are equally close), the numbers of its n-grams for n from 1 to 4, and the numbers of
+    its right n-grams. An n-gram counts as right at most as often as it occurs in the reference that
+    has it most often.
     """
     import numpy as np
 
@@ -215,7 +218,7 @@ def bleu_counts(captions: Captions) -> Floats:
     for order_index, grams in enumerate(captions.grams):
         counts[:, 2 + order_index] = np.maximum(0, length[:n] - order_index)
         ours, theirs, key, key_theirs = _parted(captions, grams)
-        # The last of equal keys is that of the largest count.
+        # Among equal keys, the last one has the largest count.
         order = np.lexsort((grams.count[theirs], key_theirs))
         sorted_keys, most = key_theirs[order], grams.count[theirs][order]
         at = np.searchsorted(sorted_keys, key, side="right") - 1
@@ -228,12 +231,13 @@ def bleu_counts(captions: Captions) -> Floats:
 
 
 def bleu(counts: Floats) -> Floats:
-    """BLEU-1 to BLEU-4 from counts as `bleu_counts` returns them: (k, 10) to (k, 4). In [0, 1].
+    """BLEU-1 to BLEU-4, (k, 4), from sums of the counts of `bleu_counts`, (k, 10). In [0, 1].
 
         BLEU_n = min(1, exp(1 - r/c)) · (Π_{i<=n} (right_i + 1e-15) / (grams_i + 1e-9))^(1/n)
 
-    c and r are the lengths of candidates and references. Their ratio is (c + 1e-15) / (r + 1e-9).
-    Papineni et al. 2002, https://aclanthology.org/P02-1040; bleu/bleu_scorer.py#L198-L263.
+    c and r are the summed lengths of candidates and references. Their ratio is computed as
+    (c + 1e-15) / (r + 1e-9). Papineni et al. 2002, https://aclanthology.org/P02-1040;
+    bleu/bleu_scorer.py#L198-L263.
     """
     import numpy as np
 
@@ -254,10 +258,11 @@ def rouge_l_scores(captions: Captions) -> Floats:
 
         F = (1 + β²)·P·R / (R + β²·P),    β = 1.2
 
-    P and R are the longest common subsequence's shares of candidate and reference. Each is the
-    largest over the references, which may differ for P and R. Lin 2004,
-    https://aclanthology.org/W04-1013; rouge/rouge.py#L45-L75. That code splits at single spaces, so
-    a caption without tokens has one empty token and equals another such caption.
+    P is the length of the longest common subsequence divided by the length of the candidate, and R
+    is the same length divided by the length of the reference. P and R are each the maximum over the
+    references, which may be at different references. Lin 2004, https://aclanthology.org/W04-1013;
+    rouge/rouge.py#L45-L75. That code splits at single spaces, so a caption without tokens has one
+    empty token and equals any other such caption.
     """
     import numpy as np
     from rapidfuzz.distance import LCSseq
@@ -280,14 +285,16 @@ def rouge_l_scores(captions: Captions) -> Floats:
 
 
 def cider_scores(captions: Captions) -> Floats:
-    """CIDEr-D of each candidate, (n,). At least 0, at most 10.
+    """CIDEr-D of each candidate, (n,). In [0, 10].
 
         s = 10/4 · Σ_n 1/|R| · Σ_r exp(-(l - l_r)² / 2·6²) · Σ_g min(h_g, r_g)·r_g / (‖h‖·‖r‖)
 
-    h and r are the vectors of candidate and reference over n-grams g, count · log(N / df_g). N is
-    the number of images, and df_g, at least 1, the number of those whose references contain g.
-    Vedantam et al. 2015, https://arxiv.org/abs/1411.5726; cider/cider_scorer.py#L93-L192, where l
-    counts bigrams, which are one fewer than the tokens.
+    h and r are the vectors of the candidate and the reference. They have an element for each n-gram
+    g, count · log(N / df_g). N is the number of images. The document frequency df_g is the number
+    of images with g in their references, but at least 1. The lengths of candidate and reference are
+    l and l_r. Vedantam et al. 2015, https://arxiv.org/abs/1411.5726;
+    cider/cider_scorer.py#L93-L192. In that code, l is the number of bigrams, which is the number of
+    tokens minus 1.
     """
     import numpy as np
 
@@ -318,8 +325,9 @@ def cider_scores(captions: Captions) -> Floats:
 
 
 def _parted(captions: Captions, grams: CaptionGrams) -> tuple[slice, slice, Ints, Ints]:
-    """Which grams are the candidates' and which the references', and for either a number of image
-    and gram; the candidates' rise."""
+    """Return the slice of the candidates' n-grams, the slice of the references' n-grams, and keys
+    for both. A key combines the numbers of the image and the n-gram. The candidates' keys are in
+    ascending order."""
     import numpy as np
 
     border = int(np.searchsorted(grams.caption, captions.n))

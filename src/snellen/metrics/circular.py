@@ -20,16 +20,18 @@ def circular(tag: str) -> Metric:
 
         m = 1/G · Σ_g Π_p r_gp
 
-    G is the number of questions, and r_gp the mean score of question g in pass p. Without repeats
-    r_gp is 0 or 1, and a question is right if all its passes are (Liu et al. 2023,
-    https://arxiv.org/abs/2307.06281, section 4.2). With repeats, the product is the share of right
-    combinations among those of one reply per pass. In [0, 1]; higher is better.
+    G is the number of questions, and r_gp is the mean score of question g in pass p. Without
+    repeats, r_gp is 0 or 1, and a question is right if it is right in all its passes (Liu et al.
+    2023, https://arxiv.org/abs/2307.06281, section 4.2). With repeats, consider all combinations of
+    one reply per pass: the product is the share of combinations in which all replies are right. In
+    [0, 1]; higher is better.
 
-    A question's rows share a cluster, and `tag` names a row's pass: "2 of 4". A question without a
-    score in one of its passes (it failed, or was not asked) is left out. `n` counts the other
-    questions. The interval is that of `stats.mean` over questions.
+    All rows of a question are in one cluster, and the tag `tag` names the pass of a row: "2 of 4".
+    Questions without a score in one of their passes (it failed or was not asked) are left out. `n`
+    counts the remaining questions. The interval is the one that `stats.mean` computes over
+    questions.
 
-    Of two questions, one is right in both passes and the other in one:
+    One of two questions is right in both passes, and the other in only one pass:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -42,8 +44,8 @@ def circular(tag: str) -> Metric:
     (0.5, 2)
 
     Raises:
-        ValueError: when called, if the scoring gives no score to single samples, there is no such
-            tag, or it does not name passes.
+        ValueError: Raised by the metric if the scoring does not score single samples, or if the tag
+            does not exist or does not name passes.
     """
 
     def metric(columns: Columns) -> Estimate:
@@ -74,8 +76,8 @@ def circular(tag: str) -> Metric:
 def vanilla(tag: str) -> Metric:
     """The share of questions that are answered right in their first pass (VanillaEval).
 
-    The `mean` of the rows whose `tag` begins with "1 of ": the questions with their choices in the
-    original order. In [0, 1]; higher is better. The tag is that of `circular`.
+    It is the `mean` of the rows whose tag begins with "1 of ". In these rows, the choices are in
+    their original order. In [0, 1]; higher is better. `tag` is the same tag as for `circular`.
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -87,7 +89,7 @@ def vanilla(tag: str) -> Metric:
     1.0
 
     Raises:
-        ValueError: as `circular`.
+        ValueError: Raised by the metric in the same cases as for `circular`.
     """
 
     def metric(columns: Columns) -> Estimate:
@@ -100,12 +102,12 @@ def vanilla(tag: str) -> Metric:
 
 def _scores(columns: Columns) -> NDArray[np.float64]:
     if columns.score is None:
-        raise ValueError("passes need a score for each sample, and this scoring gives none")
+        raise ValueError("passes need a score for each sample, but this scoring has none")
     return columns.score
 
 
 def _passes(columns: Columns, tag: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The pass of each row (n,), from 1, and the number of passes."""
+    """The number of each row's pass (n,), from 1, and the number of passes of its question (n,)."""
     import numpy as np
 
     if tag not in columns.tags:

@@ -1,11 +1,12 @@
 """GQA's metrics besides accuracy: validity, plausibility, consistency, and distribution.
 
 All are computed over the balanced questions, as in eval.py 1.1 of the data set's evaluation
-package. The line numbers are those of its copy in
+package. Line numbers refer to the copy of that file in
 PKU-YuanGroup/Video-LLaVA@1d28d6ea2e3ad8242a209c490124b5b98a768618:llava/eval/eval_gqa.py.
-They read these tags: `question` (its id), `balanced` ("balanced" or ""), `detailed` (the type),
-`group` (the global group), and `entailed` (ids separated by spaces). Without them, they have no
-value.
+
+The metrics read these tags: `question` (the question's id), `balanced` ("balanced" or ""),
+`detailed` (the question's type), `group` (the global group), and `entailed` (ids separated by
+spaces). A metric has no value if one of its tags is missing.
 """
 
 from __future__ import annotations
@@ -30,14 +31,13 @@ Choices = Mapping[str, Mapping[str, Sequence[str]]]
 def belonging(
     kind: Literal["valid", "plausible"], choices: Callable[[], Choices | None], file: str
 ) -> Metric:
-    """The share of answers that are among a question's valid, or plausible, ones.
+    """The share of answers that are among the valid (or plausible) answers to their question.
 
         m = 1/n · Σ_q [answer_q in C_q]
 
-    In [0, 1]; higher is better. `choices` returns C by question and kind, or None if their `file`
-    is missing; the authors' script then reports 0 %. Source: L246-L251, L405-L416. The interval is
-    that of `stats.mean`.
-
+    In [0, 1]; higher is better. `choices` returns C, keyed by question and kind, or None if `file`
+    is missing. In that case, the authors' script reports 0 %. Source: L246-L251, L405-L416. The
+    interval is the one that `stats.mean` computes.
     """
 
     def metric(columns: Columns) -> Estimate:
@@ -69,13 +69,13 @@ def consistency(columns: Columns) -> Estimate:
 
         m = 1/|Q| · Σ_{q in Q} 1/|E_q| · Σ_{e in E_q} [e is right]
 
-    Q are the balanced questions that are answered right and entail others; E_q are the entailed
-    questions without q. In [0, 1]; higher is better. Hudson and Manning 2019,
-    https://arxiv.org/abs/1902.09506, section 4.4; source L257-L270. It needs the answers to all
-    questions, balanced or not. The interval is that of `stats.mean`, since the questions of an
-    image entail each other.
+    Q is the set of balanced questions that are answered right and entail other questions. E_q is
+    the set of questions that q entails, without q itself. In [0, 1]; higher is better. Hudson and
+    Manning 2019, https://arxiv.org/abs/1902.09506, section 4.4; source L257-L270. The metric needs
+    the answers to all questions, balanced or not. The interval is the one that `stats.mean`
+    computes with images as clusters, since only questions about the same image entail each other.
 
-    The first question is right, and so is one of the two that it entails:
+    The first question is right, and so is one of the two questions that it entails:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -89,12 +89,12 @@ def consistency(columns: Columns) -> Estimate:
     0.5
 
     Raises:
-        ValueError: the scoring gives no score to single samples.
+        ValueError: The scoring does not score single samples.
     """
     import numpy as np
 
     if columns.score is None:
-        raise ValueError("consistency needs a score for each sample, and this scoring gives none")
+        raise ValueError("consistency needs a score for each sample, but this scoring has none")
     if lacking := _lacking(columns, "question", "balanced", "entailed"):
         return lacking
     ids = _names(columns, "question")
@@ -121,18 +121,19 @@ def consistency(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="chi-square")
 def distribution(columns: Columns) -> Estimate:
-    """The distance of the answers' distribution in each group from that of the right answers.
+    """The distance between the distributions of answers and right answers, averaged over groups.
 
         D = 1/100 · Σ_g n_g · χ²_g / Σ_g n_g        χ²_g = Σ_a (o_ga - e_ga)² / e_ga
 
-    In group g, e_ga questions have the right answer a, and o_ga were answered with a. The group has
-    n_g questions. Answers that are never right in a group are ignored. 0 or more; lower is better.
+    Group g has n_g questions. The answer a is right for e_ga of them, and the model gave it to o_ga
+    of them. Answers that are never right in a group are ignored. At least 0; lower is better.
     Source: L359-L378, L423-L434.
 
-    It has no interval: χ² grows with the number of questions, and resampling adds variance, so that
-    the χ² of a resample is larger than the sample's.
+    There is no interval, because a bootstrap would be biased: χ² grows with the number of
+    questions, and resampling adds variance, so the χ² of a resample is larger than that of the
+    sample.
 
-    Red is right twice and is answered once: (1 - 2)² / 2, divided by 100:
+    "red" is right twice and is answered once, which gives (1 - 2)² / 2, divided by 100:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -171,13 +172,13 @@ def distribution(columns: Columns) -> Estimate:
 
 
 def _lacking(columns: Columns, *tags: str) -> Estimate | None:
-    """An estimate without a value if a tag is missing; None if all are there."""
+    """An estimate without a value if one of the tags is missing; None if all exist."""
     missing = [tag for tag in tags if tag not in columns.tags]
     reason = f"it needs the tag {missing[0]} of each question" if missing else ""
     return Estimate(value=None, n=0, reason=reason) if missing else None
 
 
 def _names(columns: Columns, tag: str) -> list[str]:
-    """The tag's name in each row (n,)."""
+    """The name of each row's category of a tag (n,)."""
     category = columns.tags[tag]
     return [category.names[code] for code in category.codes.tolist()]

@@ -1,4 +1,4 @@
-"""Metrics of questions that are scored as a group, such as all questions about a figure."""
+"""Metrics of questions that are scored as a group, such as all questions about one figure."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ Share = Literal["all right", "none right", "some right", "right"]
 
 
 class Groups(NamedTuple):
-    """Groups of questions, (G,) each."""
+    """G groups of questions. Each array has the shape (G,)."""
 
     cluster: NDArray[np.integer[Any]]
     """The label of the group's cluster."""
     code: NDArray[np.intp]
-    """The code of its tag."""
+    """The code of the group's tag."""
     size: NDArray[np.intp]
-    """The number of its questions."""
+    """The number of questions in the group."""
     all_right: NDArray[np.float64]
-    """The share of combinations of one reply per question in which all are right; 0 or 1 without
-    repeats."""
+    """The share of combinations of one reply per question in which all replies are right. It is 0
+    or 1 if there are no repeats."""
     none_right: NDArray[np.float64]
-    """The share of combinations in which none is right."""
+    """The share of combinations of one reply per question in which no reply is right."""
     right: NDArray[np.float64]
-    """The mean share of right questions."""
+    """The mean share of right questions in the group."""
 
 
 def groups(columns: Columns, by: str, question_tag: str) -> Groups:
-    """Group questions by their cluster and their tag `by`. The tag `each` identifies a question
-    within its group; its repeats share it. A group with a question that is unscored in all repeats
-    is left out, since it is unknown whether all its questions are right.
+    """Group questions by their cluster and their tag `by`. The tag `question_tag` identifies a
+    question within its group; repeats of a question have the same tag. If a question has no score
+    in any repeat, its group is left out, since it is unknown whether all its questions are right.
 
     Raises:
-        ValueError: the scoring gives no score to single samples.
+        ValueError: The scoring does not score single samples.
     """
     import numpy as np
 
     if columns.score is None:
-        raise ValueError("groups need a score for each sample, and this scoring gives none")
+        raise ValueError("groups need a score for each sample, but this scoring has none")
     clusters, cluster = np.unique(columns.cluster, return_inverse=True)
     n_by, n_questions = len(columns.tags[by].names), len(columns.tags[question_tag].names)
 
@@ -82,14 +82,16 @@ def share_of_groups(
     share: Share = "all right",
     where: Mapping[str, Collection[str]] | None = None,
 ) -> Metric:
-    """The share of groups (see `groups`) with all questions right, with none right, or with some
-    but not all; or the groups' mean share of right questions. In [0, 1]; higher is better if right
-    questions are counted.
+    """The share of groups in which all, none, or only some questions are right; or the mean share
+    of right questions in a group.
 
-    `where` keeps only rows with one of the named tags. `n` counts groups. With repeats, the value
-    is the mean over combinations of one reply per question. The interval resamples clusters.
+    See `groups` for how questions are grouped. `share` selects the metric. In [0, 1]; higher is
+    better for "all right" and "right", and lower is better for "none right" and "some right".
+    `where` keeps only rows whose tags have one of the given names. `n` counts groups. With repeats,
+    the value is the mean over all combinations of one reply per question. The interval resamples
+    clusters.
 
-    Of two figures with two questions each, one has both right:
+    There are two figures with two questions each, and in one figure both questions are right:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -131,6 +133,6 @@ def share_of_groups(
 
 
 def is_single_category(columns: Columns, tag: str) -> bool:
-    """Whether all these rows are of one category, although there are several."""
+    """Whether all rows have the same category of a tag, although the tag has several categories."""
     codes = columns.tags[tag].codes
     return bool(columns.n and len(columns.tags[tag].names) > 1 and (codes == codes[0]).all())

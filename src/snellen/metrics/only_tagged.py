@@ -12,12 +12,12 @@ from snellen.stats import Estimate
 
 
 def only_tagged(metric: Compute, tag: str, names: Collection[str]) -> Metric:
-    """A metric restricted to the rows whose tag is one of the names, for example to those that the
-    authors' code keeps.
+    """A metric that is computed only over rows with certain names of a tag.
 
-    Its range, unit, direction, and interval are those of the metric. `n` counts the kept rows.
+    This is useful if the authors' code leaves rows out. The range, unit, direction, and interval
+    are those of `metric`. `n` counts the rows that are kept.
 
-    Of the two rows that are kept, one is right:
+    Two rows are kept, and one of them is right:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category, mean
@@ -30,7 +30,8 @@ def only_tagged(metric: Compute, tag: str, names: Collection[str]) -> Metric:
     (0.5, 2)
 
     Raises:
-        ValueError: when called, if the tag does not exist. The message lists the tags that exist.
+        ValueError: Raised by the metric if the tag does not exist. The message lists the existing
+            tags.
     """
 
     def part(columns: Columns) -> Estimate:

@@ -1,4 +1,4 @@
-"""Points: the number of right answers, for result tables that print it."""
+"""Points: the number of right answers, for benchmarks whose result tables show it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def points(columns: Columns) -> Estimate:
     """The number of right questions: `mean` times the number of questions. Higher is better.
 
     A question that was asked several times counts once, with its mean score. Questions are
-    identified by cluster, target, and references, so two about one picture need different answers.
-    The interval is that of `mean`, times the number of questions.
+    identified by their cluster, target, and references, so two questions about one picture must
+    have different right answers. The interval is that of `mean`, times the number of questions.
 
-    Three of four right:
+    An example with three of four questions right:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -29,7 +29,7 @@ def points(columns: Columns) -> Estimate:
     3.0
 
     Raises:
-        ValueError: the scoring gives no score to single samples.
+        ValueError: The scoring does not score single samples.
     """
     share = mean(columns)
     rows = zip(columns.cluster.tolist(), columns.target, columns.references, strict=True)

@@ -2,20 +2,20 @@
 
 
 def relaxed_accuracy(answer: str, target: str) -> float:
-    """1 if the answer is right, else 0: a number that is at most 5 % off, or the same text.
+    """1 if the answer is a number within 5 % of the target, or the same text; else 0.
 
         |a - t| / |t| <= 0.05
 
     Methani et al. 2020, https://arxiv.org/abs/1909.00997, and Masry et al. 2022,
-    https://arxiv.org/abs/2203.10244, section 5.1, as
-    google-research/pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L81-L119
-    computes it. These details follow that code:
+    https://arxiv.org/abs/2203.10244, section 5.1. The details below follow
+    google-research/pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L81-L119.
 
-    - Numbers are read by Python's float() ("1e3", "1_000", " 5 ", not "1,000" or "$5"). Trailing
-      percent signs divide by 100: "20%" equals "0.2", not "20".
-    - For a target that is zero or not a number, the text must be the same except for case. Spaces
-      count, and "0.0" is not "0".
-    - A year is a number: any within a hundred years of 2010 matches it.
+    - Numbers are parsed by Python's float(), which accepts "1e3", "1_000", and " 5 ", but not
+      "1,000" or "$5". A number followed by percent signs is divided by 100: "20%" equals "0.2", not
+      "20".
+    - If the target is zero or not a number, the answer must be the same text, except for case.
+      Spaces count, and "0.0" does not match "0".
+    - A year is treated as a number, so any year within about 100 years of 2010 matches it.
 
     >>> relaxed_accuracy("104.9", "100"), relaxed_accuracy("Yes", "yes")
     (1.0, 1.0)
@@ -23,11 +23,11 @@ def relaxed_accuracy(answer: str, target: str) -> float:
     0.0
 
     Raises:
-        TypeError: the answer or the target is not text.
+        TypeError: The answer or the target is not a string.
     """
     for name, text in (("answer", answer), ("target", target)):
         if not isinstance(text, str):
-            raise TypeError(f"the {name} is one text, not a {type(text).__name__}: {text!r:.80}")
+            raise TypeError(f"the {name} must be text, not a {type(text).__name__}: {text!r:.80}")
     value, right = _number(answer), _number(target)
     if value is not None and right:
         return float(abs(value - right) / abs(right) <= 0.05)

@@ -1,4 +1,4 @@
-"""VQA accuracy: how many of ten people gave an answer, with each person left out in turn."""
+"""VQA accuracy, which depends on how many of ten people gave the same answer as the model."""
 
 from collections.abc import Callable, Collection, Sequence
 
@@ -11,14 +11,15 @@ from snellen.text.vqa import (
 )
 
 LONGEST_KEPT = 80
-"""Characters of an answer that is likely to occur again; longer ones are not cached."""
+"""The maximum length, in characters, of an answer that is cached. Longer answers rarely occur
+again."""
 MOST_KEPT = 1 << 17
-NOBODY = "an answer is scored by those of people, and there are none"
+NOBODY = "an answer cannot be scored without people's answers"
 
 
 class _RuleCache(dict[str, str]):
-    """A cache of normalized texts, since most answers occur many times. The most common ones occur
-    early, so that nothing is added beyond `MOST_KEPT` entries."""
+    """A cache of normalized texts, since most answers occur many times. After `MOST_KEPT` entries
+    nothing is added, since the most common answers occur early."""
 
     def __init__(self, rule: Callable[[str], str]) -> None:
         super().__init__()
@@ -32,7 +33,8 @@ class _RuleCache(dict[str, str]):
         return normalized
 
     def references(self, texts: Collection[str]) -> list[str]:
-        # Several scorings ask for the references of one sample in turn; tuples are not copied.
+        # Several scorings normalize the references of one sample in turn. Their tuple is the same
+        # object each time.
         last, normalized = self._last
         if texts is last:
             return normalized
@@ -42,7 +44,7 @@ class _RuleCache(dict[str, str]):
         return normalized
 
     def matches(self, answer: str, references: Sequence[str]) -> int:
-        """How many people gave the answer."""
+        """The number of people who gave the answer."""
         return self.references(references).count(self[answer])
 
 
@@ -54,20 +56,21 @@ _UNPUNCTUATED = _RuleCache(without_punctuation)
 
 
 def vqa_accuracy(answer: str, references: Sequence[str]) -> float:
-    """The VQA accuracy of an answer, given those of people, usually ten.
+    """The VQA accuracy of an answer, given the answers of several people, usually ten.
 
-        s = 1/n · Σ_i min(1, m_i / 3)        m_i: how many of the other n - 1 gave the answer
+        s = 1/n · Σ_i min(1, m_i / 3)
 
-    With ten people, 1, 2, 3, and 4 or more matches give 0.3, 0.6, 0.9, and 1. The paper's formula,
-    min(1, m/3), differs (Antol et al. 2015, https://arxiv.org/abs/1505.00468, section 3). In
-    [0, 1]; higher is better. Source:
+    There are n people. Of the n - 1 people other than person i, m_i gave the answer. With ten
+    people, 1, 2, 3, and 4 or more matches give 0.3, 0.6, 0.9, and 1. The paper has another formula,
+    min(1, m/3) (Antol et al. 2015, https://arxiv.org/abs/1505.00468, section 3). In [0, 1]; higher
+    is better. Source:
     GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
     PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L112.
 
-    Quirk: answers are normalized only if people disagree, so "Red" is wrong if all ten answered
-    "red". One difference: people are identified by position, in the authors' code by `answer_id`.
-    Without these ids, that code leaves out everyone who gave the same answer, and an answer that
-    all ten gave scores 0.
+    A quirk of that code is that answers are normalized only if people disagree, so "Red" is wrong
+    if all ten people answered "red". One difference: people are identified by position here, and by
+    `answer_id` in the authors' code. If these ids are missing, that code leaves out everyone who
+    gave the same answer, and an answer that all ten people gave scores 0.
 
     >>> vqa_accuracy("The cat.", ["cat"] * 3 + ["dog"] * 7)
     0.9
@@ -75,7 +78,8 @@ def vqa_accuracy(answer: str, references: Sequence[str]) -> float:
     (0.0, 1.0)
 
     Raises:
-        ValueError: there are no references. TypeError: they are one text, or the answer is none.
+        ValueError: There are no references.
+        TypeError: The references are a single string, or the answer is not a string.
     """
     _check_texts(answer, references)
     lines = {*_LINES.references({*references})}
@@ -96,17 +100,18 @@ def vqa_accuracy_always(answer: str, references: Sequence[str]) -> float:
     1.0
 
     Raises:
-        ValueError: there are no references. TypeError: they are one text, or the answer is none.
+        ValueError: There are no references.
+        TypeError: The references are a single string, or the answer is not a string.
     """
     _check_texts(answer, references)
     return _others_share(_NORMALISED.matches(answer, references), len(references))
 
 
 def vqa_accuracy_lavis(answer: str, references: Sequence[str]) -> float:
-    """`vqa_accuracy` as LAVIS computes it: the answer is always normalized; references lose only
-    punctuation, and only if they differ.
+    """`vqa_accuracy` as LAVIS computes it, with references that are hardly normalized.
 
-    A reference such as "the cat", "Cat", or "two" can therefore never be matched.
+    The answer is always normalized. References lose only their punctuation, and only if they
+    differ. A reference such as "the cat", "Cat", or "two" can therefore never be matched.
 
     Source: salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:
     lavis/common/vqa_tools/vqa_eval.py#L210-L231.
@@ -115,7 +120,8 @@ def vqa_accuracy_lavis(answer: str, references: Sequence[str]) -> float:
     (0.0, 1.0)
 
     Raises:
-        ValueError: there are no references. TypeError: they are one text, or the answer is none.
+        ValueError: There are no references.
+        TypeError: The references are a single string, or the answer is not a string.
     """
     _check_texts(answer, references)
     if len(set(references)) > 1:
@@ -124,11 +130,12 @@ def vqa_accuracy_lavis(answer: str, references: Sequence[str]) -> float:
 
 
 def vqa_accuracy_mmpretrain(answer: str, references: Sequence[str]) -> float:
-    """The share of people who gave the answer, where 0.3 suffices. All texts are normalized.
+    """The VQA accuracy of mmpretrain: the share of people who gave the answer, divided by 0.3.
 
         s = min(1, m / n / 0.3)
 
-    With ten people, 1, 2, and 3 or more matches give 1/3, 2/3, and 1. Source:
+    m of n people gave the answer. With ten people, 1, 2, and 3 or more matches give 1/3, 2/3, and
+    1. All texts are normalized. Source:
     open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90:
     mmpretrain/evaluation/metrics/vqa.py#L242-L268.
 
@@ -136,7 +143,8 @@ def vqa_accuracy_mmpretrain(answer: str, references: Sequence[str]) -> float:
     1.0
 
     Raises:
-        ValueError: there are no references. TypeError: they are one text, or the answer is none.
+        ValueError: There are no references.
+        TypeError: The references are a single string, or the answer is not a string.
     """
     _check_texts(answer, references)
     if not references:
@@ -145,25 +153,26 @@ def vqa_accuracy_mmpretrain(answer: str, references: Sequence[str]) -> float:
 
 
 def textvqa_accuracy(answer: str, references: Sequence[str]) -> float:
-    """TextVQA's accuracy of an answer: `vqa_accuracy` with mmf's normalizer for all answers, even
-    if all people agree.
+    """TextVQA's accuracy: `vqa_accuracy` with mmf's normalization, even if all people agree.
 
     In [0, 1]; higher is better. Source: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
-    llava/eval/m4c_evaluator.py#L225-L257, as in mmf, which asks for exactly ten people.
+    llava/eval/m4c_evaluator.py#L225-L257. The code in mmf is the same; it requires exactly ten
+    people.
 
     >>> textvqa_accuracy("STOP, sign?", ["stop sign"] * 2 + ["stop"] * 8)
     0.6
 
     Raises:
-        ValueError: there are no references. TypeError: they are one text, or the answer is none.
+        ValueError: There are no references.
+        TypeError: The references are a single string, or the answer is not a string.
     """
     _check_texts(answer, references)
     return _others_share(_TEXTVQA.matches(answer, references), len(references))
 
 
 def stvqa_accuracy(answer: str, references: Sequence[str]) -> float:
-    """ST-VQA's accuracy of an answer: 1 if it is one of the references, else 0. All texts are
-    normalized as mmf does for TextVQA.
+    """ST-VQA's accuracy: 1 if the answer is one of the references, else 0. All texts are normalized
+    like TextVQA's in mmf.
 
     Source: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
     llava/eval/m4c_evaluator.py#L260-L273.
@@ -172,14 +181,14 @@ def stvqa_accuracy(answer: str, references: Sequence[str]) -> float:
     (1.0, 0.0)
 
     Raises:
-        TypeError: the references are one text, or the answer is none.
+        TypeError: The references are a single string, or the answer is not a string.
     """
     _check_texts(answer, references)
     return float(_TEXTVQA.matches(answer, references) > 0)
 
 
 def textvqa_accuracy_vlmevalkit(answer: str, references: Sequence[str]) -> float:
-    """`vqa_accuracy` with VLMEvalKit's normalizer for all answers, even if all people agree.
+    """`vqa_accuracy` with VLMEvalKit's normalization, even if all people agree.
 
     Source: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
     vlmeval/dataset/utils/vqa_eval.py#L257-L270.
@@ -188,14 +197,15 @@ def textvqa_accuracy_vlmevalkit(answer: str, references: Sequence[str]) -> float
     (0.0, 1.0)
 
     Raises:
-        ValueError: there are no references. TypeError: they are one text, or the answer is none.
+        ValueError: There are no references.
+        TypeError: The references are a single string, or the answer is not a string.
     """
     _check_texts(answer, references)
     return _others_share(_VLMEVALKIT.matches(answer, references), len(references))
 
 
 def _check_texts(answer: object, references: object) -> None:
-    # A single text would be read as people who answered one letter each.
+    # A single string would be treated as the answers of people who gave one letter each.
     if isinstance(references, str):
         raise TypeError(f"references is a list of answers, not one text: [{references!r}]")
     if not isinstance(answer, str):
@@ -203,7 +213,7 @@ def _check_texts(answer: object, references: object) -> None:
 
 
 def _others_share(matches: int, people: int) -> float:
-    """The mean over people of min(1, others that match / 3), from the number of all matches."""
+    """The mean of min(1, m_i / 3) in `vqa_accuracy`, computed from the number of all matches."""
     if not people:
         raise ValueError(NOBODY)
     thirds = matches * min(matches - 1, 3) + (people - matches) * min(matches, 3)

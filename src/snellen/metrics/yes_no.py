@@ -1,4 +1,4 @@
-"""Metrics of yes/no questions: how often a model says yes, and how often yes is right."""
+"""Metrics of yes/no questions, such as the precision and recall of "yes"."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Counts = NDArray[np.float64]
-    """The metric of R sets, (R,), or of each of their categories, (R, C)."""
+    """The counts or the metric of R sets, (R,), or of their categories, (R, C)."""
     Of = Callable[[Counts, Counts, Counts, Counts], Counts]
 
 YES = "yes"
@@ -25,10 +25,11 @@ YES = "yes"
 
 @metric(better="higher", unit="fraction")
 def precision(columns: Columns, *, otherwise: float = math.nan) -> Estimate:
-    """The precision of yes: of the rows where yes was said, the share where yes is right.
+    """The precision of yes: among the rows with the answer yes, the share in which yes is right.
 
-    In [0, 1]; higher is better. `otherwise` is the value if yes is never said; nan means no value,
-    with the reason. The interval is a bootstrap over clusters. Yes is said twice and right once:
+    In [0, 1]; higher is better. `otherwise` is the value if the answer is never yes; nan means that
+    there is no value, only a reason. The interval is a bootstrap over clusters. An example in which
+    the answer is yes twice and right once:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -46,11 +47,11 @@ def precision(columns: Columns, *, otherwise: float = math.nan) -> Estimate:
 def recall(
     columns: Columns, *, otherwise: float = math.nan, answered_only: bool = False
 ) -> Estimate:
-    """The recall of yes: of the rows where yes is right, the share where it was said. In [0, 1];
-    higher is better.
+    """The recall of yes: among the rows in which yes is right, the share with the answer yes.
 
-    A row without an answer counts as not yes; `answered_only` leaves it out. `otherwise` and the
-    interval are those of `precision`. In the same rows, yes is right three times:
+    In [0, 1]; higher is better. A row without an answer counts as not yes; `answered_only` leaves
+    such rows out. `otherwise` is the value if yes is never right. The interval is a bootstrap over
+    clusters. In the rows of the example of `precision`, yes is right three times:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -71,18 +72,18 @@ def f1(columns: Columns, *, otherwise: float = math.nan, answered_only: bool = F
 
         F1 = 2 · both / (said + right)
 
-    `said` counts the rows where yes was said, `right` those where it is right, and `both` those
-    where it was said and is right. In [0, 1]; higher is better. It is 0 if precision and recall are
-    0. `otherwise` is the value if yes is neither said nor right; `answered_only` is that of
-    `recall`. The interval is a bootstrap over clusters.
+    `said` counts the rows with the answer yes, `right` the rows in which yes is right, and `both`
+    the rows with both. In [0, 1]; higher is better. The value is 0 if precision and recall are 0.
+    `otherwise` is the value if the answer is never yes and yes is never right. `answered_only` has
+    the same meaning as for `recall`. The interval is a bootstrap over clusters.
     """
     return _of(columns, partial(_f1, otherwise=otherwise), answered_only=answered_only)
 
 
 @metric(better=None, unit="fraction")
 def yes_ratio(columns: Columns) -> Estimate:
-    """The share of rows where yes was said. In [0, 1]; the best value is the share where yes is
-    right, often 1/2."""
+    """The share of rows with the answer yes. In [0, 1]; the best value is the share of rows in
+    which yes is right, often 1/2."""
     import numpy as np
 
     return stats.mean(_yes_replies(columns).astype(np.float64), columns.cluster, columns.weight)
@@ -95,13 +96,14 @@ def mean_over(
     otherwise: float = math.nan,
     answered_only: bool = False,
 ) -> Metric:
-    """The mean of the `f1` or `accuracy` of a tag's categories, all with the same weight.
+    """The mean of the `f1` or `accuracy` of each category of a tag, all with the same weight.
 
         M = 1/C · Σ_c m_c
 
-    It is for sets that share their images: the interval resamples images in all sets at once. For
-    one of several categories it has no value (n = 0), since that would be the category's own
-    metric. In [0, 1]; higher is better.
+    In [0, 1]; higher is better. The metric is meant for categories that share images: the interval
+    resamples images in all categories together. If a tag has several categories but all rows have
+    the same one, the metric has no value (n = 0), since it would be just the metric of that
+    category.
     """
     single: Of = partial(_f1, otherwise=otherwise) if of == "f1" else _accuracy
 
@@ -147,8 +149,8 @@ def _sums(
     answered_only: bool,
     scores: bool = False,
 ) -> Counts:
-    """For each cluster: `both`, `said`, `right`, and n (see `f1`) of each category, (G, 4 C). With
-    `scores`, the sums of scores replace `both`."""
+    """For each cluster, the counts `both`, `said`, and `right` (see `f1`) and the number of rows of
+    each category, (G, 4 C). With `scores`, sums of scores replace `both`."""
     import numpy as np
 
     yes_replies, right = _yes_replies(columns), columns.target == YES
@@ -176,10 +178,10 @@ def _sums(
 
 
 def _yes_replies(columns: Columns) -> NDArray[np.bool_]:
-    """A mask (n,) of the rows where yes was said.
+    """A mask (n,) of the rows with the answer yes.
 
-    For the bounds of an incomplete result, a row without a reply is taken to have said the right
-    word if its score is 1, and the other word if it is assumed to be wrong.
+    For the bounds of an incomplete result, a row without a reply counts as the right answer if its
+    score is 1, and as the wrong one if it is assumed to be wrong.
     """
     import numpy as np
 

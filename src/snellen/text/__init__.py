@@ -1,5 +1,4 @@
-"""Text: rules for reading and comparing it, under answers and metrics, and amounts for people.
+"""Functions that tokenize, normalize, and compare text, parse numbers, and format amounts.
 
-May import nothing of ours.
-Start with `english.py`.
+The rooms `answers` and `metrics` build on it. May import nothing of ours. Start with `english.py`.
 """

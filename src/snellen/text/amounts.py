@@ -1,11 +1,11 @@
-"""Amounts as people read them: money, time, and percentages."""
+"""Formats amounts for people: money, durations, and percentages."""
 
 import math
 
 
 def money(amount: float, currency: str | None) -> str:
-    """An amount with two decimals. Below 1 it has three significant digits, so that it is never
-    shown as zero.
+    """Format an amount of money with two decimals. An amount below 1 has three significant digits
+    instead, so that it is never shown as zero.
 
     >>> [money(amount, "USD") for amount in (1234.5, 0.0123, 0.0000056)]
     ['1,234.50 USD', '0.0123 USD', '0.00000560 USD']
@@ -15,7 +15,8 @@ def money(amount: float, currency: str | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """
+    """Format a duration in seconds, minutes, or hours.
+
     >>> [duration(seconds) for seconds in (7, 75, 7500)]
     ['7 s', '1 min 15 s', '2 h 5 min']
     """
@@ -28,7 +29,7 @@ def duration(seconds: float) -> str:
 
 
 def percent(fraction: float) -> str:
-    """A fraction as the tables show it.
+    """Format a fraction as a percentage, as in the tables of reports.
 
     >>> percent(0.059)
     '5.90 %'

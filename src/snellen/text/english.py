@@ -1,13 +1,14 @@
-"""Tokenizes English text by the rules of spaCy's tokenizer (MIT), without its statistics.
+"""Tokenizes English text according to the rules of spaCy's tokenizer (MIT license).
 
-Our own code, because spaCy is a large dependency for one function.
+spaCy itself is not used because it would be a large dependency for one function.
 
-Prefixes and suffixes are stripped repeatedly from each piece between spaces. The rest is split at
-infixes, unless it is a word with its own rule or an address. The rules are those of version 3.8 of
-explosion/spaCy: spacy/tokenizer.pyx, spacy/lang/{punctuation,char_classes,tokenizer_exceptions}.py,
-spacy/lang/en/{punctuation,tokenizer_exceptions}.py. Letters beyond Latin, Greek and Cyrillic, and
-symbols, are recognized by their Unicode blocks. The rule for addresses is our own and simpler.
-`tests/test_text/test_english.py` measures the agreement.
+Text is split at spaces. Prefixes and suffixes are removed repeatedly from each piece. The rest is
+split at infixes, unless it is a URL or a word with its own rule. The rules are those of
+explosion/spaCy, version 3.8: spacy/tokenizer.pyx,
+spacy/lang/{punctuation,char_classes,tokenizer_exceptions}.py, and
+spacy/lang/en/{punctuation,tokenizer_exceptions}.py. There are two differences: symbols, and letters
+other than Latin, Greek, and Cyrillic ones, are recognized by their Unicode blocks, and the rule for
+URLs is simpler. `tests/test_text/test_english.py` measures the agreement.
 """
 
 import re
@@ -18,10 +19,11 @@ from typing import NamedTuple
 
 LONGEST_SUFFIX = 4
 LOOKED_BACK = 2
-"""Characters before a suffix that its rule looks at."""
+"""The number of characters before a suffix that the rules for suffixes examine."""
 
-# A scheme, a user, a host with a full stop or four numbers, a port and a path. A host ends in
-# lowercase letters, so that "end.Next" is not one. Possessive repeats keep long pieces fast.
+# A URL has a scheme, a user, a host, a port, and a path. The host contains a full stop, or consists
+# of four numbers. It ends in lowercase letters, so "end.Next" is not a host. Possessive repeats
+# keep matching fast for long pieces.
 _ADDRESS = re.compile(
     r"(?:[A-Za-z][A-Za-z0-9+.-]*+://)?(?:[^\s/@]++@)?"
     r"(?:(?:[^\W_]++(?:-++[^\W_]++)*+\.)++[a-z]{2,}+|\d{1,3}(?:\.\d{1,3}){3})"
@@ -30,7 +32,7 @@ _ADDRESS = re.compile(
 
 
 def english_tokens(text: str) -> list[str]:
-    """The tokens, in order. Whitespace beyond one space is a token too.
+    """The tokens of a text, in order. White space other than a single space is a token too.
 
     >>> english_tokens("It's a city-state (of 3.5%).")
     ['It', "'s", 'a', 'city', '-', 'state', '(', 'of', '3.5', '%', ')', '.']
@@ -39,7 +41,7 @@ def english_tokens(text: str) -> list[str]:
     pieces: list[tuple[str, bool]] = []
     known: dict[str, Sequence[str]] = {}
     for piece, spaced in _pieces(text):
-        # Most pieces of a long text occur many times.
+        # Cache the tokens, since most pieces of a long text occur many times.
         tokens = known.get(piece) or known.setdefault(piece, _cut(piece, rules))
         pieces += [(token, False) for token in tokens[:-1]]
         pieces.append((tokens[-1], spaced))
@@ -49,19 +51,20 @@ def english_tokens(text: str) -> list[str]:
 class _Rules(NamedTuple):
     words: Mapping[str, Sequence[str]]
     runs: Mapping[tuple[str, ...], str]
-    """Words that other rules would split, by the tokens of that split."""
+    """Words with their own rule that the other rules would split, keyed by the tokens of that
+    split."""
     longest: Mapping[str, int]
-    """Most tokens of a run, by its first token."""
+    """The maximum number of tokens in a key of `runs`, for each first token."""
     letters: int
-    """Most characters of a word."""
+    """The maximum length of a word with its own rule, in characters."""
     prefix: re.Pattern[str]
     suffix: re.Pattern[str]
     infix: re.Pattern[str]
 
 
 def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """The pieces between spaces, and whether a space follows. Whitespace beyond one space between
-    two words is a piece too."""
+    """Yield the pieces between spaces, and whether a space follows each. White space other than a
+    single space between two words is a piece too."""
     for match in re.finditer(r"(\s+)|(\S+)( ?)", text):
         blanks, word, space = match.groups()
         if blanks is None:
@@ -91,10 +94,12 @@ def _cut(piece: str, rules: _Rules, *, words: bool = True) -> Sequence[str]:
 def _stripped(
     piece: str, rules: _Rules, known: Mapping[str, Sequence[str]]
 ) -> tuple[list[str], str, list[str]]:
-    """Prefixes in order, the rest, and suffixes from last to first."""
+    """Split a piece into its prefixes (in order), the rest, and its suffixes (from last to
+    first)."""
 
     def is_known(start: int, end: int) -> bool:
-        # Only slices as short as a word are copied. Otherwise a long piece takes quadratic time.
+        # Only slices that are short enough to be a word are copied. Otherwise the time would be
+        # quadratic in the length of the piece.
         return end - start <= rules.letters and piece[start:end] in known
 
     before: list[str] = []
@@ -121,11 +126,11 @@ def _stripped(
 
 
 def _suffix_start(piece: str, start: int, end: int, suffix: re.Pattern[str]) -> int:
-    """The start of the suffix of `piece[start:end]`. `end` if there is none."""
+    """The position of the suffix of `piece[start:end]`; `end` if there is none."""
     dots = end
     while dots > start and piece[dots - 1] == ".":
         dots -= 1
-    # Any number of dots is one suffix. Other suffixes have at most four characters.
+    # A sequence of dots of any length is one suffix. Other suffixes have at most four characters.
     first = max(start, dots - LONGEST_SUFFIX)
     seen = max(start, first - LOOKED_BACK)
     match = suffix.search(piece[seen:end], first - seen)
@@ -146,8 +151,9 @@ def _split(middle: str, infix: re.Pattern[str]) -> list[str]:
 
 
 def _joined(pieces: Sequence[tuple[str, bool]], rules: _Rules) -> list[str]:
-    """The tokens. A run without spaces that equals a word with its own rule is split by that rule.
-    Of overlapping runs the longest wins, then the first."""
+    """Join the pieces to the final tokens. If successive pieces without spaces between them form a
+    word with its own rule, that rule is applied to them. If such runs overlap, the longest wins;
+    among runs of equal length, the first wins."""
     texts = [text for text, _ in pieces]
     runs = []
     for start, text in enumerate(texts):
@@ -265,11 +271,12 @@ _ALONE = ("Ill", "ill", "Its", "its", "Hell", "hell", "Shell", "shell", "Shed", 
 
 
 def _words() -> Mapping[str, Sequence[str]]:
-    """The words with their own rules, and the tokens of each."""
+    """The words with their own rules. Maps each word to its tokens."""
     cut: list[Sequence[str]] = []
 
     def add(stems: Sequence[str], *endings: str) -> None:
-        """Add each stem, also capitalized, with each ending, with and without apostrophes."""
+        """Add all combinations of a stem and an ending, also with a capitalized stem, and with and
+        without apostrophes."""
         for stem, ending, mark in product(stems, endings, ("'", "")):
             parts = ending.replace("'", mark).split(" ")
             cut.extend([[stem, *parts], [stem.title(), *parts]])

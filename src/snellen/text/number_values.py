@@ -1,7 +1,8 @@
 r"""Computes the values of the parsed parts of a LaTeX expression, within bounds.
 
-The order and the brackets are those in which latex2sympy2 and sympy's printing write an expression
-out for Python, since floats depend on both; `numbers.py` says where they differ from mathematics.
+latex2sympy2 converts LaTeX to a sympy expression, sympy prints the expression as Python code, and
+Python computes it. The value of a float depends on the order and the brackets in that code, so they
+are reproduced here. `numbers.py` says where the result differs from mathematics.
 """
 
 import math
@@ -12,22 +13,23 @@ from fractions import Fraction
 Number = int | float
 
 MAX_BITS = 100_000
-"""Most bits of a whole number. `9^{9^9}` is refused before it is computed."""
+"""The maximum number of bits of a whole number. `9^{9^9}` is refused before it is computed."""
 MAX_FACTORIAL = 5_000
 
 
 class NoNumber(Exception):
-    """The text has no value."""
+    """Raised if a text has no value."""
 
 
 @dataclass(frozen=True)
 class PowerTerm:
-    """Not computed yet: a root is one with the exponent 1/2, a divisor one with the exponent -1."""
+    """A power that is not computed yet. A square root has the exponent 1/2, and a divisor has the
+    exponent -1."""
 
     base: "Fraction | Number | PowerTerm | ProductTerm"
-    """What is raised to the power."""
+    """The base of the power."""
     exponent: Fraction | Number
-    """The power."""
+    """The exponent of the power."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +37,13 @@ class ProductTerm:
     """A product that is not computed yet."""
 
     factors: tuple[Fraction | Number | PowerTerm, ...]
-    """The factors, none of them a product."""
+    """The factors, none of which is a product."""
 
 
 Node = Fraction | Number | PowerTerm | ProductTerm
-"""A Fraction is a number as it was written; an int or float has been computed. The difference
-counts: only what was written as -1, 1/2 or 0 is an inverse, a root or nothing as an exponent."""
+"""A Fraction is a number that was written in the text, and an int or float is a computed number.
+The difference matters: an exponent of -1, 1/2, or 0 is treated as an inverse, a square root, or as
+absent only if it was written, not if it was computed."""
 Factors = tuple[Fraction | Number | PowerTerm, ...]
 
 
@@ -66,11 +69,11 @@ def negated(node: Node) -> Node:
 
 
 def _product_value(factors: Factors) -> Number:
-    r"""The product as they write it out in Python's signs and then compute it.
+    r"""The value of a product, as latex2sympy2 and sympy print it and Python computes it.
 
-    They leave out brackets around a single divisor in two cases, and so compute another number:
-    behind a negative number (-3/2.675 becomes -3/107/40, and -\frac{1}{2\pi} becomes -1*1/2*pi),
-    and around 1/x (\frac{1}{2^{-1}} becomes 1/1/2).
+    They omit the brackets around a single divisor in two cases, which changes the value: after a
+    negative number (-3/2.675 becomes -3/107/40, and -\frac{1}{2\pi} becomes -1*1/2*pi), and around
+    1/x (\frac{1}{2^{-1}} becomes 1/1/2).
     """
     in_order = _in_order(factors)
     over, under = _written_out(factors)
@@ -87,7 +90,8 @@ def _product_value(factors: Factors) -> Number:
 
 
 def _divided_bare(value: Number, lower: ProductTerm) -> Number:
-    """`value / a * b / c` for a divisor a * b / c without brackets; a negative one keeps them."""
+    """Divide a value by a product that is printed without brackets: a divisor a * b / c gives
+    `value / a * b / c`. A negative divisor keeps its brackets."""
     if _is_negative(lower.factors):
         return value / value_of(lower)
     over, under = _written_out(lower.factors)
@@ -99,13 +103,13 @@ def _divided_bare(value: Number, lower: ProductTerm) -> Number:
 def _written_out(
     factors: Factors,
 ) -> tuple[list[Number], list[Node]]:
-    """Numerator and denominator."""
+    """The factors of the numerator and of the denominator."""
     in_order = _in_order(factors)
     over: list[Number] = []
     under: list[Node] = []
     for factor in factors if in_order else sorted(factors, key=_rank):
         if isinstance(factor, PowerTerm) and _is_below_zero(factor.exponent):
-            # 15 · 10^{-3} is 15/1000, which rounds otherwise than 15 · 0.001.
+            # 15 · 10^{-3} is computed as 15/1000, since 15 · 0.001 would be rounded differently.
             inverse = PowerTerm(factor.base, -factor.exponent)
             under.append(factor.base if factor.exponent == -1 else value_of(inverse))
         elif isinstance(factor, Fraction) and not in_order:
@@ -118,13 +122,15 @@ def _written_out(
 
 
 def _in_order(factors: Factors) -> bool:
-    """Whether they write the factors out as they come, not numbers first: where numbers meet."""
+    """Whether latex2sympy2 and sympy keep the written order of the factors, without moving numbers
+    to the front. They do if the first factor is a written 1, or if another factor is a plain number
+    (see `_is_plain`)."""
     first, *others = factors
     return is_written(first, Fraction(1)) or any(map(_is_plain, others))
 
 
 def _is_plain(factor: Fraction | Number | PowerTerm) -> bool:
-    """A written number, or a power of whole ones."""
+    """Whether a factor is a written number, or a power of whole written numbers."""
     if not isinstance(factor, PowerTerm):
         return isinstance(factor, Fraction)
     parts = (factor.base, factor.exponent)
@@ -191,7 +197,7 @@ def binomial(upper: Number, lower: Number) -> Fraction:
 
 
 def exp(argument: Node) -> Node:
-    """They write exp(1) as a letter, which then has no value."""
+    """Compute exp. There is no value for exp(1), which sympy prints as a letter."""
     if is_written(argument, Fraction(0)):
         return Fraction(1)
     if is_written(argument, Fraction(1)):

@@ -1,31 +1,33 @@
 r"""Computes the value of a LaTeX expression within bounds. No code is evaluated.
 
-Our own code, because latex2sympy2 computes without bounds, and a reply may contain `9^{9^{9}}`.
+latex2sympy2 itself is not used because it computes without bounds, and a reply may contain
+`9^{9^{9}}`.
 
-`latex_value` is ours: the full text must be an expression, and the value is the correct one.
-`latex2sympy_value` returns the value that latex2sympy2 1.9.1, sympy's printing and Python's
-arithmetic give in turn, because authors of benchmarks compare answers by these. Its quirks, each
-with a test:
+`latex_value` requires that the whole text is an expression, and returns the correct value.
+`latex2sympy_value` reproduces a chain of tools that authors of benchmarks use to compare answers:
+latex2sympy2 1.9.1 parses the text, sympy prints the result, and Python computes it. Its quirks,
+each of which has a test:
 
 - Parsing stops silently at the first token that cannot continue the expression. The rest is
-  ignored: `5)`, `5.` and `5 rows` are 5, and so is `5 triangles`, because `rows` and `tr` (the
+  ignored: `5)`, `5.`, and `5 rows` are 5, and so is `5 triangles`, because `rows` and `tr` (the
   trace of a matrix) are tokens.
-- Adjacent factors are multiplied, in ours too: `2\frac{1}{2}` is 1, `1,0000` is 1,000 × 0.
-- `2:3` and `3\over4` are divisions. `/`, `:`, `\cdot` bind equally, from the left, and less
-  tightly than adjacency. `2^3^2` is 64.
-- A decimal without a fraction is a whole number (`2.0` is the int 2); any division is a float.
+- Adjacent factors are multiplied: `2\frac{1}{2}` is 1, and `1,0000` is 1,000 × 0. `latex_value`
+  does the same.
+- `2:3` and `3\over4` are divisions. `/`, `:`, and `\cdot` have the same precedence, which is lower
+  than that of adjacent factors, and are computed from the left. `2^3^2` is 64.
+- A decimal without a fraction is a whole number (`2.0` is the int 2). Every division is a float.
 - Brackets around a divisor are lost after a negative number and around 1/x (`_product_value`).
-- `3<5` is 1. Angles are radians. `\log` has base 10. `\sin^0 5` is `\sin 5`.
+- `3<5` is 1. Angles are in radians. `\log` has the base 10. `\sin^0 5` is `\sin 5`.
 - There is no value if the text contains a letter, `e` without an exponent, `=`, a list, `%` without
   a backslash, an absolute value, `\lceil`, `\ln`, infinity, or a root of a negative number.
 
-Cases where theirs gives a number and this gives None: values of more than 100,000 bits, nested
-deeper than 60 or longer than 1,000 tokens; determinants, `\operatorname`, `\gcd`, `\lcm`, `\max`
-and `\min` of one number, binomials of anything but whole numbers from 0 to 5,000; `5|_{x=3}`;
-subscripts with letters that it ignores (`2^3_n`); `e^{-\infty}`; roots whose index divides by 0;
-`\tau` and `x=5`, which are 2π and 5 to it until it has met a `dx`, and nothing after. The last
-binary digit may differ: sums of three or more terms are added in another order there, and the
-factors of a product may be multiplied in another.
+In some cases the original gives a number, but `latex2sympy_value` returns None: values of more than
+100,000 bits; expressions that are nested deeper than 60 levels or longer than 1,000 tokens;
+determinants, `\operatorname`, `\gcd`, `\lcm`, and `\max` and `\min` of one number; binomials of
+anything except whole numbers from 0 to 5,000; `5|_{x=3}`; subscripts with letters that the original
+ignores (`2^3_n`); `e^{-\infty}`; roots whose index divides by 0; `\tau` and `x=5`, which the
+original treats as 2π and 5 until it has parsed any `dx`. The last binary digit may differ because
+the original adds sums of three or more terms, and may multiply factors, in a different order.
 """
 
 import math
@@ -51,14 +53,14 @@ from snellen.text.number_values import (
 )
 
 MAX_DEPTH = 60
-"""Most levels of nested brackets."""
+"""The maximum depth of nested brackets."""
 MAX_TOKENS = 1_000
 
 NUMBER = r"[0-9]*(?:,[0-9]{3})*\.[0-9]+|[0-9]+(?:,[0-9]{3})*"
 SIGNS = frozenset("+-")
 TIMES = frozenset({"*", r"\times", r"\cdot"})
 OVER = frozenset({"/", ":", r"\over", r"\div"})
-TRANSPOSED = frozenset({"'", r"^{\top}"})  # of a number: itself
+TRANSPOSED = frozenset({"'", r"^{\top}"})  # the transpose of a number is the number
 RELATIONS: Mapping[str, Callable[[Number, Number], bool]] = {
     "<": lt,
     **dict.fromkeys((r"\le", r"\leq", r"\leqslant"), le),
@@ -104,7 +106,7 @@ INVERSES: Mapping[str, Callable[[Number], Number]] = {
     r"\tanh": math.atanh,
 }
 FUNCTION_LIKE = frozenset({*FUNCTIONS, r"\log", r"\exp", r"\sqrt", "e"})
-"""What may not stand among the further factors of `\\sin 2 …` without brackets."""
+"""Tokens that end the argument of a function without brackets, such as `\\sin 2 …`."""
 SIGNS_THAT_END = (
     r". _ & \\ <-> <=> \leftrightarrow \xrightarrow \to \rightarrow \longrightarrow \choose"
 )
@@ -116,7 +118,7 @@ MATRICES_THAT_END = (
 )
 NAMES_THAT_END = "arsinh arcsinh arcosh arccosh artanh arctanh gcd lcm floor ceil"
 ENDS = frozenset(f"{SIGNS_THAT_END} {MATRICES_THAT_END} {NAMES_THAT_END}".split())
-"""Tokens that never continue a complete expression, besides closing brackets."""
+"""Tokens other than closing brackets that never continue a complete expression."""
 
 STARTS = frozenset(
     {*BRACKETS, *FLOORS, *SIZED, *BINOMIALS, *FUNCTION_LIKE, "number", r"\frac", r"\pi"}
@@ -133,14 +135,14 @@ _TOKEN = re.compile(
     + r"))|\Z)"
 )
 _OPENS = re.compile(r"[ \t\r\n]*\(")
-# (n)_{k} is written for the number of arrangements, n!/(n-k)!.
+# (n)_{k} means the number of arrangements, n!/(n-k)!.
 _ARRANGED = re.compile(r"\(([a-zA-Z0-9+\-*/\\ ]+?)\)_{([a-zA-Z0-9+\-*/\\ ]+?)}")
 _REWRITTEN = ((r"\dfrac", r"\frac"), (r"\tfrac", r"\frac"))
 _SPACES = re.compile(r"\\displaystyle|\\quad|\\qquad|~|\\,|\$")
 
 
 def latex_value(text: str) -> Number | None:
-    r"""The value of a text that is a LaTeX expression. None for anything else.
+    r"""The value of a text if all of it is a LaTeX expression; None otherwise.
 
     >>> latex_value(r"2\sqrt{3}-1"), latex_value("1,000"), latex_value(r"\frac{6}{2}")
     (2.4641016151377544, 1000, 3.0)
@@ -151,7 +153,7 @@ def latex_value(text: str) -> Number | None:
 
 
 def latex2sympy_value(text: str) -> Number | None:
-    r"""The number that latex2sympy2, sympy's printing and Python's arithmetic give, or None.
+    r"""The number that latex2sympy2, sympy, and Python compute from a text; None if there is none.
 
     >>> latex2sympy_value("5 rows"), latex2sympy_value(r"-\frac{1}{2\cdot3}")
     (5, -1.5)
@@ -170,7 +172,7 @@ def _read(text: str, *, theirs: bool) -> Number | None:
 
 
 class _LatexReader:
-    """Reads from the left, one token ahead."""
+    """Parses an expression from left to right, looking one token ahead."""
 
     def __init__(self, text: str, *, theirs: bool) -> None:
         self._text = text
@@ -183,7 +185,7 @@ class _LatexReader:
         self._advance()
 
     def _advance(self) -> str:
-        """Advance to the next token. Returns the previous one."""
+        """Advance to the next token. Return the previous one."""
         left = self._token
         match = _TOKEN.match(self._text, self._end)
         self._left -= 1
@@ -251,11 +253,11 @@ class _LatexReader:
             node = PowerTerm(node if written else value_of(node), self._script())
             if self._token == "_":
                 self._advance()
-                self._script()  # means nothing to them
+                self._script()  # ignored by latex2sympy2
         return node
 
     def _script(self) -> Fraction | Number:
-        """What stands behind `^` or `_`."""
+        """Parse the number or group after `^` or `_`."""
         if self._token not in ("number", r"\pi", "{"):
             raise NoNumber
         node = self._atom()
@@ -296,7 +298,7 @@ class _LatexReader:
 
     def _quotient(self, upper: Node, lower: Node) -> ProductTerm:
         over = value_of(upper) if isinstance(upper, ProductTerm) else upper
-        # A divisor that is computed at once cannot lose its brackets.
+        # A divisor whose value is computed here cannot lose its brackets later.
         return ProductTerm(
             (over, PowerTerm(lower if self._theirs else value_of(lower), Fraction(-1)))
         )
@@ -354,11 +356,12 @@ class _LatexReader:
             value = math.log(value_of(argument), value_of(scripts.get("_", Fraction(10))))
         else:
             value = FUNCTIONS[name](value_of(argument))
-        # They ask whether the exponent is "true", and so lose a 0.
+        # latex2sympy2 tests the exponent for truth, so it ignores an exponent of 0.
         return value if is_written(power, Fraction(0)) else PowerTerm(value_of(value), power)
 
     def _argument(self) -> Node:
-        """In round brackets, or bare: a product up to the next function."""
+        """Parse the argument of a function. Without round brackets, it is a product that ends at
+        the next function."""
         if self._token in SIZED and _OPENS.match(self._text, self._end):
             self._advance()
         if self._token != "(":

@@ -1,19 +1,20 @@
-"""Penn Treebank tokens of captions, in lowercase and without punctuation.
+"""Splits captions into Penn Treebank tokens, in lowercase and without punctuation.
 
-Our own code, because Stanford's tokenizer needs Java, and NLTK's gives other tokens.
+This is our own code because Stanford's tokenizer needs Java, and NLTK's returns different tokens.
 
-They are the tokens that coco-caption passes to its metrics: the output of Stanford's PTBTokenizer
-3.4.1 with -preserveLines -lowerCase, minus a list of punctuation
+The tokens are those that coco-caption passes to its metrics: the output of Stanford's PTBTokenizer
+3.4.1 with -preserveLines -lowerCase, without a list of punctuation
 (tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/tokenizer/
-ptbtokenizer.py). The rules are the Treebank's conventions. Where these are ambiguous, we follow the
-program's observed output for words of golden data and common abbreviations; we did not read its
-code. The tokens agree for all 11,653 captions of COCO's golden data, and for 99.86 % of 20,000
-sentences, questions and replies of the other golden data.
+ptbtokenizer.py). The rules follow the conventions of the Treebank. Where these are ambiguous, they
+follow the observed output of the program for words in the golden data and for common abbreviations.
+We did not read the program's code. The tokens agree for all 11,653 captions of COCO's golden data,
+and for 99.86 % of 20,000 sentences, questions, and replies of the other golden data.
 
-Not supported, because captions rarely have them: telephone numbers and tags with spaces, mail
-addresses, file names, entities such as &amp;, most emoticons, names such as C++. The program also
-reads beyond the end of a caption: if one ends in "plan B." and the next begins with "The", the full
-stop becomes a separate token. Here each caption is read alone.
+Some things are not supported because they are rare in captions: telephone numbers and tags with
+spaces, email addresses, file names, entities such as &amp;, most emoticons, and names such as C++.
+There is one more difference: the program also reads the next caption. If a caption ends in "plan
+B." and the next one begins with "The", it makes the full stop a separate token. Here, each caption
+is tokenized by itself.
 """
 
 import re
@@ -26,11 +27,12 @@ def _words(text: str) -> frozenset[str]:
 
 
 PUNCTUATION = _words("'' ' `` ` -LRB- -RRB- -LCB- -RCB- . ? ! , : - -- ... ;")
-"""The tokens that coco-caption drops. Tokens are lowercase by then, so brackets stay."""
+"""The tokens that coco-caption removes. Brackets are not removed, since tokens are in lowercase at
+that point and this list has brackets in uppercase."""
 
 
 def tokens(caption: str) -> str:
-    """The tokens of a caption, separated by spaces.
+    """The tokens of a caption, joined by spaces.
 
     >>> tokens("A man's dog (a pug) can't swim.")
     "a man 's dog -lrb- a pug -rrb- ca n't swim"
@@ -51,7 +53,8 @@ def tokens(caption: str) -> str:
 
 
 def _kind(word: str) -> str:
-    """The kind of word after a full stop: "0" is a number, "The" a word that opens sentences."""
+    """The kind of a word that follows a full stop: "0" for a number, "The" for a word that often
+    begins a sentence, "" for other words."""
     if word[0].isdigit():
         return "0"
     return "The" if word[0].isupper() and word.lower() in _OPENERS else ""
@@ -59,7 +62,8 @@ def _kind(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _cut(word: str, after: str = "") -> str:
-    """The tokens of a word between two spaces. `after` is the kind of the next word."""
+    """The tokens of a word, that is, of the text between two spaces. `after` is the kind of the
+    next word."""
     kept_tokens = []
     position = 0
     rules = _piece()
@@ -78,7 +82,7 @@ def _cut(word: str, after: str = "") -> str:
 
 
 def _abbreviated(word: str, after: str) -> bool:
-    """Whether the full stop between `word` and `after` belongs to the word."""
+    """Whether the full stop between `word` and `after` is part of the word."""
     if len(word) == 1 and word.isascii() and word.isalpha():
         return after != "The"
     small = word.lower()
@@ -94,11 +98,11 @@ def _abbreviated(word: str, after: str) -> bool:
 # -- rules
 
 _JOINT = "\ue000"
-"""Joins a number and a fraction, which the space between them would split."""
+"""Replaces the space between a number and a fraction, so that they stay one token."""
 _MIXED_NUMBER = re.compile(r"(?<![\w.,:/+-])(\d{1,4}) (\d{1,4}/\d{1,4})(?![\d/])")
 _INITIALS = re.compile(r"[A-Za-z](?:\.[A-Za-z])+")
 
-# Beyond ASCII, every character in a word is a letter: `_Signs` puts spaces around the rest.
+# Every non-ASCII character in a word is a letter, since `_Signs` puts spaces around all others.
 _OTHER = "\u00a1-\u200f\u2012-\u2017\u201a-\ud7ff\uf900-\uffff"
 _A, _L = f"[0-9A-Za-z{_OTHER}]", f"[A-Za-z{_OTHER}]"
 _H, _Q = "[-\u2010\u2011]", "['\u2019]"
@@ -108,8 +112,8 @@ _PLAIN = "[0-9A-Za-z]++(?:-[0-9A-Za-z]++)*+"
 _NOT = "[nN]['`\u2019][tT]"
 _ENDING = f"{_Q}(?i:s|d|m|ll|re|ve)(?!{_L})"
 _STOP = re.compile(rf"\.{_HYPHENS}")
-# The first match wins. A rule that reads far ahead consumes what it reads, or leaves it to one that
-# does, so the time is linear in the length of a word.
+# The first rule that matches wins. A rule that reads far ahead consumes what it reads, or the next
+# rule does, so the time is linear in the length of a word.
 _RULES = (
     r"""(?:https?://|www\.)[^\s<>"'()]+(?<![.,;:!?])""",
     rf"\d{{1,4}}{_JOINT}\d{{1,4}}/\d{{1,4}}",
@@ -139,12 +143,13 @@ _RULES = (
 
 @cache
 def _piece() -> re.Pattern[str]:
-    # Compiled on first use: it takes 60 ms, which every import would wait for.
+    # Compile the rules on first use, not on import, since this takes 60 ms.
     return re.compile("|".join(_RULES), re.DOTALL)
 
 
 class _Signs(dict[int, str]):
-    """The replacement of a character. Letters stay; some others beyond ASCII become tokens."""
+    """Maps characters to their replacements. Letters stay, some other non-ASCII characters become
+    separate tokens, and the rest become spaces."""
 
     def __missing__(self, code: int) -> str:
         sign = chr(code)

@@ -1,19 +1,21 @@
-"""Answer normalization of the VQA evaluation and of its copies. No numpy, no state.
+"""Normalizes answers as in the VQA evaluation and its copies. Does not import NumPy.
 
 Source   GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
-         PythonEvaluationTools/vqaEvaluation/vqaEval.py#L62-L66 and #L130-L155. The same steps are
-         in LAVIS, mmpretrain, VLMEvalKit, lmms-eval and in mmf, whose TextVQA adds some before.
+         PythonEvaluationTools/vqaEvaluation/vqaEval.py#L62-L66 and #L130-L155. LAVIS, mmpretrain,
+         VLMEvalKit, lmms-eval, and mmf have the same steps; for TextVQA, mmf has more steps before
+         them.
 """
 
 import re
 
 PUNCTUATION = frozenset(';/[]"{}()=+\\_-><@`,?!')
-"""Without the full stop, which has its own rule, and without : ' % $ * &, which stay."""
+"""The punctuation marks that are removed. The full stop has its own rule, and : ' % $ * & stay."""
 _DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 NUMBERS = {"none": "0"} | {word: str(number) for number, word in enumerate(_DIGITS)}
 ARTICLES = frozenset(("a", "an", "the"))
 MOST_STOPS = 32
-"""At most 32 full stops are removed: the authors pass `re.UNICODE`, which is 32, as the count."""
+"""The maximum number of full stops that are removed. The authors' code passes `re.UNICODE`, whose
+value is 32, as the count."""
 
 _CONTRACTED = """
 ain't aren't can't could've couldn't couldn't've didn't doesn't don't hadn't hadn't've hasn't
@@ -25,26 +27,27 @@ they'd've they'll they're they've 'twas wasn't we'd've we've weren't what'll wha
 when's where'd where's where've who'd who'd've who'll who's who've why'll why're why's won't
 would've wouldn't wouldn't've y'all y'all'll y'all'd've you'd you'd've you'll you're you've
 """
-# A contraction is restored if one of its apostrophes is missing: "dont", but not "lets".
-# The authors' "Im", "Ive" and "Id've" never match, because words are lowercase by then.
+# A contraction in this list is restored if one of its apostrophes is missing: "dont" is, but "lets"
+# is not. The entries "Im", "Ive", and "Id've" in the authors' list never match, because all words
+# are lowercase at that point, so they are left out here.
 CONTRACTIONS = {
     word[:position] + word[position + 1 :]: word
     for word in _CONTRACTED.split()
     for position, sign in enumerate(word)
     if sign == "'"
-} | {"somebody'd": "somebodyd"}  # the only one that loses its apostrophe
+} | {"somebody'd": "somebodyd"}  # a quirk: this word loses its apostrophe
 
 _WORDS = NUMBERS | CONTRACTIONS
 _MARKED = re.compile(f"[.{re.escape(''.join(sorted(PUNCTUATION)))}]")
-# A full stop stays only if a digit follows, whatever is before it: the authors meant a lookbehind,
-# but their `(?!<=\d)` looks ahead for "<=" and a digit.
+# A full stop stays only if a digit follows; the character before it does not matter. The authors
+# probably intended a lookbehind, but their `(?!<=\d)` looks ahead for "<=" and a digit.
 _STOP = re.compile(r"\.(?!\d)")
 _STOP_OF_VLMEVALKIT = re.compile(r"(?<!\d)\.(?!\d)")
 _COMMA_IN_NUMBER = re.compile(r"\d,\d")
 
 
 def without_line_breaks(text: str) -> str:
-    r"""A text with spaces for line ends and tabs, stripped at both ends.
+    r"""Replace line ends and tabs by spaces, and strip the text at both ends.
 
     >>> without_line_breaks(" a\tcat\n")
     'a cat'
@@ -53,10 +56,10 @@ def without_line_breaks(text: str) -> str:
 
 
 def without_punctuation(text: str) -> str:
-    """A text with each punctuation mark deleted or replaced by a space (processPunctuation).
+    """Delete each punctuation mark, or replace it by a space (processPunctuation).
 
-    A mark is deleted everywhere if it is next to a space somewhere in the text, or if the text has
-    a comma between two digits. Otherwise it becomes a space.
+    A mark is deleted everywhere if it is next to a space anywhere in the text, or if the text
+    contains a comma between two digits. Otherwise it is replaced by a space.
 
     >>> without_punctuation("a-b, c-d."), without_punctuation("1,000 a-b. .5")
     ('a b c d', '1000 ab .5')
@@ -65,8 +68,9 @@ def without_punctuation(text: str) -> str:
 
 
 def plain_words(text: str) -> str:
-    """A text's words in lowercase, numbers up to ten as digits, without articles, and with the
-    missing apostrophes of contractions restored (processDigitArticle).
+    """Normalize the words of a text (processDigitArticle). Words become lowercase, number words up
+    to ten become digits, articles are removed, and the missing apostrophes of contractions are
+    restored.
 
     >>> plain_words("The two dogs dont bark"), plain_words("None"), plain_words("an a")
     ("2 dogs don't bark", '0', '')
@@ -77,7 +81,8 @@ def plain_words(text: str) -> str:
 
 
 def normalize(text: str) -> str:
-    """`plain_words` of a text `without_punctuation`, as the authors compare answers.
+    """Normalize an answer as the authors do before comparing it: `without_punctuation`, then
+    `plain_words`.
 
     >>> normalize("The umbrella!"), normalize("1,000"), normalize("3.5 m.")
     ('umbrella', '1000', '3.5 m')
@@ -86,13 +91,13 @@ def normalize(text: str) -> str:
 
 
 def normalize_textvqa(text: str) -> str:
-    """An answer normalized as in mmf's EvalAI processor, which scores TextVQA.
+    """Normalize an answer in the same way as mmf's EvalAI processor, which scores TextVQA.
 
-    Before the other steps it converts to lowercase, deletes commas and question marks (so that no
-    comma is left between digits), and separates "'s" as a word.
+    Before the steps of `normalize`, the text is converted to lowercase, commas and question marks
+    are deleted (so no comma is left between digits), and "'s" becomes a separate word.
 
     Source: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
-    llava/eval/m4c_evaluator.py#L181-L218, the same as mmf's.
+    llava/eval/m4c_evaluator.py#L181-L218, which equals mmf's code.
 
     >>> normalize_textvqa("Joe's, 1,000-1"), normalize_textvqa("What?")
     ("joe 's 1000 1", 'what')
@@ -102,7 +107,8 @@ def normalize_textvqa(text: str) -> str:
 
 
 def normalize_vlmevalkit(text: str) -> str:
-    """`normalize` of a text on one line, except that a full stop after a digit stays.
+    """Normalize an answer as VLMEvalKit does: like `normalize`, but on one line, and a full stop
+    after a digit stays.
 
     Source: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
     vlmeval/dataset/utils/vqa_eval.py#L242-L248, vlmeval/smp/misc.py#L18-L33.

@@ -1,7 +1,8 @@
-"""Draws pictures that are identical byte for byte on every machine.
+"""Draws pictures that are byte for byte the same on every machine.
 
-It uses integers only: shapes cover pixels by exact shares of area, and the PNG writer is our own.
-This package imports numpy, so only code that draws pictures imports it, and only on use.
+All computations use integers, and a pixel is colored according to the exact share of its area that
+a shape covers. The package has its own PNG encoder. It imports NumPy, so it is imported only when
+something is drawn.
 """
 
 from snellen.media.drawing._canvas import UNIT, Canvas

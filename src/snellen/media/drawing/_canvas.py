@@ -1,6 +1,6 @@
-"""A picture to draw shapes on.
+"""A picture on which shapes are drawn.
 
-Our own code, because Pillow's shapes and fonts depend on its version and on FreeType's.
+Pillow is not used because its shapes and fonts depend on the versions of Pillow and FreeType.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from snellen.media.drawing._png import png
 
 Color = Sequence[int]
 UNIT = 16
-"""Positions and sizes are in sixteenths of a pixel."""
+"""The number of units per pixel: positions and sizes are in sixteenths of a pixel."""
 DISC = 64
 
 
 class Canvas:
-    """A picture of `width` x `height` pixels on plain paper, white by default.
+    """A picture of `width` x `height` pixels with a plain background, white by default.
 
-    `pixels` is (height, width, 3), RGB, 0 to 255. A position is the top left corner of a shape;
-    (0, 0) is the top left corner of the picture. Shapes are clipped at the edges.
+    `pixels` is (height, width, 3), RGB, 0 to 255. The position of a shape is that of its top left
+    corner; (0, 0) is the top left corner of the picture. Shapes are clipped at the edges.
     """
 
     def __init__(self, width: int, height: int, paper: Color = (255, 255, 255)) -> None:
@@ -35,9 +35,10 @@ class Canvas:
     def draw(
         self, what: str, x: int, y: int, side: int, color: Color = (0, 0, 0), turn: int = 0
     ) -> None:
-        """A `disc`, a `square`, or the sign `what` of `glyph`, in a square of `side`.
+        """Draw a `disc`, a `square`, or a glyph such as `A`, in a square with this side.
 
-        `turn` rotates a sign by degrees about the center of its square. Its size stays the same.
+        `turn` rotates a glyph about the center of its square, in degrees, without changing its
+        size.
         """
         if what in INK:
             self.stamp(INK[what](), x, y, side, color)
@@ -48,9 +49,9 @@ class Canvas:
             self.stamp(glyph(what), x, y, side, color)
 
     def stamp(self, ink: NDArray[np.bool_], x: int, y: int, side: int, color: Color) -> None:
-        """Draw `ink` (rows, columns) over a square.
+        """Draw a mask `ink` (rows, columns) that is scaled to a square with this side.
 
-        A pixel takes on the color in proportion to its inked area.
+        The color of a pixel is mixed according to the share of its area that the ink covers.
         """
         height, width, _ = self.pixels.shape
         top, bottom = max(0, y // UNIT), min(height, -(-(y + side) // UNIT))
@@ -64,7 +65,7 @@ class Canvas:
         self.pixels[top:bottom, left:right] = (mixed + full_cover // 2) // full_cover
 
     def add_noise(self, seed: int, deviation: int) -> None:
-        """Add gray noise of this standard deviation, in levels of 255, to every pixel."""
+        """Add gray noise to every pixel, with this standard deviation (pixels are 0 to 255)."""
         noise = normal(seed, self.pixels[:, :, 0].size, deviation)
         noisy = self.pixels + noise.reshape(self.pixels.shape[:2])[:, :, None]
         self.pixels[:] = np.clip(noisy, 0, 255)
@@ -75,10 +76,11 @@ class Canvas:
 
 
 def _shared(first: int, last: int, start: int, side: int, cells: int) -> NDArray[np.int64]:
-    """How much of the pixels `first` to `last` each cell covers: (pixels, cells).
+    """How much of each pixel from `first` to `last` each cell covers, in one dimension: (pixels,
+    cells).
 
-    The cells share `side` from `start` on. In units of 1/(UNIT x cells) of a pixel, in which all
-    their ends are integers.
+    The cells divide the length `side`, which begins at `start`, into equal parts. The result is in
+    units of 1/(UNIT x cells) of a pixel. In this unit, all boundaries of cells are integers.
     """
     pixels = np.arange(first, max(first, last), dtype=np.int64)[:, None] * UNIT * cells
     edges = start * cells + np.arange(cells, dtype=np.int64)[None, :] * side

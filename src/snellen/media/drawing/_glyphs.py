@@ -1,4 +1,4 @@
-"""Letters, digits and a dash, drawn with a round pen a fifth of their height, as on eye charts."""
+"""Letters, digits, and a dash, drawn with a round pen a fifth of their height, as on eye charts."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 SIDE, TURNED_SIDE = 40, 60
-"""Cells along a glyph's side, upright and turned; the pen is 8 cells wide."""
+"""The number of cells along the side of an upright glyph and of a turned glyph. The pen is 8 cells
+wide."""
 PEN = 8
-"""In half cells, as all that follows: the pen's radius, and a step of the grid below."""
+"""The radius of the pen, and the distance between points of the grid below, both in half cells."""
 COSINES = (256, 247, 222, 181, 128, 66, 0)
-"""Of 0, 15, ..., 90 degrees, in 1/256: a turned letter differs in size by 0.2 % at most."""
+"""The cosines of 0, 15, ..., 90 degrees in units of 1/256, rounded. Because of the rounding, the
+size of a turned letter is off by at most 0.2 %."""
 
-# Strokes of the pen's center through points xy of a 9 x 9 grid: 00 is top left, 88 bottom right.
+# The strokes of the pen's center. A stroke connects points xy of a 9 x 9 grid, in which 00 is the
+# top left and 88 the bottom right.
 STROKES = {
     "A": "08 40 88, 25 65",
     "B": "00 08 68 87 85 64 04, 00 60 81 83 64",
@@ -59,20 +62,21 @@ STROKES = {
 
 @cache
 def glyph(sign: str, turn: int = 0) -> NDArray[np.bool_]:
-    """The sign's ink, True where the pen went; not to be written to.
+    """The mask of a glyph, which is True in the cells that the pen covers. It is read-only.
 
-    (SIDE, SIDE) upright; (TURNED_SIDE, TURNED_SIDE) where it is turned about its center by `turn`
-    degrees, a multiple of 15, clockwise if that is above 0.
+    The mask is (SIDE, SIDE) if the glyph is upright. If it is turned, the mask is (TURNED_SIDE,
+    TURNED_SIDE). `turn` is the clockwise rotation about the center in degrees, a multiple of 15.
 
     Raises:
-        KeyError: a sign that is not drawn here.
+        KeyError: There is no glyph for this sign.
         ValueError: `turn` is not a multiple of 15.
     """
     if turn % 15:
         raise ValueError(f"glyphs turn in steps of 15 degrees, not by {turn}")
     cells = TURNED_SIDE if turn else SIDE
-    # From here in 1/256 of half cells about the center, in which turned points are integers too.
-    # Lengths stay below 2^15, and the squares of their products, compared below, below 2^60.
+    # From here on, the unit is 1/256 of a half cell, and the origin is the center. In this unit,
+    # turned points are integers too. Lengths are below 2^15, and the squares of products of two
+    # lengths, which are compared below, are below 2^60.
     scale = COSINES[0]
     centers = (2 * np.arange(cells) + 1 - cells) * scale
     x, y = centers[None, :], centers[:, None]
@@ -93,7 +97,8 @@ def glyph(sign: str, turn: int = 0) -> NDArray[np.bool_]:
 
 
 def _turned(x: int, y: int, turn: int) -> tuple[int, int]:
-    """A point of the grid, seen from its middle, in 1/256 of half cells."""
+    """Rotate a point of the grid, given relative to the center. The result is in 1/256 of half
+    cells."""
     cos, sin = PEN * _cosine(turn), PEN * _cosine(turn - 90)
     return x * cos - y * sin, x * sin + y * cos
 

@@ -1,14 +1,14 @@
-"""PNG files whose bytes are the same everywhere.
+"""Encodes PNG files whose bytes are the same on every machine.
 
-By hand, since builds of zlib, which Pillow uses, compress differently. Runs of one byte are
-compressed here, in Deflate's fixed code. Pictures with large even areas come out small; noise is
-stored as it is.
+Pillow is not used because it uses zlib, and builds of zlib compress differently. This encoder
+compresses only runs of equal bytes, with Deflate's fixed code. Pictures with large plain areas
+become small files; noise is stored without compression.
 """
 
 from __future__ import annotations
 
 import struct
-import zlib  # its checksums alone, which are defined to the bit
+import zlib  # only for its checksums, which are the same in all builds
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,11 @@ MOST_STORED = 65_535
 
 
 def png(pixels: NDArray[np.uint8]) -> bytes:
-    """The PNG file of a picture (height, width, 3), RGB. A gray picture becomes a gray PNG."""
+    """Encode a picture (height, width, 3), RGB, as PNG. A gray picture becomes a gray PNG."""
     height, width, _ = pixels.shape
     gray = bool((pixels == pixels[:, :, :1]).all())
     rows = pixels[:, :, 0] if gray else pixels.reshape(height, width * 3)
-    # Each row as its difference from the one above (filter 2): even areas become zeros.
+    # Store each row as its difference from the row above (filter 2), so plain areas become zeros.
     above = np.zeros_like(rows)
     above[1:] = rows[:-1]
     filtered = np.empty((height, rows.shape[1] + 1), dtype=np.uint8)
@@ -39,12 +39,13 @@ def png(pixels: NDArray[np.uint8]) -> bytes:
 
 
 def _deflate(data: NDArray[np.uint8]) -> bytes:
-    """RFC 1951: one block of fixed codes (3.2.6); a run is its byte, then copies of it."""
+    """Compress bytes into one Deflate block with fixed codes (RFC 1951, 3.2.6). A run of equal
+    bytes is encoded as the byte, followed by copies of it."""
     starts = np.flatnonzero(np.diff(data, prepend=~data[:1]))
     if len(starts) > len(data) // 2:
         return _stored(data.tobytes())
     lengths = np.diff(starts, append=len(data))
-    bits = ["110"]  # the last block, of kind 1; bits stand in the order in which they are sent
+    bits = ["110"]  # the last block, of type 1; the bits are in the order of the stream
     for value, length in zip(data[starts].tolist(), lengths.tolist(), strict=True):
         full, rest = divmod(length - 1, LONGEST)
         bits.append(LITERAL[value])
@@ -56,7 +57,8 @@ def _deflate(data: NDArray[np.uint8]) -> bytes:
 
 
 def _stored(data: bytes) -> bytes:
-    """RFC 1951, 3.2.4: blocks of bytes as they are, each behind its length and that inverted."""
+    """Store bytes in Deflate blocks without compression (RFC 1951, 3.2.4). Each block begins with
+    its length and the complement of its length."""
     parts = [data[start : start + MOST_STORED] for start in range(0, len(data), MOST_STORED)]
     return b"".join(
         struct.pack("<BHH", part is parts[-1], len(part), len(part) ^ 0xFFFF) + part
@@ -69,7 +71,8 @@ def _literal(value: int) -> str:
 
 
 def _copies() -> dict[int, str]:
-    """What repeats a byte 3 to 258 times: the length's code, extra bits, distance 1 (3.2.5)."""
+    """The codes that repeat a byte 3 to 258 times, keyed by the number of repeats. A code consists
+    of the code for the length, extra bits, and the distance 1 (RFC 1951, 3.2.5)."""
     codes = {}
     length = 3
     for symbol in range(257, 285):

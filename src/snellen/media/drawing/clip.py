@@ -1,4 +1,4 @@
-"""Scripts of clips in which letters appear and vanish: what is shown when, and the questions."""
+"""Scripts of clips in which letters appear and disappear, and the questions about them."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from snellen.media.drawing._canvas import UNIT, Canvas
 
 WIDTH, HEIGHT = 320, 240
 FPS = 10
-"""Frame k is shown from k / FPS seconds on."""
+"""The number of frames per second. Frame k is shown from k / FPS seconds on."""
 GRAY, INK = (128,) * 3, (0,) * 3
 LETTERS = "CDHKNORSVZ"
 """Sloan's ten letters, which are about equally legible."""
 FLASHES = (1, 2, 4, 8, 16)
-"""Lengths of the letters in frames."""
+"""The numbers of frames for which the letters of the kind `flash` are shown."""
 ORDINALS = ("first", "second", "third")
 CLEAR = 5
-"""Fewest frames between a change and a question."""
+"""The minimum number of frames between a change on the screen and a question."""
 MARGIN = 8
-"""Empty pixels along the edges."""
+"""The width, in pixels, of the empty margin along the edges."""
 
 T = TypeVar("T")
 Kind = Literal["letter", "count", "order", "flash"]
 Draw = Callable[[int], int]
-"""Draws a number below a limit."""
+"""Draws a random integer from 0 to a limit, which is excluded."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShownLetter:
-    """A letter on the screen."""
+    """A letter that is shown on the screen."""
 
     letter: str
     """The letter."""
     first: int
-    """The first frame that shows it."""
+    """The first frame that shows the letter."""
     end: int
-    """The first frame that does not show it any more."""
+    """The first frame that no longer shows the letter."""
     x: int
-    """Its left edge, in sixteenths of a pixel."""
+    """The position of the left edge, in sixteenths of a pixel."""
     y: int
-    """Its top edge, in sixteenths of a pixel."""
+    """The position of the top edge, in sixteenths of a pixel."""
     side: int
-    """Its width and height, in sixteenths of a pixel."""
+    """The width and height of the letter, in sixteenths of a pixel."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,15 +59,16 @@ class ClipQuestion:
     """A question about a clip."""
 
     time: float
-    """When it is asked, in seconds, halfway between two frames. Later frames do not count."""
+    """The time at which the question is asked, in seconds. It is halfway between two frames; later
+    frames do not matter."""
     text: str
-    """The question."""
+    """The text of the question."""
     choices: tuple[str, ...] = ()
     """The choices; empty if the answer is a number."""
     target: str
     """The right answer."""
     tags: Mapping[str, str] = field(default_factory=dict)
-    """`flash`: how long the letter was on the screen."""
+    """The tags of the question. The tag `flash` says how long the letter was on the screen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,28 +80,29 @@ class Script:
     n_frames: int
     """The number of frames."""
     shown: tuple[ShownLetter, ...]
-    """The letters, in order of time, one at a time."""
+    """The letters, in order of time. Only one is on the screen at a time."""
     questions: tuple[ClipQuestion, ...]
     """The questions, in order of time."""
 
 
 def clip_script(kind: Kind, seed: str) -> Script:
-    """A clip of 10 to 40 seconds; the same on every machine.
+    """The script of a clip of 10 to 40 seconds. The same seed gives the same script on every
+    machine.
 
-    letter  one letter after the other: which one is there now?
-    count   two letters, again and again: how many times was this one there so far?
-    order   different letters: which one was the first, the second, the third?
-    flash   letters on an empty screen, for 0.1 to 1.6 seconds each: which one was the last?
+    letter  one letter after the other: which letter is on the screen now?
+    count   two letters that appear repeatedly: how many times has this letter appeared so far?
+    order   different letters: which letter was the first, the second, or the third?
+    flash   letters that are shown for 0.1 to 1.6 seconds: which letter was the last?
     """
-    # Of all methods of Random, only random() is guaranteed to be stable across Python versions.
+    # random() is the only method of Random that is guaranteed to be stable across Python versions.
     return SCRIPTS[kind](partial(_below, Random(f"{seed} {kind}")))
 
 
 def clip_frame(script: Script, index: int) -> NDArray[np.uint8]:
-    """The screen at a frame: (240, 320, 3), RGB, read-only.
+    """The pixels of a frame: (240, 320, 3), RGB, read-only.
 
     Raises:
-        IndexError: the clip has no such frame.
+        IndexError: The clip has no frame with this index.
     """
     if not 0 <= index < script.n_frames:
         raise IndexError(f"a clip of {script.n_frames} frames has no frame {index}")
@@ -117,7 +119,7 @@ def clip_frame(script: Script, index: int) -> NDArray[np.uint8]:
 
 
 def write_clip(script: Script, path: Path) -> None:
-    """Write the clip as an MP4 file, as `media.encode.mp4` does."""
+    """Write the clip as an MP4 file with `media.encode.mp4`."""
     frames = (clip_frame(script, index) for index in range(script.n_frames))
     encode.mp4(path, frames, fps=Fraction(FPS))
 
@@ -135,7 +137,8 @@ def _screen(shown: ShownLetter | None) -> NDArray[np.uint8]:
 
 
 def _letter(draw: Draw) -> Script:
-    """6 to 8 letters of 2 to 5 seconds, no two in a row alike. Asked during every second letter."""
+    """Show 6 to 8 letters for 2 to 5 seconds each; successive letters differ. A question is asked
+    during every second letter."""
     letters = [_choice(draw, LETTERS)]
     for _ in range(5 + draw(3)):
         letters.append(_choice(draw, LETTERS.replace(letters[-1], "")))
@@ -157,10 +160,12 @@ def _letter(draw: Draw) -> Script:
 
 
 def _count(draw: Draw) -> Script:
-    """6 to 9 letters, each from a set of two. Asked on the empty screen after three of them."""
+    """Show a letter 6 to 9 times, each time one of the same two letters. A question is asked on the
+    empty screen after three of them."""
     names = _drawn(draw, LETTERS, 2)
     letters = [_choice(draw, names) for _ in range(6 + draw(4))]
-    # Letters and gaps last over a second, so that a model that looks once a second sees them all.
+    # Letters and gaps last longer than a second, so that a model with one frame per second sees
+    # all of them.
     lengths = [12 + draw(9) for _ in letters]
     shown, n_frames = _timeline(draw, letters, lengths, off=(12, 20))
     questions = []
@@ -178,7 +183,8 @@ def _count(draw: Draw) -> Script:
 
 
 def _order(draw: Draw) -> Script:
-    """5 to 7 different letters. Asked on the empty screen after the third or a later letter."""
+    """Show 5 to 7 different letters. Questions are asked on the empty screen, after the third
+    letter or later."""
     letters = _drawn(draw, LETTERS, 5 + draw(3))
     lengths = [15 + draw(16) for _ in letters]
     shown, n_frames = _timeline(draw, letters, lengths, off=(12, 20))
@@ -195,9 +201,11 @@ def _order(draw: Draw) -> Script:
 
 
 def _flash(draw: Draw) -> Script:
-    """A letter for each length in `FLASHES`. Asked on the empty screen after each letter.
+    """Show one letter for each length in `FLASHES`. A question is asked on the empty screen after
+    each letter.
 
-    Each letter is drawn independently, so naming the previous letter is right only by chance.
+    Each letter is drawn independently, so a model that names the previous letter is right only by
+    chance.
     """
     letters = [_choice(draw, LETTERS) for _ in FLASHES]
     lengths = _drawn(draw, FLASHES, len(FLASHES))
@@ -226,9 +234,11 @@ CLIP_KINDS: tuple[Kind, ...] = tuple(SCRIPTS)
 def _timeline(
     draw: Draw, letters: Sequence[str], lengths: Sequence[int], *, off: tuple[int, int]
 ) -> tuple[tuple[ShownLetter, ...], int]:
-    """Letters of 60 to 120 pixels at random positions, and the number of frames they need.
+    """Place letters of 60 to 120 pixels at random positions, and return them with the number of
+    frames.
 
-    Before, between and after them the screen is empty for `off` (fewest and most) frames.
+    Before, between, and after the letters, the screen is empty for a random number of frames. `off`
+    is the minimum and the maximum of this number.
     """
     least, most = off
     shown = []
@@ -260,7 +270,7 @@ def _after(draw: Draw, shown: Sequence[ShownLetter], index: int, n_frames: int) 
 
 
 def _between(draw: Draw, first: int, end: int) -> float:
-    """The middle of a frame at least `CLEAR` frames from both ends."""
+    """The time of the middle of a random frame that is at least `CLEAR` frames from both ends."""
     frame = first + CLEAR + draw(end - first - 2 * CLEAR)
     return (2 * frame + 1) / (2 * FPS)
 
@@ -270,7 +280,7 @@ def _choice(draw: Draw, names: Sequence[T]) -> T:
 
 
 def _drawn(draw: Draw, names: Sequence[T], n: int) -> list[T]:
-    """`n` distinct items, in random order."""
+    """Draw `n` distinct items, in random order."""
     left = list(names)
     return [left.pop(draw(len(left))) for _ in range(n)]
 

@@ -1,24 +1,27 @@
-"""Metrics of watching: what was said about a running video, and when.
+"""Metrics of models that watch a running video: what they say, and when.
 
-A query is a question that stands open from `asked` to `end`; to it belong slots, the stretches of
-time in which something is to be said, and the messages that a model said. Times are seconds of the
-video, not of a clock on the wall. A metric reads, of each row, `columns.target` (a `Watch` as JSON)
-and `columns.answer` (a `SpeechLog` as JSON).
+A query is a question that is open from `asked` to `end`. It has slots, each with a window of time
+in which the model should say something. The model answers with messages. All times are seconds of
+the video, not seconds of real time. A metric reads `columns.target` (a `Watch` as JSON) and
+`columns.answer` (a `SpeechLog` as JSON) of each row.
 
-A message lies in a window iff onset >= w0 and done <= w1: one begun before the evidence cannot rest
-on it, one unfinished at the deadline is of no use. A slot with a number is spoken for by messages
-with that number alone, any other by every message. The first of them decides the slot's outcome:
+A message is in a window if onset >= w0 and done <= w1. A message that begins before w0 cannot be
+based on the evidence, and one that is unfinished at w1 comes too late. If a slot has a number, only
+messages with that number count for it; for a slot without a number, every message counts. The first
+message that counts decides the outcome of the slot:
 
-    hit      it lies in the window
-    early    it begins before w0
-    late     it begins later, and is not done by w1
-    silent   there is none
+    hit      the message is in the window
+    early    the message begins before w0
+    late     the message begins at w0 or later, but ends after w1
+    silent   there is no such message
 
-Only messages that begin while the query is open count here; others are `unsolicited`.
+Only messages that begin while the query is open count for slots. All other messages are counted by
+`unsolicited_per_hour`.
 
-A row without an answer is what its score says: with 1 everything was said at its time, with 0
-nothing was, and of its points all are wrong. So replies that cannot be read or were withheld count
-as wrong, and what is unknown has bounds.
+A row without an answer is treated according to its score. If the score is 1, every slot counts as
+answered on time, and every point as right. If the score is 0, the model counts as silent, and every
+point as wrong. Replies that were unparsed or refused therefore count as wrong, and the bounds of an
+incomplete result can be computed.
 """
 
 from __future__ import annotations
@@ -116,4 +119,4 @@ METRICS: Mapping[str, Metric] = {
     "slots_dropped": slots_dropped,
     "slots_failed": slots_failed,
 }
-"""All of them by the names they are reported under, the headline first."""
+"""All metrics, keyed by the name under which they are reported. The headline is first."""

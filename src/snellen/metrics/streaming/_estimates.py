@@ -1,4 +1,4 @@
-"""Means and ratios of what queries and their slots have, each row with its cluster."""
+"""Means and ratios of values of queries or slots, with clusters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NO_SLOTS = "no slots"
 
 
 def mean_of(rows: Iterable[tuple[float, int]]) -> Estimate:
-    """The mean of values in [0, 1], each with its cluster."""
+    """The mean of values in [0, 1]. Each row has a value and the number of its cluster."""
     table = np.array(list(rows)).reshape(-1, 2)
     return stats.mean(table[:, 0], table[:, 1].astype(np.intp))
 
@@ -21,8 +21,11 @@ def mean_of(rows: Iterable[tuple[float, int]]) -> Estimate:
 def ratio_of(
     rows: Sequence[tuple[float, float, int]], *, n: int, unit: str = "fraction", nothing: str
 ) -> Estimate:
-    """The sum of the first numbers divided by that of the second. The third is the cluster;
-    `nothing` is the reason where the second sum is 0."""
+    """The sum of the first column divided by the sum of the second column.
+
+    The third column of the rows has the numbers of the clusters. `nothing` is the reason why there
+    is no value if the second sum is 0.
+    """
     table = np.array(rows).reshape(-1, 3)
     if not table[:, 1].sum():
         return Estimate(value=None, unit=unit, n=n, reason=nothing)

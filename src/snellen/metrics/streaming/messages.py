@@ -1,4 +1,4 @@
-"""Metrics of messages: how many were needed, false, repeated, or out of turn."""
+"""Metrics of messages: how many were needed, false alarms, repeated, or unsolicited."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ UNSAID = "nothing was said"
 
 @metric(better="higher", unit="fraction")
 def precision(columns: Columns) -> Estimate:
-    """The share of messages that are needed: slots with a message in the window, by messages.
+    """The share of messages that are needed, counting one message per slot as needed.
 
-        Σ slots with one / Σ messages while the query is open
+        Σ slots with a message in the window / Σ messages while the query is open
 
-    In [0, 1]; higher is better. Repeated messages count against it as false ones do. `n` counts
-    messages. One in time, one too soon, one repeated:
+    In [0, 1]; higher is better. Repeated messages lower the precision, just as false alarms do. `n`
+    counts messages. An example with one early message, one on time, and one repeated:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
@@ -39,10 +39,12 @@ recall = answered_in_span_any
 
 @metric(better="higher", unit="fraction")
 def f1(columns: Columns) -> Estimate:
-    """The harmonic mean of `precision` and `recall`: 2 · slots with one / (messages + slots).
+    """The harmonic mean of `precision` and `recall`.
 
-    In [0, 1]; higher is better; 0 for one who says nothing. `n` counts slots. Worked out under
-    `precision`.
+        2 · Σ slots with a message in the window / (Σ messages + Σ slots)
+
+    In [0, 1]; higher is better. It is 0 for a model that says nothing. `n` counts slots. The
+    docstring of `precision` has another example.
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
@@ -58,13 +60,13 @@ def f1(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="1/min")
 def false_alarms_per_min(columns: Columns) -> Estimate:
-    """How often something is said when nothing is to be said: per minute outside all windows.
+    """The number of messages outside all windows, per minute outside all windows.
 
-        Σ messages that lie in no window / Σ minutes that the query is open outside windows
+        Σ messages in no window / Σ minutes outside windows while the query is open
 
-    At least 0; lower is better. What the message says does not matter here: a wrong one inside a
-    window costs `precision`. `n` counts queries. Two in the first of three minutes, the last two of
-    which are the window:
+    At least 0; lower is better. The content of a message does not matter: a wrong message inside a
+    window is no false alarm, but lowers `precision`. `n` counts queries. An example with two
+    messages in the first minute, before a window of two minutes:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=180, slots=(Slot(60, 180),))
@@ -78,9 +80,9 @@ def false_alarms_per_min(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="messages")
 def repeats(columns: Columns) -> Estimate:
-    """How many messages a window has beyond its first: messages too many / slots.
+    """The mean number of messages in a window beyond the first one: extra messages / slots.
 
-    At least 0; lower is better. `n` counts slots. Three messages where one is enough:
+    At least 0; lower is better. `n` counts slots. An example with three messages in one window:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
@@ -93,10 +95,11 @@ def repeats(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="1/h")
 def unsolicited_per_hour(columns: Columns) -> Estimate:
-    """How often something is said while the query is not open, per hour of that.
+    """The number of messages while the query is not open, per hour in which it is not open.
 
-    At least 0; lower is better. `n` counts queries. It has no value where each query was open from
-    the video's start to where watching ended. One in the half hour before anything is asked:
+    At least 0; lower is better. `n` counts queries. There is no value if every query was open from
+    the start of the video until watching ended. An example with one message in the half hour before
+    the query is asked:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=1800, end=1840, slots=(Slot(1810, 1840),))
@@ -109,9 +112,9 @@ def unsolicited_per_hour(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="fraction")
 def ambiguous(columns: Columns) -> Estimate:
-    """The share of messages that could have answered several queries: theirs is a guess.
+    """The share of messages that could answer several queries, so that their query was guessed.
 
-    In [0, 1]; the lower, the less rests on guesses. `n` counts messages.
+    In [0, 1]; lower is better, since fewer results then depend on guesses. `n` counts messages.
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
@@ -124,10 +127,10 @@ def ambiguous(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="fraction")
 def acknowledgements(columns: Columns) -> Estimate:
-    """The share of queries to which the model at once says that it will answer: false alarms that
-    are told apart.
+    """The share of queries to which the model replies with a mere acknowledgement.
 
-    In [0, 1]; lower is better. `n` counts queries.
+    The model says that it will answer later. Such messages also count in the other metrics,
+    usually as false alarms. In [0, 1]; lower is better. `n` counts queries.
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))

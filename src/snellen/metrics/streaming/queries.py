@@ -1,4 +1,4 @@
-"""A query, what was said while it was open, and what became of it."""
+"""Defines queries and the messages that models say, and computes the outcome of each query."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ import numpy as np
 from snellen.metrics._columns import Category, Columns
 
 WIDER = (1.0, 2.0, 3.0)
-"""Seconds by which windows are also widened on both sides. A session is to be fed as long after its
-query's end: until then messages may still lie in a widened window."""
+"""The seconds by which windows are widened on both sides for `answered_in_span_within`. A session
+must watch for this long after the end of its query, since messages may still be in a widened
+window."""
 MINUTE, HOUR = 60.0, 3600.0
 
 
@@ -28,78 +29,81 @@ class Slot(msgspec.Struct, frozen=True):
     w1: float
     """The end of the window, in seconds."""
     number: int | None = None
-    """What the model should say; None: anything."""
+    """The number that the model should say; None means that any message counts."""
 
 
 class Point(msgspec.Struct, frozen=True):
     """A time at which a polled model is asked."""
 
     time: float
-    """In seconds."""
+    """The time in seconds."""
     right: int
-    """The right reply: a count, or 1 if `number` should have been said by then, else 0."""
+    """The right reply: the total if the query asks for one; otherwise 1 if `number` should have
+    been said by then, else 0."""
     number: int | None = None
-    """What should have been said; None: anything."""
+    """The number that should have been said; None means that any message counts."""
 
 
 class Watch(msgspec.Struct, frozen=True, kw_only=True):
-    """A query, and the right behavior."""
+    """A query, and what a perfect model would say."""
 
     task: str
-    """The task."""
+    """The name of the task."""
     asked: float
-    """When the query is asked, in seconds."""
+    """The time at which the query is asked, in seconds."""
     end: float
-    """When it ends, in seconds."""
+    """The time at which the query ends, in seconds."""
     slots: tuple[Slot, ...]
-    """The windows, in order and longer than 0. Several have different numbers, so that a message
-    counts for one of them."""
+    """The windows, in order; each is longer than 0 s. If there are several, their numbers differ,
+    so that a message counts for only one of them."""
     points: tuple[Point, ...] = ()
-    """The times of polls, in order."""
+    """The times at which a polled model is asked, in order."""
     counts: bool = False
     """Whether the numbers are a running total, which ends at the last of `points`."""
 
 
 By = Literal["named", "only", "form", "guessed"]
-"""How it is known which query a message answers: it says so, no other is open, it has the form that
-one alone asks for, or (`guessed`) that was the last one asked of several."""
+"""How it was determined which query a message answers. `named`: the message names the query.
+`only`: no other query is open. `form`: only one open query asks for the form of the message.
+`guessed`: of several possible queries, the one that was asked last."""
 
 
 class Utterance(msgspec.Struct, frozen=True):
     """One message of the model."""
 
     onset: float
-    """When it began, in seconds."""
+    """The time at which the message began, in seconds."""
     done: float
-    """When it ended, in seconds."""
+    """The time at which the message ended, in seconds."""
     number: int | None = None
-    """The number that it says; None if it says none."""
+    """The number in the message; None if it contains no number."""
     by: By = "only"
-    """How its query was determined."""
+    """How the query of the message was determined."""
     acknowledges: bool = False
-    """Whether it only acknowledges the query."""
+    """Whether the message only acknowledges the query."""
 
 
 class SpeechLog(msgspec.Struct, frozen=True):
-    """The messages of a session, in the order of their onsets."""
+    """The messages of a session."""
 
     messages: tuple[Utterance, ...] = ()
-    """The messages."""
+    """The messages, in the order of their onsets."""
     until: float | None = None
-    """The time up to which the video was watched, in seconds; None: the end of the query. Windows
-    end there too, and later ones are dropped."""
+    """The time up to which the video was watched, in seconds; None means the end of the query. Open
+    windows end at this time, and later windows are dropped."""
     failed: bool = False
-    """Whether the session failed at `until`. The unfinished slots, and messages since the first of
-    them began, are then in no mean."""
+    """Whether the session failed at `until`. The unfinished slots are then excluded from all means,
+    and so are most messages since the first unfinished slot began."""
 
 
 def to_json(what: Watch | SpeechLog) -> str:
-    """As it stands in a target or an answer."""
+    """Convert to the JSON that is stored as a target or an answer."""
     return msgspec.json.encode(what).decode()
 
 
 def columns_of(*queries: tuple[Watch, SpeechLog | None]) -> Columns:
-    """The columns of queries, each about a video of its own; None is what could not be read.
+    """Create columns from queries, each about a different video. None in place of a log means that
+    the reply could not be parsed.
 
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
     >>> columns_of((watch, SpeechLog())).target[0][:25]
@@ -128,71 +132,74 @@ class SlotOutcome(NamedTuple):
     """The outcome of a slot."""
 
     outcome: Literal["hit", "early", "late", "silent"]
-    """`hit`: the first message about it is in the window; `early` or `late`: it is before or after;
-    `silent`: there is none."""
+    """`hit`: the first message that counts for the slot is in the window. `early` or `late`: it is
+    before or after. `silent`: there is no such message."""
     wider: tuple[bool, ...]
-    """Whether it is a hit with its window widened by each of `WIDER`."""
+    """For each number of seconds in `WIDER`, whether the slot is a hit if its window is widened by
+    this number."""
     inside: int
-    """How many messages lie in the window."""
+    """The number of messages in the window."""
     delay: float | None
-    """The seconds from the start of the window to the first message in it; None without one."""
+    """The seconds from the start of the window to the onset of the first message in it; None if
+    there is no such message."""
     width: float
     """The length of the window in seconds."""
     in_force: float
-    """The share of the window in which the latest message is right."""
+    """The share of the window during which the latest message is right."""
 
 
 class TotalOutcome(NamedTuple):
-    """How well a running total was told, as shares of the time up to the last point."""
+    """The outcome of a query that asks for a running total, over the time up to the last point."""
 
     error: float
-    """The mean absolute error."""
+    """The mean absolute error over time."""
     silent: float
-    """The error of saying nothing."""
+    """The mean absolute error of saying nothing."""
     right: float
-    """The share of the time with the right total."""
+    """The share of the time during which the last total that was said is right."""
     over: float
-    """The share of the time with too high a total."""
+    """The share of the time during which the last total that was said is too high."""
     final: bool | None
-    """Whether the last total is right; None where the session failed before."""
+    """Whether the total at the last point is right; None if the session failed before."""
 
 
 class QueryOutcome(NamedTuple):
     """The outcome of a query."""
 
     task: str
-    """The task."""
+    """The name of the task."""
     slots: tuple[SlotOutcome, ...]
-    """The outcome of each slot."""
+    """The outcome of each slot that is neither dropped nor unfinished."""
     dropped: int
-    """The slots after the end of the video that was watched."""
+    """The number of slots that begin after watching ended."""
     failed: int
-    """The slots that a failed session left unfinished."""
+    """The number of slots that a failed session left unfinished."""
     messages: int
-    """The messages while the query was open."""
+    """The number of messages while the query was open."""
     false_alarms: int
-    """Those of `messages` that are in no window."""
+    """How many of `messages` are in no window."""
     minutes: float
-    """While it was open, outside all windows."""
+    """The minutes outside all windows while the query was open."""
     guessed: int
-    """Those of `messages` whose query was guessed."""
+    """How many of `messages` were assigned to this query by guessing."""
     acknowledged: bool
     """Whether a message acknowledges the query."""
     unsolicited: int
-    """The messages while the query was not open."""
+    """The number of messages while the query was not open."""
     hours: float
-    """While it was not open."""
+    """The hours during which the query was not open."""
     points: tuple[bool, ...]
-    """Whether what had been said by then is right, for each point."""
+    """For each point, whether what had been said by then is right."""
     total: TotalOutcome | None
-    """How well the running total was told; None if there is none."""
+    """The outcome of the running total; None if the query does not ask for one."""
 
 
 def share_of_hits(target: str, answer: str | None) -> float | None:
-    """The share of a query's slots that are hits: its score.
+    """The score of a query: the share of its slots that are hits.
 
-    0 where all were dropped: it weighs nothing in metrics of slots, and `slots_dropped` counts only
-    rows that have a score. None where the session failed before any was over.
+    It is None if the session failed before a slot ended. It is 0 if all slots were dropped: such a
+    query has no influence on the metrics of slots, but it needs a score so that `slots_dropped`
+    counts it.
     """
     query = _query(target, answer, perfect=False)
     if not query.slots:
@@ -201,13 +208,14 @@ def share_of_hits(target: str, answer: str | None) -> float | None:
 
 
 def projection(watch: Watch, heard: SpeechLog) -> tuple[int, ...]:
-    """What a polled model would reply at each point that had said the same: the last total, or 1
-    where it has spoken for the point's slot at or before it, else 0."""
+    """The replies at each point of a polled model that had said the same messages. If the query
+    asks for a running total, a reply is the last total. Otherwise it is 1 if a message that counts
+    for the point ended by then, else 0."""
     messages = [message for message in heard.messages if watch.asked <= message.onset <= watch.end]
     return tuple(_claim_at(watch, messages, point) for point in watch.points)
 
 
-@lru_cache(maxsize=4096)  # some twenty metrics read each row, of the whole set and of its parts
+@lru_cache(maxsize=4096)  # about twenty metrics read each row, in all rows and in each category
 def _query(target: str, answer: str | None, perfect: bool) -> QueryOutcome:
     watch = msgspec.json.decode(target, type=Watch)
     if answer is None:
@@ -224,7 +232,7 @@ def _query(target: str, answer: str | None, perfect: bool) -> QueryOutcome:
     watched, judged = windows, messages
     if heard.failed:
         watched = [slot for slot in watch.slots if slot.w1 <= until]
-        # Whether a message in a window that was not over was needed, nobody knows.
+        # Nobody knows whether a message in an unfinished window was needed.
         known = min([slot.w0 for slot in watch.slots if slot.w1 > until], default=math.inf)
         judged = [
             message
@@ -235,7 +243,8 @@ def _query(target: str, answer: str | None, perfect: bool) -> QueryOutcome:
     left_out = len(watch.slots) - len(watched)
     seen = max([until, *(message.onset for message in heard.messages)])
     points = tuple(
-        # What is perfect by windows may come too late for a point, and a silent one be right.
+        # Without an answer, all points are right or all are wrong. Messages would not do: a message
+        # at the start of its window may be too late for a point, and silence may be right at one.
         perfect if answer is None else _claim_at(watch, messages, point) == point.right
         for point in watch.points
         if point.time <= until or not heard.failed
@@ -260,8 +269,8 @@ def _query(target: str, answer: str | None, perfect: bool) -> QueryOutcome:
 def _slot(
     slot: Slot, messages: Sequence[Utterance], after: Sequence[Utterance], end: float
 ) -> SlotOutcome:
-    """`said` are the messages of the query while it is open, `after` those soon after its `end`
-    too."""
+    """The outcome of a slot. `messages` are those that began while the query was open. `after` also
+    includes those that began shortly after its `end`."""
     own = [message for message in messages if _names(message, slot)]
     inside = [message for message in own if _within(message, slot)]
     wider = []
@@ -298,8 +307,8 @@ def _outcome(first: Utterance | None, slot: Slot) -> Literal["hit", "early", "la
 
 
 def _in_force(slot: Slot, messages: Sequence[Utterance]) -> float:
-    """The share of a window in which the latest message that is done is right. Of a slot without a
-    number any is, and of others one without a number changes nothing."""
+    """The share of a window during which the latest finished message is right. If the slot has no
+    number, every message is right. If it has one, messages without a number are ignored."""
     relevant = [
         message for message in messages if slot.number is None or message.number is not None
     ]
@@ -312,7 +321,7 @@ def _in_force(slot: Slot, messages: Sequence[Utterance]) -> float:
 
 
 def _outside(slots: Sequence[Slot], start: float, end: float) -> float:
-    """The seconds from start to end that lie in no window."""
+    """The seconds between start and end that are in no window."""
     seconds, covered_until = 0.0, start
     for slot in sorted(slots, key=lambda slot: slot.w0):
         seconds += max(0.0, min(slot.w0, end) - covered_until)
@@ -349,7 +358,7 @@ def _total_outcome(
 
 
 def _totals(messages: Sequence[Utterance]) -> list[tuple[float, int]]:
-    """Each total that was said, and when it was done, by that time."""
+    """The end time and number of each message with a number, sorted by time."""
     numbered = [
         (message.done, message.number) for message in messages if message.number is not None
     ]
@@ -357,7 +366,7 @@ def _totals(messages: Sequence[Utterance]) -> list[tuple[float, int]]:
 
 
 def _total(totals: Sequence[tuple[float, int]], done: Sequence[float], time: float) -> int:
-    """The last total said at or before a time; 0 before any."""
+    """The last total that was said at or before a time; 0 if there is none."""
     position = bisect_right(done, time)
     return totals[position - 1][1] if position else 0
 
@@ -374,8 +383,8 @@ def _claim_at(watch: Watch, messages: Sequence[Utterance], point: Point) -> int:
 
 
 def queries_of(columns: Columns) -> list[tuple[QueryOutcome, int]]:
-    """What became of each query, and its cluster."""
-    # Where all sessions failed before a slot was over none has a score, nor is any taken for right.
+    """The outcome of each query, and its cluster."""
+    # If every session failed before a slot ended, no row has a score, and none counts as right.
     scores = [None] * columns.n if columns.score is None else columns.score
     rows = zip(columns.target, columns.answer, scores, columns.cluster, strict=True)
     return [
@@ -385,5 +394,5 @@ def queries_of(columns: Columns) -> list[tuple[QueryOutcome, int]]:
 
 
 def slots_of(columns: Columns) -> list[tuple[SlotOutcome, int]]:
-    """What became of each slot, and its cluster."""
+    """The outcome of each slot, and its cluster."""
     return [(slot, cluster) for query, cluster in queries_of(columns) for slot in query.slots]

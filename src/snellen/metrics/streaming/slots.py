@@ -1,4 +1,4 @@
-"""Metrics of slots: whether a message is in the window, how soon, and for how long it is right."""
+"""Metrics of slots: whether a message is in the window, when, and for how long it is right."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ NONE_IN_SPAN = "no message lies in a window"
 
 @metric(better="higher", unit="fraction")
 def answered_in_span(columns: Columns) -> Estimate:
-    """The share of slots whose first message lies in the window: not early, late or missing.
+    """The share of slots whose first message is in the window: not early, late, or missing.
 
         hits / slots
 
-    In [0, 1]; higher is better. Slots of all queries count alike, and `n` counts them. What speaks
-    blindly a while after it is asked has a share too: quote `early` and `precision` beside it. The
-    interval is Wilson's with the clusters' effective n. One of two speaks in time:
+    In [0, 1]; higher is better. The slots of all queries have the same weight, and `n` counts them.
+    Even a model that always speaks a fixed time after the question, without watching, has some
+    hits, so report `early` and `precision` as well. The interval is Wilson's interval with the
+    effective n of the clusters. An example in which one of two messages is on time:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
@@ -43,9 +44,10 @@ def answered_in_span(columns: Columns) -> Estimate:
 
 @metric(better="higher", unit="fraction")
 def answered_in_span_any(columns: Columns) -> Estimate:
-    """The share of slots with a message in the window, whatever was said before it: `recall`.
+    """The share of slots with any message in the window, even after earlier ones: `recall`.
 
-    In [0, 1]; higher is better. `n` counts slots. One who speaks too soon, and then in time:
+    In [0, 1]; higher is better. `n` counts slots. An example with an early message and then one on
+    time:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
@@ -57,10 +59,11 @@ def answered_in_span_any(columns: Columns) -> Estimate:
 
 
 def answered_in_span_within(seconds: float) -> Metric:
-    """`answered_in_span` with windows that are wider on both sides, by one of `WIDER`.
+    """`answered_in_span` with windows that are widened on both sides by 1, 2, or 3 seconds.
 
-    In [0, 1]; higher is better, and never lower than without. For comparison with benchmarks that
-    allow so many seconds before and after. One that begins 2 s before its window:
+    In [0, 1]; higher is better. It is meant for comparison with benchmarks that allow for this many
+    seconds before and after a window. `seconds` must be in `WIDER`. An example with a message that
+    begins 2 s before the window:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
@@ -81,7 +84,7 @@ def answered_in_span_within(seconds: float) -> Metric:
 def early(columns: Columns) -> Estimate:
     """The share of slots whose first message begins before the window.
 
-    In [0, 1]; lower is better. With `late`, `silent` and `answered_in_span` it sums to 1:
+    In [0, 1]; lower is better. The sum of `early`, `late`, `silent`, and `answered_in_span` is 1:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
@@ -95,9 +98,9 @@ def early(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="fraction")
 def late(columns: Columns) -> Estimate:
-    """The share of slots whose first message begins in the window or later and is done after it.
+    """The share of slots whose first message begins in the window or later, but ends after it.
 
-    In [0, 1]; lower is better. Worked out under `early`.
+    In [0, 1]; lower is better. The docstring of `early` has another example.
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
@@ -109,9 +112,10 @@ def late(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="fraction")
 def silent(columns: Columns) -> Estimate:
-    """The share of slots that no message speaks for. In [0, 1]; lower is better.
+    """The share of slots for which there is no message.
 
-    Worked out under `early`. With numbers, a message for another slot is none for this:
+    In [0, 1]; lower is better. If slots have numbers, a message with the number of another slot
+    does not count:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="SSR", asked=0, end=20, slots=(Slot(0, 9, 1), Slot(10, 20, 2)))
@@ -123,14 +127,15 @@ def silent(columns: Columns) -> Estimate:
 
 @metric(better="higher", unit="fraction")
 def span_auc(columns: Columns) -> Estimate:
-    """How much of the windows the latest message is right in.
+    """The mean share of a window during which the latest message is right.
 
         mean over slots of 1/|W| ∫_W s(t) dt,    s(t) = 1 while the latest message is right
 
-    In [0, 1]; higher is better. A message is in force from when it is done until the next one is. A
-    wrong one holds until it is corrected; an early right one counts from w0, so quote `early`
-    beside it. Of slots without a number any message is right: this is of time alone. Said after
-    a quarter of the window, corrected away after three:
+    In [0, 1]; higher is better. A message counts from its end until the end of the next message, so
+    a wrong message counts until it is corrected. A right message that is early counts from w0, so
+    report `early` as well. In a slot without a number, any message is right, so the metric then
+    measures only timing. An example in which the right message ends after a quarter of the window,
+    and a wrong one after three quarters:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="SSR", asked=0, end=20, slots=(Slot(0, 20, 1),))
@@ -142,9 +147,9 @@ def span_auc(columns: Columns) -> Estimate:
 
 @metric(better=None, unit="fraction")
 def slots_dropped(columns: Columns) -> Estimate:
-    """The share of slots left out because their window would begin when the video has ended.
+    """The share of slots that are left out because watching ended before their window began.
 
-    In [0, 1]; 0 where videos are whole. `n` counts all slots.
+    In [0, 1]. It is 0 if all videos are watched completely. `n` counts all slots.
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Watch, columns_of
     >>> watch = Watch(task="SSR", asked=0, end=20, slots=(Slot(0, 9, 1), Slot(10, 20, 2)))
@@ -156,9 +161,9 @@ def slots_dropped(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="fraction")
 def slots_failed(columns: Columns) -> Estimate:
-    """The share of slots left out because the session had failed before their window ended.
+    """The share of slots that are left out because the session failed before their window ended.
 
-    In [0, 1]; lower is better: what it hides is in no other metric. `n` counts all slots.
+    In [0, 1]; lower is better, since no other metric includes these slots. `n` counts all slots.
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Watch, columns_of
     >>> watch = Watch(task="SSR", asked=0, end=20, slots=(Slot(0, 9, 1), Slot(10, 20, 2)))
@@ -175,8 +180,9 @@ def slots_failed(columns: Columns) -> Estimate:
 def delay_median(columns: Columns) -> Estimate:
     """The median delay of the first message in the window, onset - w0, in seconds.
 
-    At least 0; lower is better. Of slots with a message in the window alone, which `n` counts:
-    never quote it without `silent`. The interval draws clusters again. Delays of 1, 2 and 6 s:
+    At least 0; lower is better. Only slots with a message in the window are included and counted in
+    `n`, so always report `silent` as well. The interval is a bootstrap over clusters. An example
+    with delays of 1, 2, and 6 s:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
@@ -198,7 +204,8 @@ def delay_median(columns: Columns) -> Estimate:
 def delay_mean(columns: Columns) -> Estimate:
     """The mean delay of the first message in the window, onset - w0, in seconds.
 
-    At least 0; lower is better. Of the slots of `delay_median`, which works one out.
+    At least 0; lower is better. It includes the same slots as `delay_median`, whose docstring has
+    another example.
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
@@ -211,11 +218,12 @@ def delay_mean(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="s")
 def delay_censored(columns: Columns) -> Estimate:
-    """The mean delay over all slots, with that of a missed one as long as its window, in seconds.
+    """The mean delay over all slots, in seconds. The delay of a missed slot is its window's length.
 
         mean over slots of min(d, w1 - w0),    d = w1 - w0 without a message in the window
 
-    At least 0; lower is better. A delay of 6 s, and nothing said in a window of 30 s:
+    At least 0; lower is better. An example with a delay of 6 s in one window of 30 s and no message
+    in another:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))

@@ -1,4 +1,4 @@
-"""Metrics of what has been said so far: at the points of a polled model, and of a running total."""
+"""Metrics of what a model has said up to a time: at the poll points, and about a running total."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from snellen.stats import Estimate
 
 @metric(better="higher", unit="fraction")
 def projected(columns: Columns) -> Estimate:
-    """The accuracy that a polled model would get that had said the same: the mean over tasks of the
-    mean over points.
+    """The accuracy that a polled model would get if it had said the same things by each point.
 
-        P = 1/T Σ_t 1/n_t Σ_p [what had been said by then is right]
+        P = 1/T Σ_t 1/n_t Σ_p [what has been said by point p is right]
 
-    In [0, 1]; higher is better. `n` counts points. It is not a measure of time: what speaks blindly
-    soon after it is asked does well. Points at 5 and 15 s, of which the second alone asks for
-    what is said at 3:
+    It is the mean over T tasks of the mean over the n_t points of a task. In [0, 1]; higher is
+    better. `n` counts points. It does not measure timing: even a model that answers blindly soon
+    after the question does well. An example with a message at 3 s and points at 5 s (when nothing
+    should have been said) and 15 s (when something should):
 
     >>> from snellen.metrics.streaming import Point, Slot, SpeechLog, Utterance, Watch, columns_of
     >>> points = (Point(5, 0), Point(15, 1))
@@ -50,18 +50,19 @@ def projected(columns: Columns) -> Estimate:
     return stats.bootstrap_sums(sums, value, n=len(every), clusters=numbers)
 
 
-# -- metrics of a running total
+# -- metrics of running totals
 
 
 @metric(better="lower", unit="counts")
 def count_mae(columns: Columns) -> Estimate:
-    """How far the total that was last said is from the true one, over time.
+    """The mean absolute difference between the last total that was said and the true total.
 
         mean over queries of 1/T ∫_0^T |ĉ(t) - c(t)| dt
 
-    ĉ is 0 until a total is said, c counts the slots that have begun, T is the last point. In
-    counts, at least 0; lower is better. `n` counts queries that ask for a total. Events at 10 and
-    20 s of 40, and only the first is told, 10 s late: 10 s and 20 s off by one,
+    ĉ is the last total that was said, or 0 before the first. c is the number of slots that have
+    begun, and T is the time of the last point. At least 0; lower is better. `n` counts the queries
+    that ask for a total. An example of 40 s with events at 10 and 20 s: the model says 1 at 20 s
+    and then nothing, so it is off by one for 10 s and then for 20 s:
 
     >>> from snellen.metrics.streaming import Point, Slot, SpeechLog, Utterance, Watch, columns_of
     >>> slots = (Slot(10, 20, 1), Slot(20, 40, 2))
@@ -75,10 +76,11 @@ def count_mae(columns: Columns) -> Estimate:
 
 @metric(better="higher", unit="skill")
 def count_skill(columns: Columns) -> Estimate:
-    """How much of the error of saying nothing is saved: 1 - count_mae / count_mae(silent).
+    """The reduction of the error compared with saying nothing: 1 - count_mae / count_mae(silent).
 
-    Of each query, then the mean. At most 1, without a lower end; 0 is saying nothing; higher is
-    better. Events at 10 and 20 s of 40 make a silent error of 50/40, of which 30/40 is left:
+    It is computed for each query and then averaged. At most 1, without a lower limit; higher is
+    better, and 0 is as good as saying nothing. In the example of `count_mae`, the error of saying
+    nothing is 50/40, and the error of the model is 30/40:
 
     >>> from snellen.metrics.streaming import Point, Slot, SpeechLog, Utterance, Watch, columns_of
     >>> slots = (Slot(10, 20, 1), Slot(20, 40, 2))
@@ -95,10 +97,10 @@ def count_skill(columns: Columns) -> Estimate:
 
 @metric(better="higher", unit="fraction")
 def count_right_time(columns: Columns) -> Estimate:
-    """The share of the time in which the total that was last said is the true one.
+    """The share of the time in which the last total that was said is right.
 
-    In [0, 1]; higher is better. One who says nothing is right until the first event. Worked out
-    under `count_mae`.
+    In [0, 1]; higher is better. A model that says nothing is right until the first event. The
+    docstring of `count_mae` has another example.
 
     >>> from snellen.metrics.streaming import Point, Slot, SpeechLog, Watch, columns_of
     >>> slots = (Slot(10, 40, 1),)
@@ -111,9 +113,10 @@ def count_right_time(columns: Columns) -> Estimate:
 
 @metric(better="higher", unit="fraction")
 def final_count(columns: Columns) -> Estimate:
-    """The share of queries whose total at the last point is the true one.
+    """The share of queries for which the last total that was said by the last point is right.
 
-    In [0, 1]; higher is better. Queries whose session failed before are left out, of `n` too.
+    In [0, 1]; higher is better. Queries whose session failed before the last point are left out and
+    are not counted in `n`.
 
     >>> from snellen.metrics.streaming import Point, Slot, SpeechLog, Utterance, Watch, columns_of
     >>> slots = (Slot(10, 40, 1),)
@@ -127,9 +130,10 @@ def final_count(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="fraction")
 def overcount(columns: Columns) -> Estimate:
-    """The share of the time in which the total that was last said is above the true one.
+    """The share of the time in which the last total that was said is above the true total.
 
-    In [0, 1]; lower is better. One who says 1 at once, where that is true after 10 s of 40:
+    In [0, 1]; lower is better. An example of 40 s in which the model says 1 at 0 s, although the
+    first event is at 10 s:
 
     >>> from snellen.metrics.streaming import Point, Slot, SpeechLog, Utterance, Watch, columns_of
     >>> slots = (Slot(10, 40, 1),)
