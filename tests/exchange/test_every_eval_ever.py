@@ -9,8 +9,6 @@ from every_eval_ever.validator.validation_core import validate_file
 from snellen.report.export import export
 from tests.exchanged import choice_run, conversation_run
 
-pytestmark = pytest.mark.exchange
-
 
 def repeated(folder: Path) -> Path:
     return choice_run(folder, repeats=3)

@@ -13,7 +13,8 @@ from tests.exchanged import FAILED, choice_rows, choice_run, conversation_run, r
 
 pytestmark = [
     pytest.mark.exchange,
-    # Inspect's own tasks leave streams open.
+    # Inspect's own tasks leave streams open, and call other packages in deprecated ways.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
@@ -114,6 +115,7 @@ def test_a_multiple_choice_task_of_inspect_is_scored_as_inspect_scores_it(tmp_pa
     model = get_model("mockllm/model", custom_outputs=output)
     [log] = eval(task, model=model, log_dir=str(tmp_path / "logs"), display="none")
 
+    assert log.status == "success", log.error
     report = snellen.score(log.location, str(tmp_path / "mine.jsonl")).report
 
     theirs = log.results.scores[0].metrics["accuracy"].value

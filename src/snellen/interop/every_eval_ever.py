@@ -212,10 +212,12 @@ def _lines_of(
 ) -> Iterator[dict[str, Any]]:
     first = {figure.scoring: figure for figure in facts.first_figures}
     for row in sample.scores:
+        if row.scoring not in first:
+            continue
         if row.score is None or sample.error is not None:
             lines.left_out[row.state] += 1
             continue
-        line = _line(sample, row, row.score >= facts.best[row.scoring])
+        line = _line(sample, row, row.score == facts.best.get(row.scoring, 1.0))
         lines.pictures |= "media" in line["metadata"]
         yield {
             "schema_version": VERSION,
