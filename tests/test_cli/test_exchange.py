@@ -106,6 +106,35 @@ def test_repeats_come_back_as_repeats(snellen: Snellen, repeated: Path, to: str)
 
 
 @pytest.mark.parametrize("to", READABLE)
+def test_a_repeat_that_failed_leaves_the_others_where_they_were(
+    snellen: Snellen, tmp_path: Path, to: str
+) -> None:
+    texts = iter([*"AB", None, *"BA"] + ["B"] * 7)
+
+    def say(request: Request) -> Reply:
+        text = next(texts)
+        if text is None:
+            raise Rejected("no")
+        return Reply(text=text, stop="stop")
+
+    rows = choice_rows(tmp_path)
+    done = package.evaluate(
+        str(rows), Says(say), limit=4, repeats=3, temperature=0.5, concurrency=1, out="runs"
+    )
+    assert done.run is not None
+    file = replies_file(exported(snellen, done.run, to))
+    again = package.score(file, str(rows)).report
+
+    metric = again.scorings["default"].metrics["accuracy"]
+    assert (metric.value, metric.n) == (done.headline.value, 11)
+    values = [
+        {name: (of.value, of.n) for name, of in report.repeats["default"].metrics.items()}
+        for report in (again, done.report)
+    ]
+    assert values[0] == values[1]
+
+
+@pytest.mark.parametrize("to", READABLE)
 def test_a_failed_sample_has_neither_score_nor_answer_in_any_file(
     snellen: Snellen, plain: Path, to: str
 ) -> None:
@@ -121,13 +150,14 @@ def test_a_failed_sample_has_neither_score_nor_answer_in_any_file(
     if to == "every-eval-ever":
         assert lines == []
         return
+    if to == "lm-eval":
+        [results] = Path().glob("results_*.json")
+        [config] = json.loads(results.read_bytes())["configs"].values()
+        assert config["metadata"]["errors"] == {name: {"0": "the server cut the connection"}}
+        assert lines == []
+        return
     [line] = lines
     assert line["errors"] == {"0": "the server cut the connection"}
-    if to == "lm-eval":
-        assert (line["resps"], line["filtered_resps"]) == ([[None]], [None])
-        assert line["metrics"] == []
-        assert "accuracy" not in line
-        return
     assert line["filtered_resps"] is None
     assert line["default"]["score"] is None
 

@@ -122,6 +122,12 @@ def test_a_log_of_a_run_that_did_not_end_says_so(tmp_path: Path) -> None:
         ({"a": "{"}, None, "samples/a.json is not whole JSON"),
         ({"a": [1]}, None, "samples/a.json is not a sample of Inspect's log"),
         ({"a": "[" * 200_000}, None, "samples/a.json is not whole JSON"),
+        (
+            {"a": sample("a", "A", epoch=10**9)},
+            None,
+            "1000000000 has 999999999 for the number",
+        ),
+        ({"a": sample("a", "A", epoch="x")}, None, "has 'x' for the number of its repeat"),
         ({"a": sample("a", "A")}, [1], "its header.json is not that of a log"),
     ],
 )

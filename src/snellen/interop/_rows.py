@@ -10,7 +10,7 @@ from snellen.data.spreadsheet_cells import original
 from snellen.errors import DataError
 from snellen.interop import _json, every_eval_ever, inspect_log, lm_eval
 from snellen.interop._answered import EXPORTED
-from snellen.interop._layout import REPEAT, REPLY
+from snellen.interop._layout import REPEAT, REPLY, repeat_of
 
 INSPECT = ".eval"
 KINDS = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", INSPECT)
@@ -58,8 +58,8 @@ def _of_log(label: str, row: Mapping[str, Any]) -> Iterator[LabeledRow]:
     if texts is None or (len(texts) == 1 and not lm_eval.is_line(row)):
         yield label, row
         return
-    for repeat, text in enumerate(texts):
-        yield label, {**row, REPEAT: repeat, REPLY: text}
+    for repeat, text in texts:
+        yield label, {**row, REPEAT: repeat_of(repeat, label), REPLY: text}
 
 
 def _as_stored(row: Mapping[str, Any]) -> Mapping[str, Any]:

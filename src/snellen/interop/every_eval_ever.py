@@ -20,7 +20,7 @@ import orjson
 
 from snellen.data import placed
 from snellen.errors import DataError
-from snellen.interop._layout import CHOICES, ID, QUESTION, REPEAT, REPLY
+from snellen.interop._layout import CHOICES, ID, QUESTION, REPEAT, REPLY, repeat_of
 from snellen.interop.exchange import (
     RunFacts,
     RunMetric,
@@ -35,6 +35,7 @@ VERSION = "0.3.0"
 UNITS: Mapping[str, str] = {"fraction": "proportion"}
 """Their names of units."""
 UNPORTABLE = re.compile(r'[<>:"\\|?*\x00-\x1f/]')
+NUMBER = re.compile("[0-9]{1,6}")
 COLUMNS = ("schema_version", "evaluation_id", "sample_id", "interaction_type")
 """Fields that every line for a sample has."""
 FILL_IN = (
@@ -361,9 +362,10 @@ def row_of(row: Mapping[str, Any], label: str) -> Mapping[str, Any]:
         raise DataError(f"{label} is not a line of Every Eval Ever: it has no input or no id.")
     details = row.get("metadata")
     repeat = details.get("repeat", "0") if isinstance(details, dict) else "0"
+    number = int(repeat) if isinstance(repeat, str) and NUMBER.fullmatch(repeat) else repeat
     return {
         ID: row["sample_id"],
-        REPEAT: int(repeat) if str(repeat).isdigit() else 0,
+        REPEAT: repeat_of(number, label),
         REPLY: None if row.get("error") is not None else _reply_of(row, label),
         QUESTION: content.get("raw"),
         CHOICES: content.get("choices") or [],

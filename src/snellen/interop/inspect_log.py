@@ -17,7 +17,7 @@ import orjson
 
 from snellen.data import placed
 from snellen.errors import DataError
-from snellen.interop._layout import CHOICES, ID, QUESTION, REPEAT, REPLY
+from snellen.interop._layout import CHOICES, ID, QUESTION, REPEAT, REPLY, repeat_of
 from snellen.interop._zip import document
 from snellen.interop.exchange import RunFacts, RunMetric, RunSample, media_of
 from snellen.store import ReplyRecord
@@ -341,11 +341,13 @@ def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             if not isinstance(sample, dict) or not isinstance(sample.get("id"), int | str):
                 raise DataError(f"{path}: {name} is not a sample of Inspect's log.")
             epoch = sample.get("epoch", 1)
+            label = f"sample {sample['id']}, epoch {epoch}"
+            number = epoch - 1 if isinstance(epoch, int) else epoch
             yield (
-                f"sample {sample['id']}, epoch {epoch}",
+                label,
                 {
                     ID: str(sample["id"]),
-                    REPEAT: int(epoch) - 1,
+                    REPEAT: repeat_of(number, label),
                     REPLY: _reply_of(sample),
                     QUESTION: _input_of(sample),
                     CHOICES: sample.get("choices") or [],

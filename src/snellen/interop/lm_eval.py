@@ -31,8 +31,10 @@ def write(
 ) -> tuple[Path, list[str]]:
     """Write `samples_TASK_TIME.jsonl` and `results_TIME.json` into a folder.
 
-    A question has a line for each scoring, as lm-eval's have for each filter. Repeats are further
-    responses of one line. A failed reply is null, and its line has no metric.
+    A question has a line for each scoring that gives it a score, as lm-eval's have for each filter;
+    without any, one line without a metric. Repeats are further responses of one line. Readers take
+    null for the answer `None`, so that failed replies are left out: a question whose replies all
+    failed has no line. Their errors are in the results.
 
     Returns the path of the samples, and notes on what the files cannot hold.
 
@@ -43,15 +45,30 @@ def write(
     task = safe_name(facts.task, room=STEM - len(time) - 9)
     path = folder / f"samples_{task}_{time}.jsonl"
     several = pictures = False
+    errors: dict[str, dict[str, str]] = {}
+    unscored = 0
     with placed(path) as part, open(part, "wb") as file:
         for repeats in questions_of(facts, samples):
             several |= len(repeats[0].turns) > 1
             pictures |= bool(media_of(repeats[0]))
-            for line in _lines(facts, repeats):
+            if failed := errors_of(repeats):
+                errors[repeats[0].id] = failed
+            for line in _lines(facts, [sample for sample in repeats if sample.error is None]):
+                unscored += not line["metrics"]
                 file.write(orjson.dumps(line) + b"\n")
     results = folder / f"results_{time}.json"
-    write_results(results, facts, when)
+    write_results(results, facts, when, errors)
     notes = [f"the results of all samples are in {results}"]
+    if errors:
+        notes.append(
+            f"the failed replies to {len(errors):,} questions are not in the samples; their errors "
+            "are in the results"
+        )
+    if unscored:
+        notes.append(
+            f"{unscored:,} lines have no metric, because no scoring gives them a score. That is no "
+            "score of 0"
+        )
     if several:
         notes.append("only the last reply of each conversation is in the file")
     if pictures:
@@ -97,6 +114,8 @@ def errors_of(repeats: Iterable[RunSample]) -> dict[str, str]:
 
 
 def _lines(facts: RunFacts, repeats: list[RunSample]) -> Iterator[dict[str, Any]]:
+    if not repeats:
+        return
     first = repeats[0]
     question = first.question
     target = "\n".join(first.references)
@@ -118,28 +137,37 @@ def _lines(facts: RunFacts, repeats: list[RunSample]) -> Iterator[dict[str, Any]
         "arguments": {"gen_args_0": {"arg_0": prompt, "arg_1": dict(facts.generation)}},
         "resps": [replies],
         "filtered_resps": replies,
-        "errors": errors_of(repeats),
+        "repeats": [sample.repeat for sample in repeats],
         "doc_hash": _hash(orjson.dumps(doc)),
         "prompt_hash": _hash(prompt.encode()),
         "target_hash": _hash(target.encode()),
     }
-    if not facts.figures:
-        yield {**base, "filter": "none", "metrics": []}
+    lines = 0
     for figure in facts.first_figures:
         rows = [row for sample in repeats for row in sample.scores if row.scoring == figure.scoring]
         score = mean_score(rows)
-        yield {
-            **base,
-            "filter": figure.scoring,
-            "metrics": [] if score is None else [figure.metric],
-            **({} if score is None else {figure.metric: score}),
-            "readings": scoring_facts(repeats, figure.scoring),
-        }
+        if score is not None:
+            lines += 1
+            yield {
+                **base,
+                "filter": figure.scoring,
+                "metrics": [figure.metric],
+                figure.metric: score,
+                "readings": scoring_facts(repeats, figure.scoring),
+            }
+    if not lines:
+        yield {**base, "filter": "none", "metrics": []}
 
 
-def write_results(path: Path, facts: RunFacts, when: datetime) -> None:
+def write_results(
+    path: Path,
+    facts: RunFacts,
+    when: datetime,
+    errors: Mapping[str, Mapping[str, str]] | None = None,
+) -> None:
     """Write the metrics of a run as lm-eval and lmms-eval do: `METRIC,SCORING` for a value, and
-    `METRIC_stderr,SCORING` for its error, or N/A. A metric without a value is left out.
+    `METRIC_stderr,SCORING` for its error, or N/A. A metric without a value is left out. `errors`
+    are those of failed replies, by sample and repeat.
 
     Raises:
         DataError: it cannot be written.
@@ -175,6 +203,7 @@ def write_results(path: Path, facts: RunFacts, when: datetime) -> None:
                         for figure in facts.figures
                     ],
                     "readings": facts.readings,
+                    **({"errors": errors} if errors else {}),
                 },
             }
         },
@@ -213,13 +242,17 @@ def is_line(row: Mapping[str, Any]) -> bool:
     return all(column in row for column in COLUMNS)
 
 
-def responses(row: Mapping[str, Any]) -> list[str | None] | None:
-    """The responses of a sample that was asked several times; None if `resps` is none of these.
+def responses(row: Mapping[str, Any]) -> list[tuple[object, str | None]] | None:
+    """(repeat, response) of a sample that was asked several times; None if `resps` is none of
+    these.
 
     lm-eval has a list for each request of a sample, with its responses. Ranked choices are several
     requests, or pairs.
     """
     match row.get("resps"):
         case [[_, *_] as texts] if all(text is None or isinstance(text, str) for text in texts):
-            return [*texts]
+            numbers = row.get("repeats")
+            if isinstance(numbers, list) and len(numbers) == len(texts):
+                return [*zip(numbers, texts, strict=True)]  # in our own files
+            return [*enumerate(texts)]
     return None
