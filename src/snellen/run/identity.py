@@ -110,6 +110,7 @@ def manifest_of(
         **({} if source is None else {"benchmark_source": source.stored()}),
         "model": opened.name,
         "identity": identity,
+        **({"recipe": dict(benchmark.provenance.recipe_source)} if "recipe" in identity else {}),
         "data": benchmark.data.where,
         "rows": facts.rows,
         "repeats": max(options["repeats"], before.get("repeats", 1)),

@@ -104,10 +104,16 @@ def read_predictions(
     if answers_in_file:
         answers = {names.get(name, name): text for name, text in rows.answers.items()}
         benchmark = with_answers(benchmark, answers, rows.where)
+    replies: dict[str, str | None] = {
+        names.get(name, name): text for name, text in rows.replies.items()
+    }
+    again = {names.get(name, name): texts for name, texts in rows.again.items()}
+    _check_choices(benchmark, rows)
     return PredictionSet(
         path=path,
         benchmark=benchmark,
-        replies={names.get(name, name): text for name, text in rows.replies.items()},
+        replies=replies | {name: None for name in again if name not in replies},
+        again=again,
         questions={
             names.get(name, name): text
             for name, text in rows.questions.items()
@@ -117,6 +123,26 @@ def read_predictions(
         model=model,
         notes=[*rows.notes, *guessed, *benchmark.notes, *data_notes(benchmark)],
     )
+
+
+def _check_choices(benchmark: Benchmark, rows: Predictions) -> None:
+    """Check that the model saw the choices in the data set's order, since its letters stand for
+    them.
+
+    Raises:
+        DataError: the file has the choices of a question in another order.
+    """
+    if not rows.choices:
+        return
+    for row in benchmark.data:
+        sample = benchmark.read(row)
+        theirs = [*rows.choices.get(sample.id, ())]
+        if theirs != [*sample.choices] and sorted(theirs) == sorted(sample.choices):
+            raise DataError(
+                f"{rows.where}: sample {sample.id!r} has its choices in another order than "
+                f"{benchmark.data.where}, so that its letters mean other choices. Run the task "
+                "again without shuffled choices."
+            )
 
 
 def _has_ids_of(benchmark: Benchmark, rows: Predictions) -> bool:

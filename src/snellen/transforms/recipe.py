@@ -86,6 +86,12 @@ def in_words_of_recipe(benchmark: Benchmark, name: str) -> Benchmark:
             "prompt": sha256(prompt).hexdigest()[:16],
             **({"system": ask.manner.system} if ask.manner.system else {}),
         },
+        recipe_source={
+            "name": ask.recipe,
+            "data_set": ask.data_set,
+            "evidence": str(ask.evidence),
+            "source": str(ask.manner.source),
+        },
     )
     changed = with_note(
         changed,
