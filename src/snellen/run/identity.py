@@ -18,6 +18,7 @@ from snellen.core.profile import ImageLimits, Profile
 from snellen.data import Facts, missing_note
 from snellen.media import video
 from snellen.run import Settings, own_prompt
+from snellen.run.effort import effort_notes, sent_fields
 from snellen.run.run_config import RunConfig
 
 RECORDED_PACKAGES = ("numpy", "pillow", "aiohttp", "msgspec", "orjson", "rapidfuzz")
@@ -67,7 +68,9 @@ def run_identity(
             else float(generation.temperature),
             "top_p": generation.top_p,
             "seed": settings.seed,
+            **({} if profile.effort is None else {"effort": profile.effort}),
         },
+        **({} if profile.effort is None else {"thinking": sent_fields(opened.name, profile)}),
     }
 
 
@@ -102,6 +105,7 @@ def manifest_of(
     if "prompt" in identity:
         notes.append("asked in the model's own words (use_custom_prompt), not in the benchmark's")
     notes += profile.images.words
+    notes += effort_notes(opened.name, profile)
     source = registry.source_of(benchmark)
     return {
         **before,

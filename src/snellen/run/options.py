@@ -309,6 +309,17 @@ class RunOptions(TypedDict, total=False):
             read=option_text.temperature,
         ),
     ]
+    effort: Annotated[
+        Count | Literal["none", "low", "medium", "high"] | None,
+        Option(
+            SAMPLING,
+            "How much the model thinks before it answers: a level, or a number of tokens at most; "
+            "repeatable, like --prompt.",
+            metavar="none|low|medium|high|TOKENS",
+            is_setting=True,
+            read=option_text.effort,
+        ),
+    ]
     seed: Annotated[int | None, Option(SAMPLING, "The sampling seed, sent with each request.")]
     timeout: Annotated[
         Mapping[Literal["connect", "first", "total"], Seconds] | None,

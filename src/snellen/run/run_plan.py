@@ -12,6 +12,7 @@ from snellen.core.model import Model
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
 from snellen.run import Budget, Job
+from snellen.run.effort import with_sent_fields
 from snellen.run.lifecycle import Show, close_model, run_async, run_jobs
 from snellen.run.plan import Finished, Plan
 from snellen.run.preparation import MOST_FREQUENT, Preparation
@@ -123,4 +124,5 @@ def _open(spec: str | registry.Opened, profile: Profile, plan: Plan) -> registry
         return registry.with_profile(spec, profile)
     if spec == MOST_FREQUENT:
         return None
+    profile = with_sent_fields(spec, profile)
     return registry.model(spec, profile, logs=plan.out, replicas=plan.replicas)

@@ -14,8 +14,13 @@ from snellen.store import differing
 
 NAMES = ("model", "replies")
 """Fields of an identity that say whose replies they are."""
-ECHOES = {"probe": "data.digest", "profile.images": "media.images"}
-"""Fields that differ only because others do: a probe leaves rows out, but uses the same data."""
+ECHOES = {
+    "probe": "data.digest",
+    "profile.images": "media.images",
+    "generation.effort": "thinking",
+}
+"""Fields, or groups of them, that differ only because others do: a probe leaves rows out, but uses
+the same data."""
 
 
 class SideIdentity(Protocol):
@@ -183,7 +188,11 @@ def _fields(a: SideIdentity, b: SideIdentity) -> Iterator[tuple[str, Any, Any]]:
         )
     ]
     echoes = {ECHOES[start] for name, _, _ in differences if (start := _start(name)) in ECHOES}
-    return (field for field in differences if field[0] not in echoes)
+    return (
+        field
+        for field in differences
+        if not any(f"{field[0]}.".startswith(f"{echo}.") for echo in echoes)
+    )
 
 
 def _start(name: str) -> str:
