@@ -95,7 +95,7 @@ SENT: dict[str, tuple[Vendor, dict[str, Any], dict[Any, dict[str, Any]]]] = {
 
 
 def asked(
-    vendor: Vendor, out: Path, effort: object, profile: dict[str, Any], **options: Any
+    vendor: Vendor, out: Path, effort: Any, profile: dict[str, Any], **options: Any
 ) -> tuple[dict[str, Any], Finished]:
     """The body of a request with this effort, and the run."""
     with serving(vendor.answered("yes")) as server:
@@ -104,8 +104,7 @@ def asked(
             models=[f"{vendor.kind}/m"],
             profile=Profile(base_url=server.url, **profile),
             out=out,
-            **({} if effort is None else {"effort": effort}),
-            **options,
+            **(options if effort is None else {**options, "effort": effort}),
         )
         finished = run_plan(plan)[0]
         return server.requests[0].json, finished
@@ -203,7 +202,7 @@ def test_the_rest_of_a_table_in_extra_stays(tmp_path: Path) -> None:
 def test_an_effort_that_a_model_cannot_have_is_refused_with_what_it_can(
     model: str, profile: dict[str, Any], effort: Any, message: str
 ) -> None:
-    options = {} if effort is None else {"effort": effort}
+    options: dict[str, Any] = {} if effort is None else {"effort": effort}
     with pytest.raises(UsageError, match=message):
         Plan(benchmarks=[], models=[model], profile=Profile(**profile), **options)
 

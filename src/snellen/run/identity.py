@@ -20,6 +20,7 @@ from snellen.media import video
 from snellen.run import Settings, own_prompt
 from snellen.run.effort import effort_notes, sent_fields
 from snellen.run.run_config import RunConfig
+from snellen.run.token_limit import raised_to
 
 RECORDED_PACKAGES = ("numpy", "pillow", "aiohttp", "msgspec", "orjson", "rapidfuzz")
 
@@ -69,6 +70,11 @@ def run_identity(
             "top_p": generation.top_p,
             "seed": settings.seed,
             **({} if profile.effort is None else {"effort": profile.effort}),
+            **(
+                {"on_truncation": settings.on_truncation}
+                if raised_to(settings.on_truncation)
+                else {}
+            ),
         },
         **({} if profile.effort is None else {"thinking": sent_fields(opened.name, profile)}),
     }
@@ -92,6 +98,7 @@ def manifest_of(
         **({"served": opened.served} if opened.served else {}),
         **({"replicated": opened.replicated} if opened.replicated else {}),
         "profile": _stored(profile),
+        **({"retry_truncated": retried} if (retried := options["retry_truncated"]) else {}),
         "limit": options["limit"],
         "sample": options["sample"],
         "concurrency": profile.concurrency or opened.concurrency or "auto",

@@ -75,6 +75,17 @@ def effort(text: str) -> int | str:
     return int(text)
 
 
+def on_truncation(text: str) -> str:
+    """`stop`, `continue`, or `raise:N` with a number of tokens.
+
+    Raises:
+        ValueError: the text is none of them.
+    """
+    if not re.fullmatch("stop|continue|raise:[1-9][0-9]{0,6}", text):
+        raise ValueError(f"{text!r} is neither stop, continue, nor raise:N, with N tokens.")
+    return text
+
+
 def concurrency(text: str) -> int | Literal["auto"]:
     """A number of requests, or `auto`, which adapts to the server.
 

@@ -115,6 +115,8 @@ def resolve(
         seed=options["seed"],
         repeats=options["repeats"],
         timeout=changed.timeout.total,
+        on_truncation=options["on_truncation"],
+        retry_truncated=options["retry_truncated"],
         allow_urls=options["allow_urls"],
         **retry,
     )

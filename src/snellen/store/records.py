@@ -104,6 +104,11 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """When the outcome was stored (ISO 8601)."""
     attempt: int = 1
     """The number of the attempt, from 1."""
+    max_tokens: Count | None = None
+    """The token limit of the request; absent if it is the one in the run's identity."""
+    cut_at: Count | None = None
+    """The token limit at which the earlier reply was cut, if this attempt asks again for more;
+    absent otherwise."""
     reply: str = ""
     """The text of the reply."""
     reasoning: str | None = None
