@@ -94,7 +94,7 @@ SENT: dict[str, tuple[Vendor, dict[str, Any], dict[Any, dict[str, Any]]]] = {
 }
 
 
-def asked(
+def body_and_run(
     vendor: Vendor, out: Path, effort: Any, profile: dict[str, Any], **options: Any
 ) -> tuple[dict[str, Any], Finished]:
     """The body of a request with this effort, and the run."""
@@ -127,15 +127,15 @@ def test_each_service_is_sent_its_own_fields_and_what_it_cannot_do_is_refused(
     service: str, tmp_path: Path
 ) -> None:
     vendor, profile, by_effort = SENT[service]
-    plain, _ = asked(vendor, tmp_path / "plain", None, profile)
+    plain, _ = body_and_run(vendor, tmp_path / "plain", None, profile)
     rows = []
     for effort in EFFORTS:
         if effort not in by_effort:
             with pytest.raises(UsageError, match="It takes none"):
-                asked(vendor, tmp_path / f"{effort}", effort, profile)
+                body_and_run(vendor, tmp_path / f"{effort}", effort, profile)
             rows.append(f"| {service} | `{effort}` | refused |")
             continue
-        body, finished = asked(vendor, tmp_path / f"{effort}", effort, profile)
+        body, finished = body_and_run(vendor, tmp_path / f"{effort}", effort, profile)
         assert added(body, plain) == by_effort[effort]
         identity = json.loads((finished.run / "manifest.json").read_text())["identity"]
         assert identity["generation"]["effort"] == effort
@@ -145,36 +145,36 @@ def test_each_service_is_sent_its_own_fields_and_what_it_cannot_do_is_refused(
 
 
 def test_a_run_without_an_effort_has_the_identity_of_earlier_versions(tmp_path: Path) -> None:
-    _, finished = asked(OPENAI, tmp_path, None, {})
+    _, finished = body_and_run(OPENAI, tmp_path, None, {})
     identity = json.loads((finished.run / "manifest.json").read_text())["identity"]
     assert "thinking" not in identity
     assert set(identity["generation"]) == {"max_tokens", "temperature", "top_p", "seed"}
 
 
 def test_thoughts_get_room_besides_that_of_the_answer(tmp_path: Path) -> None:
-    body, finished = asked(ANTHROPIC, tmp_path, 2048, {})
+    body, finished = body_and_run(ANTHROPIC, tmp_path, 2048, {})
     assert body["max_tokens"] == 64 + 2048
     origins = json.loads((finished.run / "manifest.json").read_text())["origins"]
     assert (origins["effort"], origins["max_tokens"]) == ("argument", "argument")
     with pytest.raises(UsageError, match="leaves no tokens for the answer"):
-        asked(ANTHROPIC, tmp_path, 2048, {}, max_tokens=2048)
-    body, _ = asked(ANTHROPIC, tmp_path, 2048, {"max_tokens": 3000})
+        body_and_run(ANTHROPIC, tmp_path, 2048, {}, max_tokens=2048)
+    body, _ = body_and_run(ANTHROPIC, tmp_path, 2048, {"max_tokens": 3000})
     assert body["max_tokens"] == 3000
 
 
 def test_a_service_that_thinks_at_one_temperature_is_sent_no_other(tmp_path: Path) -> None:
-    assert asked(ANTHROPIC, tmp_path, None, {})[0]["temperature"] == 0
-    assert asked(ANTHROPIC, tmp_path, "none", {})[0]["temperature"] == 0
-    assert "temperature" not in asked(ANTHROPIC, tmp_path, "low", {})[0]
-    assert asked(ANTHROPIC, tmp_path, "low", {"temperature": 1.0})[0]["temperature"] == 1
+    assert body_and_run(ANTHROPIC, tmp_path, None, {})[0]["temperature"] == 0
+    assert body_and_run(ANTHROPIC, tmp_path, "none", {})[0]["temperature"] == 0
+    assert "temperature" not in body_and_run(ANTHROPIC, tmp_path, "low", {})[0]
+    assert body_and_run(ANTHROPIC, tmp_path, "low", {"temperature": 1.0})[0]["temperature"] == 1
     with pytest.raises(UsageError, match="thinks at temperature 1 alone"):
-        asked(ANTHROPIC, tmp_path, "low", {}, temperature=0.5)
-    assert asked(GOOGLE, tmp_path, "low", {})[0]["generationConfig"]["temperature"] == 0
+        body_and_run(ANTHROPIC, tmp_path, "low", {}, temperature=0.5)
+    assert body_and_run(GOOGLE, tmp_path, "low", {})[0]["generationConfig"]["temperature"] == 0
 
 
 def test_the_rest_of_a_table_in_extra_stays(tmp_path: Path) -> None:
     extra = {"generationConfig": {"thinkingConfig": {"includeThoughts": True}, "topK": 5}}
-    body, _ = asked(GOOGLE, tmp_path, "low", {"extra": extra})
+    body, _ = body_and_run(GOOGLE, tmp_path, "low", {"extra": extra})
     config = body["generationConfig"]
     assert config["thinkingConfig"] == {"includeThoughts": True, "thinkingLevel": "low"}
     assert config["topK"] == 5

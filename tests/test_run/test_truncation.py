@@ -35,11 +35,11 @@ class Needs:
 
     def __init__(self, need: dict[int, int]) -> None:
         self.need = need
-        self.asked: list[tuple[int, int]] = []
+        self.requests: list[tuple[int, int]] = []
 
     def __call__(self, request: ReceivedRequest) -> Answer:
         number, most = int(question(request)[1:]), request.json["max_tokens"]
-        self.asked.append((number, most))
+        self.requests.append((number, most))
         need = self.need.get(number, 10)
         usage = {"prompt_tokens": 9, "completion_tokens": min(need, most)}
         if need > most:
@@ -101,12 +101,12 @@ def test_more_than_one_in_twenty_cut_replies_are_noticed_at_once(
     with serving(cut(*numbers)) as server:
         finished = ask(rows, server, tmp_path / "runs")
 
-    told = [note for note in finished.progress.notes if "of the first" in note]
+    shown = [note for note in finished.progress.notes if "of the first" in note]
     assert states(finished) == {"ok": n - len(numbers), "truncated": len(numbers)}
-    assert [note.partition(". ")[0] for note in told] == ([noticed] if noticed else [])
+    assert [note.partition(". ")[0] for note in shown] == ([noticed] if noticed else [])
     if noticed:
-        assert "Raise the limit with --max-tokens" in told[0] and "--effort" in told[0]
-        assert told[0] in notes(finished)
+        assert "Raise the limit with --max-tokens" in shown[0] and "--effort" in shown[0]
+        assert shown[0] in notes(finished)
     again = ask(rows, server, tmp_path / "runs")  # nothing is left to ask
     assert ("of the first" in notes(again)) == bool(noticed)
 
@@ -117,7 +117,7 @@ def test_a_run_that_stops_for_cut_replies_can_be_resumed(snellen: Snellen, tmp_p
         command = ("run", "-b", rows, "-m", "openai/m", "--base-url", server.url)
         limits = ("--max-tokens", "512", "--concurrency", "1")
         stopped = snellen(*command, *limits, "--on-truncation", "stop")
-        before = len(needs.asked)
+        before = len(needs.requests)
         resumed = snellen(*command, *limits)
 
     assert stopped.code == 130
@@ -125,7 +125,7 @@ def test_a_run_that_stops_for_cut_replies_can_be_resumed(snellen: Snellen, tmp_p
     assert "the same command resumes" in stopped.err
     assert before <= 6, "a request may be under way when the run stops"
     assert resumed.code == 0
-    assert max(Counter(needs.asked).values()) == 1 and len(needs.asked) == 40
+    assert max(Counter(needs.requests).values()) == 1 and len(needs.requests) == 40
 
 
 # -- raised
@@ -140,8 +140,8 @@ def test_a_run_raises_its_limit_and_asks_the_cut_questions_again(tmp_path: Path)
     assert states(finished) == states(again) == {"ok": 60}
     assert (finished.progress.done, finished.progress.failed) == (60, 0)
     # The third cut reply is the eleventh reply.
-    assert needs.asked[:10] == [(n, LIMIT) for n in range(10)]
-    assert Counter(needs.asked) == Counter(
+    assert needs.requests[:10] == [(n, LIMIT) for n in range(10)]
+    assert Counter(needs.requests) == Counter(
         [(n, LIMIT) for n in range(11)]
         + [(n, MORE) for n in (0, 5, 10)]
         + [(n, MORE) for n in range(11, 60)]
@@ -167,9 +167,9 @@ def test_a_run_whose_limit_was_raised_goes_on_with_it(tmp_path: Path) -> None:
         last = ask(rows, server, tmp_path / "runs", **option)
 
     assert states(last) == {"ok": 30}
-    assert Counter(needs.asked)[0, MORE] == Counter(needs.asked)[1, MORE] == 1
-    assert all(most == MORE for n, most in needs.asked if n >= 2)
-    assert max(Counter(needs.asked).values()) == 1
+    assert Counter(needs.requests)[0, MORE] == Counter(needs.requests)[1, MORE] == 1
+    assert all(most == MORE for n, most in needs.requests if n >= 2)
+    assert max(Counter(needs.requests).values()) == 1
 
 
 def test_a_run_that_may_raise_its_limit_and_need_not_is_as_any_other(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_run_that_may_raise_its_limit_and_need_not_is_as_any_other(tmp_path: P
             on_sample=lambda sample, reply, scores: heard.append((sample.id, reply.state)),
         )
 
-    assert {most for _, most in needs.asked} == {LIMIT} and len(needs.asked) == 60
+    assert {most for _, most in needs.requests} == {LIMIT} and len(needs.requests) == 60
     assert states(finished) == {"ok": 58, "truncated": 2}
     assert finished.progress.done == 60
     assert Counter(heard)["q3", "truncated"] == 1 and len(heard) == 60
@@ -197,22 +197,20 @@ def test_only_cut_questions_are_asked_again_and_counted(tmp_path: Path) -> None:
     needs = Needs({2: 1000, 7: 1000, 9: 9000})
     with serving(needs) as server:
         first = ask(rows, server, tmp_path / "runs")
-        needs.asked.clear()
+        needs.requests.clear()
         second = ask(rows, server, tmp_path / "runs", retry_truncated=MORE)
-        asked = sorted(needs.asked)
+        sent = sorted(needs.requests)
         third = ask(rows, server, tmp_path / "runs", retry_truncated=MORE)
         plain = ask(rows, server, tmp_path / "runs")
-        assert sorted(needs.asked) == asked, "nothing is asked with the same limit twice"
+        assert sorted(needs.requests) == sent, "nothing is asked with the same limit twice"
         last = ask(rows, server, tmp_path / "runs", retry_truncated=16384)
 
     assert {run.run for run in (first, second, third, plain, last)} == {first.run}
-    assert asked == [(2, MORE), (7, MORE), (9, MORE)]
+    assert sent == [(2, MORE), (7, MORE), (9, MORE)]
     assert states(second) == states(third) == states(plain) == {"ok": 29, "truncated": 1}
-    assert "3 cut replies were asked again with 4,096 tokens: 2 are complete now, 1 " in notes(
-        plain
-    )
+    assert "again with 4,096 tokens: 2 are complete now, 1 still cut" in notes(plain)
     assert states(last) == {"ok": 30}
-    assert "again with 4,096 or 16,384 tokens: 3 are complete now, 0 were" in notes(last)
+    assert "again with 4,096 or 16,384 tokens: 3 are complete now, 0 still cut" in notes(last)
     assert [session.get("retry_truncated") for session in manifest(last)["sessions"]] == [
         *(None, MORE, MORE, None, 16384)
     ]
@@ -253,10 +251,10 @@ def test_each_repeat_is_asked_again_by_itself(tmp_path: Path) -> None:
     rows, needs = write_rows(tmp_path / "rows.jsonl", 5), cut(3)
     with serving(needs) as server:
         ask(rows, server, tmp_path / "runs", repeats=3)
-        needs.asked.clear()
+        needs.requests.clear()
         finished = ask(rows, server, tmp_path / "runs", repeats=3, retry_truncated=MORE)
 
-    assert needs.asked == [(3, MORE)] * 3
+    assert needs.requests == [(3, MORE)] * 3
     assert states(finished) == {"ok": 15}
     assert (finished.progress.kept, finished.progress.done) == (12, 3)
 
@@ -353,10 +351,10 @@ def test_thoughts_that_are_not_as_asked_are_noticed(
         profile = Profile(base_url=server.url, effort=effort)  # type: ignore[arg-type]
         finished = ask(rows, server, tmp_path / "runs", profile=profile, concurrency=8)
 
-    told = [note for note in finished.progress.notes if "thoughts" in note]
-    assert len(told) == bool(noticed)
+    shown = [note for note in finished.progress.notes if "thoughts" in note]
+    assert len(shown) == bool(noticed)
     if noticed:
-        assert noticed in told[0] and told[0] in notes(finished)
+        assert noticed in shown[0] and shown[0] in notes(finished)
 
 
 def test_thoughts_are_expected_as_a_recipe_or_a_profile_has_them(tmp_path: Path) -> None:

@@ -308,7 +308,9 @@ def words_of(error: Mapping[str, Any], body: bytes = b"") -> str:
 
 def times(response: Response, first: float | None = None) -> Times:
     """A reply's times. `first` is when the first piece of a stream came."""
-    return Times(first=response.first if first is None else first, total=response.total)
+    return Times(
+        first=response.first if first is None else first, token=first, total=response.total
+    )
 
 
 def count(counts: object, name: str) -> int | None:

@@ -88,7 +88,7 @@ def _raised_notes(limits: Sequence[tuple[int, bool, bool]]) -> list[str]:
         still = sum(is_cut for _, is_cut in again)
         notes.append(
             f"{len(again):,} cut replies were asked again with {_amounts(again)} tokens: "
-            f"{len(again) - still:,} are complete now, {still:,} were cut again"
+            f"{len(again) - still:,} are complete now, {still:,} still cut"
         )
     others = [(tokens, is_cut) for tokens, is_again, is_cut in limits if not is_again]
     if others:
