@@ -144,6 +144,22 @@ def test_each_service_is_sent_its_own_fields_and_what_it_cannot_do_is_refused(
     assert [row for row in rows if row not in PAGE.read_text().splitlines()] == []
 
 
+def test_a_service_that_refuses_an_effort_ends_the_run(tmp_path: Path) -> None:
+    refusal = "thinking.type.enabled is not supported for this model"
+    with serving(ANTHROPIC.error(400, refusal)) as server:
+        plan = Plan(
+            benchmarks=[benchmark(9)],
+            models=["anthropic/m"],
+            profile=Profile(base_url=server.url, concurrency=1),
+            out=tmp_path,
+            effort=2048,
+        )
+        finished = run_plan(plan)[0]
+        assert len(server.requests) == 3
+    assert finished.stopped is not None
+    assert refusal in finished.stopped and "use another --effort" in finished.stopped
+
+
 def test_a_run_without_an_effort_has_the_identity_of_earlier_versions(tmp_path: Path) -> None:
     _, finished = body_and_run(OPENAI, tmp_path, None, {})
     identity = json.loads((finished.run / "manifest.json").read_text())["identity"]

@@ -239,7 +239,7 @@ def _by_tokens(title: str, points: Sequence[TokenPoint]) -> Figure:
             if point.per_reply.ci95 is not None:
                 on.hlines(y, *point.per_reply.ci95, color=color, linewidth=1.2)
             name = _wrapped(point.setting, 24)
-            on.annotate(name, (x, y), (4, 4), textcoords="offset points", fontsize=7)
+            on.annotate(name, (x, y), (5, -9), textcoords="offset points", fontsize=7)
     on.set_xlabel("output tokens per reply")
     on.set_ylabel("%" if unit == "fraction" else plain(unit))
     on.set_title(_wrapped(title, 64), loc="left")

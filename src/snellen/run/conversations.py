@@ -158,7 +158,8 @@ class Conversations:
 
     def _first_turn(self, key: Key, request: Request, with_media: bool) -> Turn:
         turn = self._recorder.turn(key, self._limit.of_request(request), with_media=with_media)
-        return replace(turn, max_tokens=self._limit.raised)
+        raised = self._limit.raised
+        return turn if raised is None else replace(turn, max_tokens=raised)
 
     def _turn_again(self, key: Key, request: Request) -> Turn | None:
         """The turn of a question whose reply was cut, with more tokens; None if it was not."""

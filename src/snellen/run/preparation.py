@@ -35,7 +35,7 @@ from snellen.run.identity import manifest_of, run_identity
 from snellen.run.plan import OnSample, Plan
 from snellen.run.reply_watch import RAISED, ReplyWatch
 from snellen.run.run_config import RunConfig
-from snellen.run.token_limit import TokenLimit, check_asks_again, token_limit
+from snellen.run.token_limit import TokenLimit, token_limit
 from snellen.scoring import Scorer
 from snellen.store import MANIFEST, Run, open_run
 
@@ -68,7 +68,6 @@ class Preparation:
         if benchmark.procedure.kind == "session":
             opened, adapter = registry.watching(opened, config.options["adapter"])
         check_model(benchmark, opened.model)
-        check_asks_again(benchmark, settings)
         benchmark = _with_vlmevalkit_name(benchmark, opened.model)
         config = replace(config, benchmark=benchmark, settings=settings)
         identity = run_identity(benchmark, facts, opened, profile, settings, adapter)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from itertools import product
 from pathlib import Path
 from typing import NoReturn
 
@@ -17,6 +18,7 @@ from snellen.run.lifecycle import Show, close_model, run_async, run_jobs
 from snellen.run.plan import Finished, Plan
 from snellen.run.preparation import MOST_FREQUENT, Preparation
 from snellen.run.score_run import scored
+from snellen.run.token_limit import check_asks_again
 
 
 def run_plan(
@@ -81,6 +83,8 @@ async def _run_plan(
         try:
             # All rows are read before any model is opened, since opening one may take minutes.
             read = [(benchmark, benchmark.data.facts()) for benchmark in plan.benchmarks]
+            for spec, (benchmark, _) in product(plan.models, read):
+                check_asks_again(benchmark, plan.config(spec, benchmark).settings)
             for spec in plan.models:
                 profile = plan.profile_of(spec if isinstance(spec, str) else spec.name)
                 opened = _open(spec, profile, plan)
