@@ -84,12 +84,7 @@ def resolve(
         benchmark = vary(
             benchmark, frames=values.take("frames", benchmark=benchmark.procedure.frames)
         )
-    most = values.take(
-        "max_tokens", profile=profile.max_tokens, benchmark=benchmark.max_answer_tokens
-    )
-    if profile.token_floor is not None and profile.token_floor > most:
-        most = profile.token_floor
-        values.origins["max_tokens"] = "profile"
+    most = _token_limit(values, profile, benchmark)
     temperature = values.take(
         "temperature", profile=profile.temperature, benchmark=benchmark.procedure.temperature
     )
@@ -128,6 +123,17 @@ def resolve(
         settings=settings,
         origins={**_without_environment(sources), **values.origins},
     )
+
+
+def _token_limit(values: _Values, profile: Profile, benchmark: Benchmark) -> int:
+    """The token limit of a reply, before an effort adds to it."""
+    most: int = values.take(
+        "max_tokens", profile=profile.max_tokens, benchmark=benchmark.max_answer_tokens
+    )
+    if profile.token_floor is None or profile.token_floor <= most:
+        return most
+    values.origins["max_tokens"] = "profile"
+    return profile.token_floor
 
 
 def _without_environment(sources: Mapping[str, Source]) -> Mapping[str, Source]:
