@@ -178,6 +178,8 @@ class Times:
 
     first: float | None = None
     """To the first byte; for a streamed reply, to its first text or reasoning."""
+    token: float | None = None
+    """To the first text or reasoning of a streamed reply; None if the reply was not streamed."""
     total: float | None = None
     """To the end of the reply."""
 

@@ -169,7 +169,7 @@ def _usage(value: object, where: str) -> Usage:
 def _times(value: object, where: str) -> Times:
     if not isinstance(value, Times):
         raise Rejected(f"{where} is {type_of(value)}, not a Times.")
-    content = _read(value, ("first", "total"), where)
+    content = _read(value, ("first", "token", "total"), where)
     return Times(
         **{name: _optional(_number, part, f"{where}.{name}") for name, part in content.items()}
     )

@@ -25,6 +25,8 @@ SECRET = re.compile(r"--[\w-]*(key|token)(=|$)")
 KEY = re.compile(r"(^|_)(key|token|secret|password)$", re.IGNORECASE)
 """The names of options, and attributes, that hold a secret."""
 Word = Annotated[str, msgspec.Meta(pattern=r"^\S{1,12}$")]
+Effort = Literal["none", "low", "medium", "high"] | Count
+"""How much a model thinks: a level, or the number of tokens of its thoughts at most."""
 ImageRule = Literal["qwen2-vl", "qwen3-vl", "openai-tiles", "anthropic", "anthropic-high", "gemini"]
 """How many tokens a picture is, by its size: `models/image_tokens.py`."""
 
@@ -174,6 +176,9 @@ class Profile(StrictStruct, frozen=True):
     """The share of probability that tokens are sampled from; None: the model's default."""
     max_tokens: Count | None = None
     """The most tokens of a reply; None: the benchmark's limit."""
+    effort: Effort | None = None
+    """How much the model thinks before it answers: a level, or a number of tokens at most. None:
+    nothing is sent."""
     token_floor: Count | None = None
     """The least `max_tokens` to ask for, whatever the benchmark says: thinking models need room.
     None: no floor."""
@@ -190,6 +195,9 @@ class Profile(StrictStruct, frozen=True):
     """How long a request may take."""
     images: ImageLimits = ImageLimits()
     """The limits of the pictures; by default none."""
+    server: Literal["openai", "vllm", "sglang"] | None = None
+    """The kind of the server at `base_url`, which decides the fields of `effort`: `openai` is
+    OpenAI's own service at another address. None: not known."""
     serve: Serve | None = None
     """The server that is started for `openai/NAME`; None: one runs already."""
     image_tokens: Count | ImageRule | None = None

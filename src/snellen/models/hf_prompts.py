@@ -6,6 +6,7 @@ Several threads prepare batches concurrently.
 from __future__ import annotations
 
 import copy
+import re
 import threading
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,6 +68,7 @@ class HfPrompts:
         Raises:
             UsageError: a chat with a picture cannot be prepared.
         """
+        self._check_thinking()
         black = np.zeros((64, 64, 3), np.uint8)
         chats = [
             [_turn("user", [{"type": "image", "image": black}, _text(text)])]
@@ -86,6 +88,22 @@ class HfPrompts:
             self._inputs(chats, [video_metadata(range(len(clip))) for clip in clips])
         except Rejected:
             self._alike = True
+
+    def _check_thinking(self) -> None:
+        """
+        Raises:
+            UsageError: the settings turn thinking on or off, and the template cannot.
+        """
+        templates = (self._processor, self.tokenizer)
+        template = next(
+            (of.chat_template for of in templates if getattr(of, "chat_template", None)), ""
+        )
+        for name in ("enable_thinking", "thinking"):
+            if name in self._settings.template and not re.search(rf"\b{name}\b", str(template)):
+                raise UsageError(
+                    f"{self._spec}: its chat template has no {name}, so that thinking cannot be "
+                    "turned on or off. Leave the setting (or --effort) out."
+                )
 
     def lengths(self, request: Request) -> Hashable:
         """The numbers of frames of its videos, if all videos of a batch must have equal lengths."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,8 @@ from snellen.transport import Response, Transport
 
 QUOTED = 300
 """Characters of a server's message that are kept."""
+THINKING = re.compile(r"thinking|reasoning[_.]effort|budget_tokens", re.IGNORECASE)
+"""Words of services about settings of thinking that they refuse."""
 BEARER = "Authorization"
 GAP = b"\x00"
 """Placeholder for a string that is inserted later. JSON has no such byte: strings escape it."""
@@ -76,6 +79,11 @@ class Service:
             return Rejected(
                 f"{_ended(message)} If the model takes no temperature, use --temperature default, "
                 "which sends none.",
+                hopeless=True,
+            )
+        if status == 400 and THINKING.search(words):
+            return Rejected(
+                f"{_ended(message)} If the model does not take this effort, use another --effort.",
                 hopeless=True,
             )
         return Rejected(message, hopeless=is_hopeless)
@@ -300,7 +308,9 @@ def words_of(error: Mapping[str, Any], body: bytes = b"") -> str:
 
 def times(response: Response, first: float | None = None) -> Times:
     """A reply's times. `first` is when the first piece of a stream came."""
-    return Times(first=response.first if first is None else first, total=response.total)
+    return Times(
+        first=response.first if first is None else first, token=first, total=response.total
+    )
 
 
 def count(counts: object, name: str) -> int | None:

@@ -30,7 +30,7 @@ from snellen.analysis.comparing import (
 )
 from snellen.analysis.result import Result, baselines, shown
 from snellen.errors import plain
-from snellen.report import _differences, run_facts, side_by_side, table_rows
+from snellen.report import _differences, by_tokens, run_facts, side_by_side, table_rows
 from snellen.report._page_tables import PageTable, table
 from snellen.report.charts import Curve, curve
 from snellen.report.cite import citations
@@ -141,6 +141,15 @@ def _several(results: Sequence[Result], titles: Sequence[str]) -> dict[str, Any]
         "better_at": list(_better_at(results)),
         "capabilities": table("Mean score", side_by_side.CAPABILITIES, capabilities),
         "capability_notes": notes,
+        "by_tokens": [
+            table(
+                title,
+                by_tokens.HEADINGS,
+                by_tokens.rows(points),
+                [point.score for point in points],
+            )
+            for title, points in by_tokens.sweeps(results)
+        ],
     }
 
 

@@ -14,6 +14,7 @@ from snellen.report import (
     _compared,
     _contaminated,
     _swept,
+    by_tokens,
     companions,
     run_facts,
     side_by_side,
@@ -144,6 +145,8 @@ def _show_all(results: Sequence[Result], console: Console) -> None:
             for note in notes:
                 _line(console, f"note: {note}", style="yellow")
             _table(console, "by capability", side_by_side.CAPABILITIES, capabilities, WIDE)
+        for title, points in by_tokens.sweeps(results):
+            _table(console, title, by_tokens.HEADINGS, by_tokens.rows(points), WIDE)
         _line(console, side_by_side.how_to_show_a_run(results))
         return
     for result in results:

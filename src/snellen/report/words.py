@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.result import Result, blind
 from snellen.errors import plain
-from snellen.report import _compared, run_facts, side_by_side, table_rows
+from snellen.report import _compared, by_tokens, run_facts, side_by_side, table_rows
 from snellen.store import Run
 
 FILE = "report.md"
@@ -38,6 +38,9 @@ def markdown(results: Sequence[Result]) -> str:
             table = "\n".join(_table(side_by_side.CAPABILITIES, capabilities))
             sentences = "".join(f"{_text(note)}\n\n" for note in notes)
             parts.insert(1, f"## By capability\n\n{sentences}{table}\n")
+        for title, points in by_tokens.sweeps(results):
+            table = "\n".join(_table(by_tokens.HEADINGS, by_tokens.rows(points)))
+            parts.insert(1, f"## {_text(title)}\n\n{table}\n")
     return "\n".join(parts)
 
 

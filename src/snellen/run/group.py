@@ -16,16 +16,25 @@ from snellen.run.limiter import Limiter, RequestSlot
 class Group:
     """Samples that share media: they start with one slot, and share decoded videos."""
 
-    def __init__(self, samples: Sequence[tuple[Row, Sample]], repeats: int) -> None:
+    def __init__(
+        self,
+        samples: Sequence[tuple[Row, Sample]],
+        repeats: Sequence[int],
+        *,
+        asks_again: bool = False,
+    ) -> None:
         self.samples = samples
         self.repeats = repeats
+        """The numbers of the repeats, from 0."""
+        self.asks_again = asks_again
+        """Whether the samples have truncated replies from this call, and are asked again."""
         self.clips: Clips | None = None
         """The decoded videos, once they are needed."""
         self.slot: RequestSlot | None = None
         """The slot for the group's first request, until it is taken."""
         self.all_sent = asyncio.Event()
         """Each sample has sent its first request, or will send none."""
-        self._unsent = {(sample.id, repeat) for _, sample in samples for repeat in range(repeats)}
+        self._unsent = {(sample.id, repeat) for _, sample in samples for repeat in repeats}
 
     def acquire(
         self, limiter: Limiter, sample: Sample, repeat: int

@@ -18,7 +18,9 @@ from snellen.core.profile import ImageLimits, Profile
 from snellen.data import Facts, missing_note
 from snellen.media import video
 from snellen.run import Settings, own_prompt
+from snellen.run.effort import effort_notes, sent_fields
 from snellen.run.run_config import RunConfig
+from snellen.run.token_limit import raised_to
 
 RECORDED_PACKAGES = ("numpy", "pillow", "aiohttp", "msgspec", "orjson", "rapidfuzz")
 
@@ -67,7 +69,14 @@ def run_identity(
             else float(generation.temperature),
             "top_p": generation.top_p,
             "seed": settings.seed,
+            **({} if profile.effort is None else {"effort": profile.effort}),
+            **(
+                {"on_truncation": settings.on_truncation}
+                if raised_to(settings.on_truncation)
+                else {}
+            ),
         },
+        **({} if profile.effort is None else {"thinking": sent_fields(opened.name, profile)}),
     }
 
 
@@ -89,6 +98,7 @@ def manifest_of(
         **({"served": opened.served} if opened.served else {}),
         **({"replicated": opened.replicated} if opened.replicated else {}),
         "profile": _stored(profile),
+        **({"retry_truncated": retried} if (retried := options["retry_truncated"]) else {}),
         "limit": options["limit"],
         "sample": options["sample"],
         "concurrency": profile.concurrency or opened.concurrency or "auto",
@@ -102,6 +112,7 @@ def manifest_of(
     if "prompt" in identity:
         notes.append("asked in the model's own words (use_custom_prompt), not in the benchmark's")
     notes += profile.images.words
+    notes += effort_notes(opened.name, profile)
     source = registry.source_of(benchmark)
     return {
         **before,

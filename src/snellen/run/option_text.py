@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+LEVELS = ("none", "low", "medium", "high")
 TIMEOUTS = "connect=S,first=S,total=S"
 
 
@@ -59,6 +60,30 @@ def temperature(text: str) -> float | Literal["default"]:
         ValueError: the text is neither.
     """
     return "default" if text == "default" else amount(text)
+
+
+def effort(text: str) -> int | str:
+    """A level of thinking, or a number of tokens.
+
+    Raises:
+        ValueError: the text is neither.
+    """
+    if text in LEVELS:
+        return text
+    if not re.fullmatch("[1-9][0-9]{0,6}", text):
+        raise ValueError(f"{text!r} is neither {', '.join(LEVELS)}, nor a number of tokens.")
+    return int(text)
+
+
+def on_truncation(text: str) -> str:
+    """`stop`, `continue`, or `raise:N` with a number of tokens.
+
+    Raises:
+        ValueError: the text is none of them.
+    """
+    if not re.fullmatch("stop|continue|raise:[1-9][0-9]{0,6}", text):
+        raise ValueError(f"{text!r} is neither stop, continue, nor raise:N, with N tokens.")
+    return text
 
 
 def concurrency(text: str) -> int | Literal["auto"]:

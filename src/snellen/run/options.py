@@ -172,6 +172,14 @@ class RunOptions(TypedDict, total=False):
     repeats: Annotated[
         Count, Option(QUESTIONS, "The number of replies to each question.", default=1)
     ]
+    retry_truncated: Annotated[
+        Count | None,
+        Option(
+            QUESTIONS,
+            "Ask questions whose reply was cut at the token limit again, with N tokens.",
+            metavar="N",
+        ),
+    ]
     shots: Annotated[
         Count | None,
         Option(SHOTS, "The number of answered examples before each question.", metavar="K"),
@@ -307,6 +315,28 @@ class RunOptions(TypedDict, total=False):
             "The sampling temperature; default sends none, for services that refuse it.",
             metavar="X|default",
             read=option_text.temperature,
+        ),
+    ]
+    effort: Annotated[
+        Count | Literal["none", "low", "medium", "high"] | None,
+        Option(
+            SAMPLING,
+            "How much the model thinks before it answers: a level, or a number of tokens at most; "
+            "repeatable, like --prompt.",
+            metavar="none|low|medium|high|TOKENS",
+            is_setting=True,
+            read=option_text.effort,
+        ),
+    ]
+    on_truncation: Annotated[
+        str,
+        Option(
+            SAMPLING,
+            "What to do if over 5 % of a run's first 50 replies are cut at the token limit: only "
+            "warn, stop, or ask from then on with N tokens, and the cut ones again.",
+            default="continue",
+            metavar="continue|stop|raise:N",
+            read=option_text.on_truncation,
         ),
     ]
     seed: Annotated[int | None, Option(SAMPLING, "The sampling seed, sent with each request.")]

@@ -21,6 +21,7 @@ from snellen.media import video
 from snellen.models.executors.replicas import Replicas
 from snellen.run import Progress
 from snellen.run.declarations import declarations, with_defaults
+from snellen.run.effort import sent_fields
 from snellen.run.options import RunOptions
 from snellen.run.run_config import RunConfig, Source, resolve, with_options
 from snellen.run.unused_options import check_benchmark_object, check_model_object
@@ -36,7 +37,8 @@ class PlanArguments(RunOptions, total=False):
     profiles: Mapping[str, Profile]
     """Profiles of single models, by name; they replace the option `profile`."""
     settings: Mapping[str, Sequence[Any]]
-    """Options that can have several values, with a run for each: `frames`, `image_size`."""
+    """Options that can have several values, with a run for each: `frames`, `image_size`,
+    `effort`."""
     setting: Mapping[str, Any]
     """In a plan that `by_setting` returns: its values of the settings with several values."""
     sources: Mapping[str, Source]
@@ -182,8 +184,12 @@ class Plan:
         name = model if isinstance(model, str) else model.name
         profile = self.profiles.get(name, self.profile)
         config = resolve(benchmark, model, profile, self.options, self.sources, self.retry)
+        # A recipe that sets thinking leaves the profile without an effort.
+        replaced_by_recipe = ("profile", "default")
         origins = {
-            field: "recipe" if field in (self.by_recipe or ()) and source == "profile" else source
+            field: "recipe"
+            if field in (self.by_recipe or ()) and source in replaced_by_recipe
+            else source
             for field, source in config.origins.items()
         }
         return replace(config, origins=cast(Mapping[str, Source], origins))
@@ -211,6 +217,9 @@ class Plan:
                 "--frames POLICY,pixels=N."
             )
         self._check_prices()
+        for model in self.models:
+            name = model if isinstance(model, str) else model.name
+            sent_fields(name, self.profile_of(name))
         if options["adapter"] is not None and all(
             benchmark.procedure.kind != "session" for benchmark in self.benchmarks
         ):

@@ -30,9 +30,12 @@ from snellen.run import (
     select,
 )
 from snellen.run.earlier_runs import check_pictures, reuse_of
+from snellen.run.effort import expects_thoughts
 from snellen.run.identity import manifest_of, run_identity
 from snellen.run.plan import OnSample, Plan
+from snellen.run.reply_watch import RAISED, ReplyWatch
 from snellen.run.run_config import RunConfig
+from snellen.run.token_limit import TokenLimit, token_limit
 from snellen.scoring import Scorer
 from snellen.store import MANIFEST, Run, open_run
 
@@ -70,17 +73,19 @@ class Preparation:
         identity = run_identity(benchmark, facts, opened, profile, settings, adapter)
         reuse = reuse_of(self._plan, identity, self._stack)
         manifest = partial(manifest_of, config, facts, opened, identity, self._plan.command)
-        entered = self._enter(benchmark, identity, manifest)
+        limit = token_limit(settings)
+        entered = self._enter(benchmark, identity, manifest, limit)
         if entered is not None:
             run, nearest = entered
             notes = (*_differs(nearest), *_serves(opened))
-            self.jobs.append(self._job(config, opened, facts, run, notes, reuse))
+            self.jobs.append(self._job(config, opened, facts, run, notes, reuse, limit))
 
     def _enter(
         self,
         benchmark: Benchmark,
         identity: Mapping[str, Any],
         manifest: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+        limit: TokenLimit,
     ) -> tuple[Run, Sequence[str]] | None:
         """The run of this identity, locked, with its replies known, and how it differs from its
         nearest sibling if it is new; None if it already has a job.
@@ -106,7 +111,9 @@ class Preparation:
         if before and "prompt" not in identity:
             check_pictures(run, benchmark)
         run.put_manifest(manifest(before))
-        run.load()
+        if limit.is_open and RAISED in before:
+            limit.raise_to(before[RAISED])
+        run.load(limit.asks_again)
         return run, () if before else nearest
 
     def _job(
@@ -117,6 +124,7 @@ class Preparation:
         run: Run,
         notes: tuple[str, ...],
         reuse: Reuse | None,
+        limit: TokenLimit,
     ) -> Job:
         benchmark, options, settings = config.benchmark, config.options, config.settings
         selection = select(
@@ -134,9 +142,10 @@ class Preparation:
         )
         opened.listeners.append(progress.note)
         stop = Stop()
+        watch = ReplyWatch(progress, run, stop, limit, settings, expects_thoughts(config.profile))
         if opened.server not in self._limiters:
-            limit = config.profile.concurrency or opened.concurrency
-            self._limiters[opened.server] = Limiter(limit)
+            concurrency = config.profile.concurrency or opened.concurrency
+            self._limiters[opened.server] = Limiter(concurrency)
         return Job(
             benchmark=benchmark,
             model=opened.model,
@@ -148,7 +157,8 @@ class Preparation:
             stop=stop,
             progress=progress,
             reuse=reuse,
-            observers=_observers(self._plan.on_sample, benchmark, stop),
+            limit=limit,
+            observers=[watch, *_observers(self._plan.on_sample, benchmark, stop)],
         )
 
 

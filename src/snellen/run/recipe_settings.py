@@ -15,6 +15,7 @@ import msgspec
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
 from snellen.recipes import Ask
+from snellen.run.effort import PATHS as THINKING
 
 DESCRIPTIONS = frozenset(
     {
@@ -143,6 +144,8 @@ def with_recipe(
         _put(extra, names[name], value)
     if left:
         changes["extra"] = extra
+    if any(names[name] in THINKING for name in left):
+        changes["effort"] = None  # a recipe comes before the profile
     limits = {f"images.{name}" for name in images}
     own = {name for name in changes if name not in ("images", "extra")}
     return RecipeSettings(

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
+from msgspec.structs import replace
+
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply, Request, request_digest
 from snellen.core.sample import Sample
@@ -24,6 +26,7 @@ from snellen.store import (
     Failure,
     Key,
     Question,
+    ReplyRecord,
     Run,
     SeenMedia,
     ShownMedia,
@@ -65,6 +68,12 @@ class Turn:
     """The media shown to the model, if replies store them."""
     replayed: bool = False
     """Whether its reply is already stored, so that it is asked again only to rebuild a session."""
+    max_tokens: int | None = None
+    """The token limit of the request; None if it is the run's."""
+    cut_at: int | None = None
+    """The token limit at which its earlier reply was cut, if it is asked again with more."""
+    attempts: int = 0
+    """The attempts that its earlier reply took."""
 
 
 class Recorder:
@@ -105,6 +114,10 @@ class Recorder:
         self._check_row(row, key)
         return True
 
+    def stored_record(self, key: Key) -> ReplyRecord | None:
+        """The final record of a key so far, a failure too; None if there is none."""
+        return self._run.final(key)
+
     def stored_reply(self, key: Key) -> Reply:
         record = self._run.final(key)
         assert record is not None
@@ -144,7 +157,11 @@ class Recorder:
         self._append(turn, error=failure, attempt=attempt, media=turn.media)
 
     def _append(self, turn: Turn, **outcome: Any) -> None:
-        self._run.append_reply(reply_record(turn.key, turn.digest, _now(), **outcome))
+        outcome["attempt"] = turn.attempts + outcome["attempt"]
+        record = reply_record(turn.key, turn.digest, _now(), **outcome)
+        if turn.max_tokens is not None:
+            record = replace(record, max_tokens=turn.max_tokens, cut_at=turn.cut_at)
+        self._run.append_reply(record)
 
     def write_end(self, sample: Sample, repeat: int, turns: int) -> None:
         """Store that a conversation ended after this number of turns."""

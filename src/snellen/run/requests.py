@@ -58,7 +58,7 @@ class Requests:
         """Decode the videos of a group's first turns from now on."""
         videos = self.first_videos(group) if self._shows_frames else {}
         if videos:
-            group.clips = Clips(videos, group.repeats, self._threads)
+            group.clips = Clips(videos, len(group.repeats), self._threads)
 
     async def prepare(self, sample: Sample, worded: Request, group: Group) -> Prepared:
         """The request that the model gets, with its media read.

@@ -14,6 +14,7 @@ from snellen.core.model import Generation
 from snellen.core.profile import Profile, Serve, Timeouts
 from snellen.run import Settings
 from snellen.run.declarations import declarations
+from snellen.run.effort import fitted, with_sent_fields, without_thinking
 from snellen.run.options import RunOptions
 
 Source = Literal["flag", "argument", "plan", "recipe", "profile", "benchmark", "default"]
@@ -21,14 +22,14 @@ PRECEDENCE: tuple[Source, ...] = (
     "flag",
     "argument",
     "plan",
-    "recipe",  # nothing sets values from recipes yet
+    "recipe",
     "profile",
     "benchmark",
     "default",
 )
 """The possible origins of a value; the first one with a value decides. `argument` is an option that
 was passed from Python."""
-OF_MODEL = ("base_url", "api_key_env", "concurrency", "trust_remote_code")
+OF_MODEL = ("base_url", "api_key_env", "concurrency", "trust_remote_code", "effort")
 """Options that a model's profile may set under the same name."""
 OF_SAMPLING = ("max_tokens", "temperature")
 """Options that its profile or the benchmark may set."""
@@ -83,12 +84,7 @@ def resolve(
         benchmark = vary(
             benchmark, frames=values.take("frames", benchmark=benchmark.procedure.frames)
         )
-    most = values.take(
-        "max_tokens", profile=profile.max_tokens, benchmark=benchmark.max_answer_tokens
-    )
-    if profile.token_floor is not None and profile.token_floor > most:
-        most = profile.token_floor
-        values.origins["max_tokens"] = "profile"
+    most = _token_limit(values, profile, benchmark)
     temperature = values.take(
         "temperature", profile=profile.temperature, benchmark=benchmark.procedure.temperature
     )
@@ -99,6 +95,8 @@ def resolve(
         values.take(name, profile=getattr(profile, name) or None)
     values.origins["attempts"] = "argument" if "attempts" in retry else "default"
     changed = with_options(profile, options)
+    name = model if isinstance(model, str) else model.name
+    most, temperature = fitted(name, changed, most, temperature, values.origins)
     for limit, value in changed.images.per_picture.items():
         is_own = value == getattr(profile.images, limit)
         values.origins[f"images.{limit}"] = "profile" if is_own else sources["image_size"]
@@ -107,11 +105,13 @@ def resolve(
             max_tokens=most,
             temperature=None if temperature == "default" else temperature,
             top_p=values.take("top_p", profile=profile.top_p),
-            extra=profile.extra,
+            extra=with_sent_fields(name, changed).extra,
         ),
         seed=options["seed"],
         repeats=options["repeats"],
         timeout=changed.timeout.total,
+        on_truncation=options["on_truncation"],
+        retry_truncated=options["retry_truncated"],
         allow_urls=options["allow_urls"],
         **retry,
     )
@@ -123,6 +123,17 @@ def resolve(
         settings=settings,
         origins={**_without_environment(sources), **values.origins},
     )
+
+
+def _token_limit(values: _Values, profile: Profile, benchmark: Benchmark) -> int:
+    """The token limit of a reply, before an effort adds to it."""
+    most: int = values.take(
+        "max_tokens", profile=profile.max_tokens, benchmark=benchmark.max_answer_tokens
+    )
+    if profile.token_floor is None or profile.token_floor <= most:
+        return most
+    values.origins["max_tokens"] = "profile"
+    return profile.token_floor
 
 
 def _without_environment(sources: Mapping[str, Source]) -> Mapping[str, Source]:
@@ -162,6 +173,8 @@ def with_options(profile: Profile, options: RunOptions) -> Profile:
         changes["timeout"] = msgspec.structs.replace(profile.timeout, **values["timeout"])
     if options["serve"]:
         changes["serve"] = Serve(kind=options["serve"], args=[*options["serve_args"]])
+    if options["effort"] is not None:
+        changes["extra"] = without_thinking(profile.extra)
     size = options["image_size"]
     if isinstance(size, int):
         side = min(size, profile.images.max_side or size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from itertools import product
 from pathlib import Path
 from typing import NoReturn
 
@@ -12,10 +13,12 @@ from snellen.core.model import Model
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
 from snellen.run import Budget, Job
+from snellen.run.effort import with_sent_fields
 from snellen.run.lifecycle import Show, close_model, run_async, run_jobs
 from snellen.run.plan import Finished, Plan
 from snellen.run.preparation import MOST_FREQUENT, Preparation
 from snellen.run.score_run import scored
+from snellen.run.token_limit import check_asks_again
 
 
 def run_plan(
@@ -80,6 +83,8 @@ async def _run_plan(
         try:
             # All rows are read before any model is opened, since opening one may take minutes.
             read = [(benchmark, benchmark.data.facts()) for benchmark in plan.benchmarks]
+            for spec, (benchmark, _) in product(plan.models, read):
+                check_asks_again(benchmark, plan.config(spec, benchmark).settings)
             for spec in plan.models:
                 profile = plan.profile_of(spec if isinstance(spec, str) else spec.name)
                 opened = _open(spec, profile, plan)
@@ -123,4 +128,5 @@ def _open(spec: str | registry.Opened, profile: Profile, plan: Plan) -> registry
         return registry.with_profile(spec, profile)
     if spec == MOST_FREQUENT:
         return None
+    profile = with_sent_fields(spec, profile)
     return registry.model(spec, profile, logs=plan.out, replicas=plan.replicas)

@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from snellen.core.benchmark import Benchmark
@@ -34,6 +34,7 @@ from snellen.run.selection import Selection, chosen
 from snellen.run.sessions import Sessions
 from snellen.run.settings import Settings
 from snellen.run.stop import Stop
+from snellen.run.token_limit import TokenLimit
 from snellen.store import Run
 
 GRACE = 10.0
@@ -64,6 +65,8 @@ class Job:
     """Shows how far the run is."""
     reuse: Reuse | None = None
     """Looks up another run's reply to a request."""
+    limit: TokenLimit = field(default_factory=lambda: TokenLimit(None))
+    """The token limit of the requests."""
     observers: Sequence[Observer] = ()
     """Receive the run's events, after the progress and the running score."""
 
@@ -87,6 +90,9 @@ class Asker(Protocol):
 
     async def ask(self, group: Group) -> None:
         """Ask the questions without a reply."""
+
+    def left_over(self) -> Sequence[Group]:
+        """Groups that are asked again after all others, because they need more tokens."""
 
 
 class Scheduler:
@@ -120,7 +126,9 @@ class Scheduler:
         if benchmark.procedure.kind == "session":
             assert isinstance(model, Streams)
             return Sessions(benchmark, model, requests, self._attempts, self._threads)
-        return Conversations(benchmark, model, requests, self._attempts, self._job.reuse)
+        return Conversations(
+            benchmark, model, requests, self._attempts, self._job.reuse, self._job.limit
+        )
 
     async def ask_all(self) -> None:
         """Ask every chosen question without a reply. If the run ended early, the job's `stop` says
@@ -136,7 +144,7 @@ class Scheduler:
         timer = self._start_timer()
         try:
             async with self._limiter.pump:
-                starting = asyncio.create_task(self._start_groups())
+                starting = asyncio.create_task(self._start_all())
                 await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
                 starting.cancel()
                 await asyncio.wait({starting})
@@ -145,6 +153,7 @@ class Scheduler:
                 await asyncio.wait({*self._tasks, hurrying}, return_when=asyncio.FIRST_COMPLETED)
             if self._tasks:
                 await asyncio.wait(self._tasks, timeout=GRACE)
+            self._asker.left_over()  # if the run stops, the next call asks these again
         finally:
             if timer is not None:
                 timer.cancel()
@@ -172,9 +181,17 @@ class Scheduler:
 
     # -- groups
 
-    async def _start_groups(self) -> None:
+    async def _start_all(self) -> None:
+        """Start all groups, and then those that need more tokens."""
+        await self._start_groups(self._groups())
+        limit = self._job.limit
+        while limit.is_open and self._tasks:
+            await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+        if limit.waiting:
+            await self._start_groups(iter(self._asker.left_over()))
+
+    async def _start_groups(self, groups: Iterator[Group]) -> None:
         """Start group after group, while the videos of later groups are decoded."""
-        groups = self._groups()
         ahead: deque[Group] = deque()
         try:
             while True:
@@ -237,7 +254,7 @@ class Scheduler:
         key = self._job.benchmark.procedure.group_by
         if key is None:
             for pair in self._unfinished():
-                yield Group([pair], repeats)
+                yield Group([pair], range(repeats))
             return
         groups: dict[str, list[tuple[Row, Sample]]] = {}
         for row, sample in self._unfinished():
@@ -245,7 +262,7 @@ class Scheduler:
         if self._job.benchmark.procedure.frames is not None:
             self._observer.groups_counted(len(groups))
         for samples in groups.values():
-            yield Group(samples, repeats)
+            yield Group(samples, range(repeats))
 
     def _unfinished(self) -> Iterator[tuple[Row, Sample]]:
         """Rows with open questions. Finished rows are counted without making their samples."""

@@ -76,13 +76,17 @@ class Sessions:
     def announce(self, group: Group) -> None:
         """Do nothing: a session never learns about later videos."""
 
+    def left_over(self) -> Sequence[Group]:
+        """No samples: sessions are not asked again with more tokens."""
+        return ()
+
     async def ask(self, group: Group) -> None:
         """Run the sessions of a group that have open questions, one after the other."""
         group.all_sent.set()
         if self._setup.apart:
             group.release_slot(self._attempts.limiter)
         rows = {sample.id: row for row, sample in group.samples}
-        for repeat in range(group.repeats):
+        for repeat in group.repeats:
             for samples in self._by_session([sample for _, sample in group.samples]):
                 left = [sample for sample in samples if not self._has_reply(sample, repeat)]
                 self._attempts.observer.samples_kept(len(samples) - len(left))

@@ -9,7 +9,7 @@ from snellen.core.model import Generation
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a run asks. Only `generation` and `seed` change what is asked."""
+    """How a run asks. `generation`, `seed`, and `on_truncation` change what is asked."""
 
     generation: Generation = field(default_factory=Generation)
     """How the model generates: the token limit, the temperature."""
@@ -28,5 +28,9 @@ class Settings:
     give_up: int = 20
     """The run ends after this many failed questions in a row, or twice the concurrency if that
     is more."""
+    on_truncation: str = "continue"
+    """What happens if many of the first replies are truncated: `stop`, `continue`, or `raise:N`."""
+    retry_truncated: int | None = None
+    """The token limit with which truncated replies are asked again; None: they are not."""
     allow_urls: bool = False
     """Whether pictures are fetched from addresses that the data name."""

@@ -33,6 +33,8 @@ class SessionFields(msgspec.Struct, frozen=True):
     """Its command line."""
     profile: dict[str, Any] = {}
     """The model's profile, without keys."""
+    retry_truncated: Count | None = None
+    """The token limit with which it asked truncated replies' questions again; None: it did not."""
     packages: dict[str, Any] = {}
     """The versions of the packages that the process used."""
 
@@ -60,6 +62,11 @@ class ManifestFields(msgspec.Struct, frozen=True):
     """How questions without a reply count; None for the default."""
     notes: list[str] = []
     """Notes for the reader of a report."""
+    noticed: dict[str, str] = {}
+    """What was wrong with the first replies, by kind: `truncated`, `thoughts`. Notes for the reader
+    of a report."""
+    raised: Count | None = None
+    """The token limit to which `--on-truncation raise` has raised the run's; None if it has not."""
     sessions: list[SessionFields] = []
     """The processes that asked its questions, in order."""
 

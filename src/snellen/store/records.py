@@ -36,6 +36,8 @@ class TimesFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     first: float | None = None
     """Until the first byte of the reply."""
+    token: float | None = None
+    """Until the first text or reasoning of a streamed reply; absent if it was not streamed."""
     total: float | None = None
     """Until the end of the reply."""
 
@@ -104,6 +106,11 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """When the outcome was stored (ISO 8601)."""
     attempt: int = 1
     """The number of the attempt, from 1."""
+    max_tokens: Count | None = None
+    """The token limit of the request; absent if it is the one in the run's identity."""
+    cut_at: Count | None = None
+    """The token limit at which the earlier reply was cut, if this attempt asks again for more;
+    absent otherwise."""
     reply: str = ""
     """The text of the reply."""
     reasoning: str | None = None
@@ -148,7 +155,7 @@ class ReplyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
             ),
             times=None
             if self.times is None
-            else Times(first=self.times.first, total=self.times.total),
+            else Times(first=self.times.first, token=self.times.token, total=self.times.total),
             choices=tuple(Ranked(*choice) for choice in self.choices),
             tool_calls=tuple(
                 ToolCall(id=call.id, name=call.name, arguments=call.arguments)
@@ -230,6 +237,7 @@ def reply_record(
         if times is None
         else TimesFields(
             first=None if times.first is None else round(times.first, 4),
+            token=None if times.token is None else round(times.token, 4),
             total=None if times.total is None else round(times.total, 4),
         ),
         choices=[(choice.logprob, choice.tokens) for choice in reply.choices],

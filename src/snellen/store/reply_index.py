@@ -30,13 +30,17 @@ class ReplyIndex:
         self._ends: set[Key] = set()
         self._rendered: set[str | Key] = set()
         self._lost: set[str | Key] = set()
+        self._reopened: set[str | Key] = set()
         self._finished = array("H")
         self._unfinished: set[int] = set()
 
     # -- adding
 
-    def add_reply(self, key: Key, name: str, offset: int, *, failed: bool) -> None:
-        """Add a reply or a failure, by its file and its offset there."""
+    def add_reply(
+        self, key: Key, name: str, offset: int, *, failed: bool, reopened: bool = False
+    ) -> None:
+        """Add a reply or a failure, by its file and its offset there. A `reopened` reply stays the
+        final one until its question, which is asked again, has another reply."""
         number = self._number(name)
         short = _short(key)
         final = self._finals.get(short)
@@ -50,6 +54,9 @@ class ReplyIndex:
         self._finals[short] = number << OFFSET_BITS + 1 | offset << 1 | failed
         if not failed:
             self._rendered.discard(short)
+            self._reopened.discard(short)
+            if reopened:
+                self._reopened.add(short)
 
     def add_end(self, key: Key) -> None:
         """Add the end of a conversation."""
@@ -69,7 +76,7 @@ class ReplyIndex:
         lost = {short for short, final in self._finals.items() if not final & 1}
         for question in questions:
             short = _short(question.key)
-            if self._finals.get(short, 1) & 1:
+            if self._finals.get(short, 1) & 1 or short in self._reopened:
                 self._rendered.add(short)
                 self._unfinished.add(question.place)
             elif question.key.is_first and short in lost:
@@ -97,8 +104,9 @@ class ReplyIndex:
         return self._files[final >> OFFSET_BITS + 1], (final >> 1) & ((1 << OFFSET_BITS) - 1)
 
     def has_reply(self, key: Key) -> bool:
-        """Whether the key's final record is a reply and not a failure."""
-        return not self._finals.get(_short(key), 1) & 1
+        """Whether the key's final record is a reply and not a failure, and is not asked again."""
+        short = _short(key)
+        return not self._finals.get(short, 1) & 1 and short not in self._reopened
 
     def has_end(self, key: Key) -> bool:
         """Whether a conversation is over at this key."""

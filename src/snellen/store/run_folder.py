@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -113,8 +113,9 @@ class Run:
 
     # -- the contents, once it is loaded
 
-    def load(self) -> None:
-        """Read which keys have a reply, and which were rendered without one."""
+    def load(self, asks_again: Callable[[ReplyRecord], bool] | None = None) -> None:
+        """Read which keys have a reply, and which were rendered without one. A key whose final
+        reply is to be asked again (`asks_again`) has none, as long as the run is open."""
         index = ReplyIndex()
         unknown = 0
         for name, offset, line in self.folder.records(REPLIES):
@@ -124,7 +125,9 @@ class Run:
             elif isinstance(record, Unknown):
                 unknown += 1
             elif record is not None:
-                index.add_reply(record.key, name, offset, failed=record.state == "failed")
+                failed = record.state == "failed"
+                again = not failed and asks_again is not None and asks_again(record)
+                index.add_reply(record.key, name, offset, failed=failed, reopened=again)
         if unknown:
             self.notes.append(f"{unknown} journal records of a kind unknown to this version kept")
         index.set_questions(question for _, _, question in self._records(QUESTIONS, lines.QUESTION))
@@ -142,7 +145,7 @@ class Run:
         return self._lines.certain_record(lines.REPLY, reader.line(offset), name, offset)
 
     def has_reply(self, key: AnyKey) -> bool:
-        """Whether the key's final record is a reply and not a failure."""
+        """Whether the key's final record is a reply and not a failure, and is not asked again."""
         return self._index.has_reply(Key.of(key))
 
     def has_ended(self, sample: str, repeat: int, turns: int) -> bool:
