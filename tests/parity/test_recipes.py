@@ -67,6 +67,15 @@ TAIL = re.compile(
 HEAD = re.compile(r"^Select the best answer[^\n]*\n")
 LETTERED = re.compile(r"\n([A-J])\. ([^\n]*)")
 OF_V_STAR = re.compile(r"\n\(([A-J])\) ([^\n]*)")
+BARE = re.compile(r"^\(?([A-J])[.)] ")
+WITH_CHOICES = {
+    *("ai2d", "pope", "pope_cot", "realworldqa", "realworldqa_boxed", "seedbench_img"),
+    *("video_mme", "vstar_bench"),
+}
+"""Data sets whose questions hold their choices or their instruction, unless columns have them."""
+QUESTIONS = ("question", "Question", "text", "questions", "instruction", "query", "sent")
+CHOICES = ("options", "choices", "candidates", "option", "multi-choice options", "Options")
+"""The columns that hold the question, and all choices."""
 
 
 def parsed(text: str, choice: re.Pattern[str]) -> tuple[str, list[str]]:
@@ -75,37 +84,45 @@ def parsed(text: str, choice: re.Pattern[str]) -> tuple[str, list[str]]:
     return choice.sub("", text), [match[2] for match in choice.finditer(text)]
 
 
-BARE = re.compile(r"^\(?([A-J])[.)] ")
-CHOICES_INSIDE = {"mvbench", "mlvu_mc", "mlvu_dev", "long_video_bench", "motionbench", "mmstar"}
-"""Data sets that Snellen does not have, whose questions hold their choices."""
-
-
-def sample_of(row: Mapping[str, Any], data_set: str, *, video: bool) -> Sample:
-    """The sample of a row, by the names of its columns."""
-    content = row.get("input", row)
-    names = ("question", "Question", "text", "questions", "instruction", "query")
-    question = next((content[name] for name in names if name in content), "")
-    choices = [row[letter] for letter in "ABCDEFGHIJ" if isinstance(row.get(letter), str)]
-    columns = ("options", "choices", "candidates", "option", "multi-choice options", "Options")
-    listed = next((row[name] for name in columns if name in row), None)
+def choices_of(row: Mapping[str, Any]) -> list[str]:
+    """The choices that a row's columns hold, without their letters."""
+    choices = [str(row[letter]) for letter in "ABCDEFGHIJ" if is_text(row.get(letter))]
+    listed = next((row[name] for name in CHOICES if name in row), None)
     if isinstance(listed, str) and listed.startswith("["):
         listed = ast.literal_eval(listed)
     if isinstance(listed, str) and listed.startswith("(a)"):
         listed = [part.strip() for part in re.split(r"\([a-z]\)", listed)[1:]]
     if isinstance(listed, list):
-        choices = [BARE.sub("", str(choice)) for choice in listed]
-    choices = [choice for choice in choices if choice != "nan"]
-    if not choices and data_set not in CHOICES_INSIDE:
+        texts = [str(choice) for choice in listed]
+        letters = [match[1] for match in map(BARE.match, texts) if match]
+        is_lettered = letters == [*"ABCDEFGHIJ"[: len(texts)]]
+        choices = [BARE.sub("", text) if is_lettered else text for text in texts]
+    return choices
+
+
+def is_text(value: object) -> bool:
+    """Whether a cell has a text or a number; `nan` is how empty cells of tables are written."""
+    return value is not None and str(value) != "nan"
+
+
+def sample_of(row: Mapping[str, Any], data_set: str, *, video: bool) -> Sample:
+    """The sample of a row, by the names of its columns."""
+    content = row.get("input", row)
+    question = str(next((content[name] for name in QUESTIONS if name in content), ""))
+    choices = choices_of(row)
+    is_table = "index" in row and "category" in row  # columns of VLMEvalKit
+    if not choices and data_set in WITH_CHOICES and not is_table:
         question, choices = parsed(question, OF_V_STAR if "label" in row else LETTERED)
     media: list[Image | Video] = [picture(*size) for size in sizes_of(row, data_set)]
     if video:
         media = [Video(Path("video.mp4"))]
+    data = {name: value for name, value in {**row, **content}.items() if str(value) != "nan"}
     return Sample(
         id=str(row.get("index", row.get("id", "0"))),
         question=question,
         choices=tuple(choices),
         media=tuple(media),
-        data={**row, **content},
+        data=data,
     )
 
 

@@ -2,8 +2,8 @@
 
 A file has these tables:
 
-- at the top `family`, `checkpoints`, `evidence`, `source`, and lists of `notes`, `conflicts`, and
-  `unknown`;
+- at the top `family`, `checkpoints`, `evidence`, `source`, lists of `notes`, `conflicts`, and
+  `unknown`, and `base`, a bundled recipe that asks the data sets which this one does not state;
 - `[prompts]`, templates by name; another recipe's is `RECIPE/PROMPT`;
 - `[defaults]`, what all data sets share;
 - `[[asks]]`, with the names of `data_sets` and what is special to them, and `alone = true` if they
@@ -51,8 +51,10 @@ class RecipeFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """Who vouches for it."""
     source: str
     """Where it is written: repository@commit:path."""
-    asks: list[dict[str, Any]]
+    asks: list[dict[str, Any]] = []
     """How data sets are asked: the fields of `AskTable` and `Manner`."""
+    base: str = ""
+    """The bundled recipe that asks the data sets which this one does not state; empty: none."""
     checkpoints: list[str] = []
     """The checkpoints that it is for."""
     notes: list[str] = []
@@ -128,31 +130,45 @@ def _converted(table: object, kind: type[T], where: str) -> T:
 
 
 def _asks(content: RecipeFile, file: Path) -> Iterator[tuple[str, Ask]]:
-    """The asks with their variants."""
-    for i, entry in enumerate(content.asks, start=1):
-        where = f"{file}: [[asks]] number {i}"
-        table = _converted(entry, AskTable, where)
-        own = {key: value for key, value in entry.items() if key not in AskTable.__struct_fields__}
-        shared = {} if table.alone else content.defaults
-        for variant, change in {"": {}, **content.variants}.items():
-            fields = merged(shared, own, change, table.variants.get(variant, {}))
-            fields["source"] = _full_source(fields.get("source", ""), content.source)
-            for data_set in table.data_sets:
-                known: dict[str, Any] = {"benchmark": _benchmarks().get(data_set)}
-                manner = _converted({**known, **fields}, Manner, where)
-                if _template(file, manner.prompt) is None:
-                    raise UsageError(f"{where}: there is no prompt {manner.prompt!r}.")
-                yield (
-                    variant,
-                    Ask(
-                        recipe=file.stem,
-                        data_set=data_set,
-                        variant=variant,
-                        evidence=content.evidence,
-                        manner=manner,
-                        load=_loader(file),
-                    ),
-                )
+    """The asks with their variants: the file's own, then those of its base."""
+    stated: set[str] = set()
+    base = _read(FOLDER / f"{content.base}.toml") if content.base else None
+    for text, entries in ((content, content.asks), (base, base.asks if base else [])):
+        for i, entry in enumerate(entries, start=1):
+            assert text is not None
+            where = f"{file}: [[asks]] number {i}" + (
+                "" if text is content else f" of {content.base}"
+            )
+            table = _converted(entry, AskTable, where)
+            own = {
+                key: value for key, value in entry.items() if key not in AskTable.__struct_fields__
+            }
+            shared = {} if table.alone else merged(base.defaults if base else {}, content.defaults)
+            data_sets = [name for name in table.data_sets if text is content or name not in stated]
+            for variant, change in {"": {}, **content.variants}.items():
+                fields = merged(shared, own, change, table.variants.get(variant, {}))
+                fields["source"] = _full_source(fields.get("source", ""), text.source)
+                for data_set in data_sets:
+                    yield variant, _ask(content, file, data_set, variant, fields, where)
+        stated = {name for entry in content.asks for name in entry["data_sets"]}
+
+
+def _ask(
+    content: RecipeFile, file: Path, data_set: str, variant: str, fields: Any, where: str
+) -> Ask:
+    entry = _benchmarks().get(data_set)
+    known = entry if isinstance(entry, dict) else {"benchmark": entry}
+    manner = _converted({**known, **fields}, Manner, where)
+    if _template(file, manner.prompt) is None:
+        raise UsageError(f"{where}: there is no prompt {manner.prompt!r}.")
+    return Ask(
+        recipe=file.stem,
+        data_set=data_set,
+        variant=variant,
+        evidence=content.evidence,
+        manner=manner,
+        load=_loader(file),
+    )
 
 
 def merged(*tables: Mapping[str, Any]) -> dict[str, Any]:

@@ -34,6 +34,8 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """The name of the prompt's template."""
     benchmark: str | None = None
     """The benchmark in Snellen, with its options; None if there is none."""
+    question: str = ""
+    """The field of a sample's data that is the question; empty: the sample's own question."""
     system: str = ""
     """The system message; empty if none is sent."""
     raw: str = ""
@@ -89,6 +91,14 @@ class Ask:
         Raises:
             UsageError: the template does not fit the sample.
         """
+        field = self.manner.question
+        if field in sample.data:
+            if not sample.data[field]:
+                raise UsageError(
+                    f"The recipe {self.recipe} asks {self.data_set} with the field {field!r} of "
+                    f"the data, and sample {sample.id} has none. Use the published data."
+                )
+            sample = replace(sample, question=str(sample.data[field]))
         return pieces_of(self.manner.prompt, self.load, sample, self.manner.variables)
 
     def text(self, sample: Sample) -> str:
