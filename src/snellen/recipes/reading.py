@@ -1,4 +1,4 @@
-"""Recipes from TOML files: the bundled ones by name, a stranger's by its path.
+"""Recipes from TOML files: bundled ones and those of packages by name, a stranger's by its path.
 
 A file has these tables:
 
@@ -8,6 +8,7 @@ A file has these tables:
 - `[defaults]`, what all data sets share;
 - `[[asks]]`, with the names of `data_sets` and what is special to them, and `alone = true` if they
   take nothing from `[defaults]`;
+- `[[figures]]`, published figures, with the `data_set` if the recipe asks it;
 - `[variants.NAME]`, what changes for all data sets when they are asked in another way, and
   `variants.NAME` in an ask for its own changes.
 
@@ -16,14 +17,18 @@ A file has these tables:
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import structs
 
 from snellen.errors import UsageError
-from snellen.recipes.recipe import Ask, Evidence, Manner, Recipe
+from snellen.recipes.facts import CardFigure, Evidence
+from snellen.recipes.plugins import recipe_plugins
+from snellen.recipes.recipe import Ask, Manner, Recipe
 
 T = TypeVar("T")
 FOLDER = Path(__file__).parent
@@ -55,6 +60,8 @@ class RecipeFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """How data sets are asked: the fields of `AskTable` and `Manner`."""
     base: str = ""
     """The bundled recipe that asks the data sets which this one does not state; empty: none."""
+    figures: list[CardFigure] = []
+    """Published figures."""
     checkpoints: list[str] = []
     """The checkpoints that it is for."""
     notes: list[str] = []
@@ -72,41 +79,71 @@ class RecipeFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 def names() -> list[str]:
-    """The names of the bundled recipes."""
-    return sorted(file.stem for file in FOLDER.glob("*.toml") if file.stem != BENCHMARKS)
+    """The names of the recipes: the bundled ones, and those of installed packages."""
+    return sorted({*_bundled(), *(plugin.name for plugin in recipe_plugins())})
+
+
+def _bundled() -> list[str]:
+    return [file.stem for file in FOLDER.glob("*.toml") if file.stem != BENCHMARKS]
 
 
 def load(name: str | Path) -> Recipe:
     """A recipe.
 
     Args:
-        name: A bundled recipe's name, or the path of a TOML file.
+        name: A recipe's name, or the path of a TOML file.
 
     Raises:
-        UsageError: there is no such recipe, or the file is not a recipe; the message says where.
+        UsageError: there is no such recipe, two have this name, or the file is not a recipe; the
+            message says where.
     """
-    file = Path(name) if str(name).endswith(".toml") else FOLDER / f"{name}.toml"
-    if not file.is_file():
-        if file.parent == FOLDER:
-            raise UsageError(f"There is no recipe {name}. There are: {', '.join(names())}.")
-        raise UsageError(f"{file}: there is no such file.")
-    return _recipe(file)
+    if str(name).endswith(".toml"):
+        file = Path(name)
+        if not file.is_file():
+            raise UsageError(f"{file}: there is no such file.")
+        return _recipe(file, str(file))
+    owners = [plugin for plugin in recipe_plugins() if plugin.name == name]
+    origins = [*(["Snellen"] if name in _bundled() else []), *(owner.origin for owner in owners)]
+    if len(origins) > 1:
+        raise UsageError(
+            f"{len(origins)} recipes have the name {name}: those of {' and '.join(origins)}. "
+            "Name the file of one with --recipe PATH.toml, or remove a package."
+        )
+    if owners:
+        return _recipe(owners[0].file(), owners[0].origin)
+    if not origins:
+        raise UsageError(f"There is no recipe {name}. There are: {', '.join(names())}.")
+    return _recipe(FOLDER / f"{name}.toml", "bundled")
 
 
 @cache
-def _recipe(file: Path) -> Recipe:
+def _recipe(file: Path, origin: str) -> Recipe:
     content = _read(file)
+    asks = {(ask.data_set, variant): ask for variant, ask in _asks(content, file)}
+    for figure in content.figures:
+        key = figure.data_set, figure.variant
+        if figure.data_set:
+            if key not in asks:
+                raise UsageError(
+                    f"{file}: [[figures]]: the recipe does not ask {' '.join(key).strip()}. Leave "
+                    "data_set out if no source says how it is asked."
+                )
+            manner = asks[key].manner
+            figures = [*manner.figures, figure.figure]
+            asks[key] = replace(asks[key], manner=structs.replace(manner, figures=figures))
     return Recipe(
         name=file.stem,
         family=content.family,
         checkpoints=content.checkpoints,
         evidence=content.evidence,
         source=content.source,
-        asks={(ask.data_set, variant): ask for variant, ask in _asks(content, file)},
+        asks=asks,
         variants=[*content.variants],
         notes=content.notes,
         conflicts=content.conflicts,
         unknown=content.unknown,
+        figures=content.figures,
+        origin=origin,
     )
 
 
@@ -131,26 +168,33 @@ def _converted(table: object, kind: type[T], where: str) -> T:
 
 def _asks(content: RecipeFile, file: Path) -> Iterator[tuple[str, Ask]]:
     """The asks with their variants: the file's own, then those of its base."""
+    texts = [content, *([_base(content, file)] if content.base else [])]
+    defaults = merged(*(text.defaults for text in reversed(texts)))
     stated: set[str] = set()
-    base = _read(FOLDER / f"{content.base}.toml") if content.base else None
-    for text, entries in ((content, content.asks), (base, base.asks if base else [])):
-        for i, entry in enumerate(entries, start=1):
-            assert text is not None
-            where = f"{file}: [[asks]] number {i}" + (
-                "" if text is content else f" of {content.base}"
-            )
+    for text in texts:
+        for i, entry in enumerate(text.asks, start=1):
+            where = f"{file if text is content else content.base}: [[asks]] number {i}"
             table = _converted(entry, AskTable, where)
-            own = {
-                key: value for key, value in entry.items() if key not in AskTable.__struct_fields__
-            }
-            shared = {} if table.alone else merged(base.defaults if base else {}, content.defaults)
-            data_sets = [name for name in table.data_sets if text is content or name not in stated]
+            own = {name: entry[name] for name in entry.keys() - {*AskTable.__struct_fields__}}
+            data_sets = [name for name in table.data_sets if name not in stated]
             for variant, change in {"": {}, **content.variants}.items():
-                fields = merged(shared, own, change, table.variants.get(variant, {}))
+                special = table.variants.get(variant, {})
+                fields = merged({} if table.alone else defaults, own, change, special)
                 fields["source"] = _full_source(fields.get("source", ""), text.source)
+                if text is not content and "/" not in fields.get("prompt", "/"):
+                    fields["prompt"] = f"{content.base}/{fields['prompt']}"
                 for data_set in data_sets:
                     yield variant, _ask(content, file, data_set, variant, fields, where)
-        stated = {name for entry in content.asks for name in entry["data_sets"]}
+        stated |= {name for entry in text.asks for name in entry["data_sets"]}
+
+
+def _base(content: RecipeFile, file: Path) -> RecipeFile:
+    if content.base not in _bundled():
+        raise UsageError(
+            f"{file}: there is no bundled recipe {content.base} for `base`. There are: "
+            f"{', '.join(sorted(_bundled()))}."
+        )
+    return _read(FOLDER / f"{content.base}.toml")
 
 
 def _ask(
@@ -165,7 +209,7 @@ def _ask(
         recipe=file.stem,
         data_set=data_set,
         variant=variant,
-        evidence=content.evidence,
+        evidence=manner.evidence or content.evidence,
         manner=manner,
         load=_loader(file),
     )
@@ -188,7 +232,9 @@ def _full_source(part: str, recipe: str) -> str:
     """Where an ask is written. Its source may be relative to the recipe's."""
     if "@" in part or not part:
         return part or recipe
-    return recipe + part if part.startswith("#") else f"{recipe}/{part}"
+    if part.startswith("#"):
+        return recipe + part
+    return f"{recipe}{'/' if ':' in recipe else ':'}{part}"
 
 
 @cache

@@ -21,7 +21,7 @@ PRECEDENCE: tuple[Source, ...] = (
     "flag",
     "argument",
     "plan",
-    "recipe",  # nothing sets values from recipes yet
+    "recipe",
     "profile",
     "benchmark",
     "default",
