@@ -19,7 +19,7 @@ def pages(text: Text, table: Table, fenced: Text) -> Iterator[tuple[str, str]]:
         fenced: Makes a block that is shown as it is.
     """
     loaded = [recipes.load(name) for name in recipes.names()]
-    bundled = [recipe for recipe in loaded if recipe.origin == "bundled"]
+    bundled = [recipe for recipe in loaded if recipe.provider == "bundled"]
     for recipe in bundled:
         yield f"recipes/{recipe.name}.md", _page(recipe, text, table, fenced)
     yield "recipes.md", _index(bundled, text, table)

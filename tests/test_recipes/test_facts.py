@@ -51,14 +51,14 @@ def test_makers_recipes_have_no_toolkits_fault_under_the_makers_name() -> None:
             assert ask.manner.builder or ask.recipe.endswith("-vlmevalkit"), ask
 
 
-def test_a_scoring_that_is_named_is_one_of_a_benchmark() -> None:
-    named = {
+def test_the_closest_scoring_is_one_of_a_benchmark() -> None:
+    pairs = {
         (ask.manner.benchmark, ask.manner.scoring.scoring)
         for ask in every_ask()
         if ask.manner.scoring and ask.manner.scoring.scoring and ask.manner.benchmark
     }
     by_scoring: dict[str, set[str]] = {}
-    for benchmark, scoring in named:
+    for benchmark, scoring in pairs:
         has = scoring in registry.benchmark(benchmark).scorings
         by_scoring.setdefault(scoring, set()).update({benchmark} if has else ())
     assert all(by_scoring.values()), by_scoring
@@ -131,7 +131,7 @@ def test_a_package_brings_a_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.syspath_prepend(str(install(tmp_path / "site")))
     assert "count-vl" in recipes.names()
     recipe = recipes.load("count-vl")
-    assert (recipe.family, recipe.origin) == ("Count-VL", "lettercount 1.0")
+    assert (recipe.family, recipe.provider) == ("Count-VL", "lettercount 1.0")
     sample = Sample(id="1", question="Is it?", media=(Image(Canvas(8, 8).png()),))
     assert recipe.ask("pope").text(sample) == "<image>Is it? In a word."
 

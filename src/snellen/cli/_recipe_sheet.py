@@ -29,7 +29,7 @@ def recipe_sheet(name: str) -> dict[str, Any]:
         "checkpoints": [*recipe.checkpoints],
         "evidence": recipe.evidence,
         "source": recipe.source,
-        "origin": recipe.origin,
+        "provider": recipe.provider,
         "variants": [*recipe.variants],
         "notes": [*recipe.notes],
         "conflicts": [*recipe.conflicts],
@@ -67,7 +67,7 @@ def recipe_lines(document: Mapping[str, Any]) -> list[str]:
         f"family         {document['family']}",
         f"evidence       {document['evidence']}",
         f"source         {document['source']}",
-        f"from           {document['origin']}",
+        f"from           {document['provider']}",
     ]
     for label, key in (("checkpoint", "checkpoints"), ("variant", "variants"), ("note", "notes")):
         lines += [f"{label:<15}{text}" for text in document[key]]

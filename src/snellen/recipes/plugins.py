@@ -23,7 +23,7 @@ class RecipePlugin:
     """The recipe's name."""
     package: str
     """The dotted name of the package with its file."""
-    origin: str
+    provider: str
     """The distribution and its version."""
 
     def file(self) -> Path:
@@ -41,8 +41,8 @@ class RecipePlugin:
             if file.is_file():
                 return file
         raise UsageError(
-            f"The recipe {self.name} of {self.origin} has no file {self.name}.toml in the package "
-            f"{self.package}. Install the package again, or ask its author."
+            f"The recipe {self.name} of {self.provider} has no file {self.name}.toml in the "
+            f"package {self.package}. Install the package again, or ask its author."
         )
 
 
@@ -60,7 +60,7 @@ def _plugins(path: tuple[str, ...]) -> tuple[RecipePlugin, ...]:
         RecipePlugin(
             name=point.name,
             package=point.module,
-            origin=f"{point.dist.name} {point.dist.version}",
+            provider=f"{point.dist.name} {point.dist.version}",
         )
         for point in points
         if point.dist is not None

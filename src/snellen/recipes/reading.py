@@ -103,21 +103,24 @@ def load(name: str | Path) -> Recipe:
             raise UsageError(f"{file}: there is no such file.")
         return _recipe(file, str(file))
     owners = [plugin for plugin in recipe_plugins() if plugin.name == name]
-    origins = [*(["Snellen"] if name in _bundled() else []), *(owner.origin for owner in owners)]
-    if len(origins) > 1:
+    providers = [
+        *(["Snellen"] if name in _bundled() else []),
+        *(owner.provider for owner in owners),
+    ]
+    if len(providers) > 1:
         raise UsageError(
-            f"{len(origins)} recipes have the name {name}: those of {' and '.join(origins)}. "
+            f"{len(providers)} recipes have the name {name}: those of {' and '.join(providers)}. "
             "Name the file of one with --recipe PATH.toml, or remove a package."
         )
     if owners:
-        return _recipe(owners[0].file(), owners[0].origin)
-    if not origins:
+        return _recipe(owners[0].file(), owners[0].provider)
+    if not providers:
         raise UsageError(f"There is no recipe {name}. There are: {', '.join(names())}.")
     return _recipe(FOLDER / f"{name}.toml", "bundled")
 
 
 @cache
-def _recipe(file: Path, origin: str) -> Recipe:
+def _recipe(file: Path, provider: str) -> Recipe:
     content = _read(file)
     asks = {(ask.data_set, variant): ask for variant, ask in _asks(content, file)}
     for figure in content.figures:
@@ -143,7 +146,7 @@ def _recipe(file: Path, origin: str) -> Recipe:
         conflicts=content.conflicts,
         unknown=content.unknown,
         figures=content.figures,
-        origin=origin,
+        provider=provider,
     )
 
 

@@ -209,8 +209,8 @@ class Recipe:
     """What no source says."""
     figures: Sequence[CardFigure] = ()
     """Published figures, also of benchmarks whose way of asking is unknown."""
-    origin: str = "bundled"
-    """Where it is from: `bundled`, the path of a file, or a package and its version."""
+    provider: str = "bundled"
+    """Who provides it: `bundled`, the path of a file, or a package and its version."""
 
     def ask(self, data_set: str, variant: str = "") -> Ask:
         """How a data set is asked.
