@@ -148,18 +148,22 @@ class Plan:
 
     def _recipe_arguments(self, benchmark: Benchmark, recipe: str) -> PlanArguments:
         """What a recipe changes in the plan of one benchmark: profiles, the seed, and origins."""
-        from snellen.run.recipe_settings import with_recipe
+        from snellen.run.recipe_settings import Videos, with_recipe
         from snellen.transforms.recipe import ask_for
 
         ask = ask_for(benchmark, recipe)
         without = self.options["recipe_without"]
         names = [model if isinstance(model, str) else model.name for model in self.models]
+        videos: Videos = "" if not benchmark.procedure.frames else "by recipe"
+        if videos and "frames" in self.sources:
+            videos = "by user"
         by_model = {
             name: with_recipe(
                 _with_address(self.profiles.get(name, self.profile), self.options),
                 ask,
                 name,
                 without,
+                videos,
             )
             for name in names
         }
@@ -168,11 +172,14 @@ class Plan:
         sources = dict(self.sources)
         if seed is not None:
             sources.setdefault("seed", "recipe")
+        if first.frames is not None:
+            sources["frames"] = "recipe"
         return PlanArguments(
             profiles={name: settings.profile for name, settings in by_model.items()},
             by_recipe=first.fields,
             sources=sources,
             **({} if seed is None else {"seed": seed}),
+            **({} if first.frames is None else {"frames": first.frames}),
         )
 
     def profile_of(self, model: str) -> Profile:
@@ -184,13 +191,16 @@ class Plan:
         name = model if isinstance(model, str) else model.name
         profile = self.profiles.get(name, self.profile)
         config = resolve(benchmark, model, profile, self.options, self.sources, self.retry)
-        # A recipe that sets thinking leaves the profile without an effort.
-        replaced_by_recipe = ("profile", "default")
+        by_recipe = self.by_recipe or ()
+        # A recipe that sets thinking leaves the profile without an effort, hence `default`.
         origins = {
-            field: "recipe"
-            if field in (self.by_recipe or ()) and source in replaced_by_recipe
-            else source
-            for field, source in config.origins.items()
+            **dict.fromkeys(by_recipe, "recipe"),
+            **{
+                field: "recipe"
+                if field in by_recipe and source in ("profile", "default")
+                else source
+                for field, source in config.origins.items()
+            },
         }
         return replace(config, origins=cast(Mapping[str, Source], origins))
 
