@@ -6,7 +6,7 @@ a back end can take go into the profile. The others are refused, unless the user
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,15 @@ NAMES: Mapping[str, Mapping[str, str]] = {
 """For each kind of back end, the names of settings in a profile's `extra`."""
 
 
+class UnsupportedSettings(UsageError):
+    """A model cannot take settings of a recipe."""
+
+    def __init__(self, message: str, settings: Sequence[str]) -> None:
+        super().__init__(message)
+        self.settings = settings
+        """Their names in the recipe."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RecipeSettings:
     """What a recipe sets for a model."""
@@ -97,7 +106,8 @@ def with_recipe(
         without: The names of settings that are left out.
 
     Raises:
-        UsageError: the model cannot take a setting, or `without` names one that the recipe lacks.
+        UnsupportedSettings: the model cannot take a setting.
+        UsageError: `without` names a setting that the recipe lacks.
     """
     settings = {**ask.model_settings(), **ask.manner.picture}
     for name in without:
@@ -134,9 +144,10 @@ def with_recipe(
     if refused:
         listed = ", ".join(f"{name} = {left[name]!r}" for name in refused)
         words = " ".join(f"--recipe-without {name}" for name in refused)
-        raise UsageError(
+        raise UnsupportedSettings(
             f"{model} cannot take these settings of the recipe {ask.recipe}: {listed}. Leave them "
-            f"out with {words}; the run says so."
+            f"out with {words}; the run says so.",
+            refused,
         )
     extra = dict(profile.extra)
     for name, value in left.items():

@@ -7,8 +7,10 @@ from hashlib import sha256
 import msgspec
 
 from snellen import recipes
-from snellen.core.benchmark import Benchmark, vary, with_note
+from snellen.core.benchmark import Benchmark, History, vary, with_note
+from snellen.core.sample import Sample
 from snellen.errors import UsageError
+from snellen.media.content import Message
 
 
 def ask_for(benchmark: Benchmark, name: str) -> recipes.Ask:
@@ -78,12 +80,11 @@ def in_words_of_recipe(benchmark: Benchmark, name: str) -> Benchmark:
     if benchmark.provenance.shots:
         raise UsageError("--recipe asks questions without examples: leave --shots out.")
     ask.check_sendable()
-    prompt = msgspec.json.encode([ask.template, ask.manner.variables], order="sorted")
     changed = vary(
         benchmark,
         prompt=lambda sample, history: ask.messages(sample) if not history else (),
         recipe={
-            "prompt": sha256(prompt).hexdigest()[:16],
+            "prompt": _prompt_digest(ask),
             **({"system": ask.manner.system} if ask.manner.system else {}),
         },
     )
@@ -97,3 +98,44 @@ def in_words_of_recipe(benchmark: Benchmark, name: str) -> Benchmark:
         if ask.manner.fault
         else changed
     )
+
+
+def in_part_of_recipe(
+    benchmark: Benchmark, name: str, *, prompt: bool = False, system: bool = False
+) -> Benchmark:
+    """The benchmark with only the prompt of a recipe, or only its system message. The rest is the
+    benchmark's own; with both, it is `in_words_of_recipe`.
+
+    Raises:
+        UsageError: as of `in_words_of_recipe`.
+    """
+    by_recipe = in_words_of_recipe(benchmark, name)
+    if prompt and system:
+        return by_recipe
+    if not prompt and not system:
+        return benchmark
+    ask = ask_for(benchmark, name)
+    turn, head = (by_recipe, benchmark) if prompt else (benchmark, by_recipe)
+
+    def messages(sample: Sample, history: History) -> tuple[Message, ...]:
+        rest = tuple(part for part in turn.prompt(sample, history) if part.role != "system")
+        if not rest:
+            return ()
+        first = tuple(part for part in head.prompt(sample, ()) if part.role == "system")
+        return (*first, *rest)
+
+    # A recipe's digest alone means that its system message is sent, even if it has none.
+    part = {"prompt": _prompt_digest(ask), "part": "prompt"} if prompt else {}
+    changed = vary(
+        benchmark, prompt=messages, recipe=part or {"system": ask.manner.system, "part": "system"}
+    )
+    return with_note(
+        changed,
+        f"only the {'prompt' if prompt else 'system message'} is that of the recipe {ask.recipe} "
+        f"(as {ask.data_set}; {ask.manner.source})",
+    )
+
+
+def _prompt_digest(ask: recipes.Ask) -> str:
+    prompt = msgspec.json.encode([ask.template, ask.manner.variables], order="sorted")
+    return sha256(prompt).hexdigest()[:16]

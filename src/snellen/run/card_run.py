@@ -1,0 +1,427 @@
+"""Runs the benchmarks of a model card, by the recipe and by the official settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn, cast
+
+from msgspec.structs import replace
+
+from snellen import recipes, registry, stats
+from snellen.analysis.cards import Card, CardResult, CardRow, PublishedFigure
+from snellen.analysis.comparing import MetricDifference
+from snellen.analysis.gap import Gap
+from snellen.errors import CatalogError, DataError, SnellenError, UsageError
+from snellen.report.side_by_side import short_of
+from snellen.run import Budget
+from snellen.run.compare_runs import compare
+from snellen.run.declarations import checked
+from snellen.run.gap_run import GAP_BUDGET, GapRun
+from snellen.run.lifecycle import Show
+from snellen.run.options import RunOptions
+from snellen.run.plan import Finished, Plan
+from snellen.run.run_plan import budget_of, run_plan
+from snellen.run.ways import (
+    TwoWays,
+    against,
+    own_options,
+    sendable_way_by_recipe,
+    way_by_default,
+    way_by_recipe,
+)
+from snellen.scoring import MetricReport
+from snellen.store import FORMAT
+
+NOT_HERE = "not in Snellen"
+INTERRUPTED = "not run: interrupted; the same command resumes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardRequest:
+    """What a card is about: the arguments of `card`."""
+
+    recipe: str
+    """RECIPE, RECIPE:DATA_SET, or RECIPE:DATA_SET:VARIANT."""
+    model: str | registry.Opened
+    """The model."""
+    benchmarks: Collection[str] = ()
+    """The data sets or benchmarks of the card to run; empty for all."""
+    checkpoint: str | None = None
+    """The checkpoint whose figures count; None: the one that has the model's name."""
+    explain_gap: bool = False
+    """Whether gaps between the two ways of asking are explained."""
+    budget: int = GAP_BUDGET
+    """The most requests for each explained gap."""
+
+    @property
+    def model_name(self) -> str:
+        return self.model if isinstance(self.model, str) else self.model.name
+
+
+@dataclass
+class CardEntry:
+    """A data set of a card while it is run."""
+
+    ask: recipes.Ask
+    """How the recipe asks it."""
+    base: Plan | None = None
+    """The plan with the official settings; None if the benchmark cannot be run."""
+    ways: TwoWays | None = None
+    """The two ways of asking; None if it cannot be run by the recipe."""
+    search: GapRun | None = None
+    """The search for the fields that make the gap; None if it is not explained."""
+    reason: str = ""
+    """Why it is not run by the recipe; empty if it is."""
+    error: SnellenError | None = None
+    """The error that is the reason."""
+    by_recipe: Finished | None = None
+    """The run by the recipe."""
+    official: Finished | None = None
+    """The run by the official settings."""
+    gap: Gap | None = None
+    """The explained gap."""
+
+    def fail(self, error: SnellenError) -> None:
+        """Note why it is not run by the recipe."""
+        self.error, self.reason = error, " ".join(str(error).split())
+
+
+@dataclass
+class PlanRunner:
+    """Runs plans after another, within one budget, until one is stopped."""
+
+    show: Show | None
+    """Shows the progress."""
+    at_once: Callable[[], NoReturn] | None
+    """Called by a second Ctrl-C."""
+    budget: Budget
+    """The limits of all runs."""
+    finished: list[Finished] = field(default_factory=list)
+    """The runs so far."""
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a run ended before its last question."""
+        return any(done.interrupted or done.stopped for done in self.finished)
+
+    def run(self, plan: Plan) -> Finished:
+        """Run a plan of a single run."""
+        (done,) = run_plan(plan, self.show, self.at_once, self.budget)
+        self.finished.append(done)
+        return done
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardOutcome:
+    """A card, and the runs that it is of."""
+
+    result: CardResult
+    """The card."""
+    finished: Sequence[Finished]
+    """The runs."""
+
+
+def card_run(
+    request: CardRequest,
+    options: RunOptions,
+    *,
+    show: Show | None = None,
+    at_once: Callable[[], NoReturn] | None = None,
+    say: Callable[[str], object] = str,
+    command: Sequence[str] = (),
+) -> CardOutcome:
+    """Run the benchmarks of a card. `say` gets what will be sent, before it is.
+
+    Options that say how questions are asked, such as `max_tokens`, replace the official settings;
+    they do not change what the recipe says. A benchmark that cannot be run stands in the card with
+    the reason.
+
+    Raises:
+        SnellenError: there is no such recipe or checkpoint, or no benchmark of it can be run.
+    """
+    options = checked(options)
+    entries = _entries(request)
+    checkpoint = _checkpoint(request, entries)
+    for entry in entries:
+        _prepare(entry, request, options, command)
+    bases = [entry.base for entry in entries if entry.base is not None]
+    errors = [entry.error for entry in entries if entry.error is not None]
+    if not bases:
+        raise (
+            errors[0]
+            if errors
+            else UsageError(f"No benchmark of the recipe {request.recipe} is in Snellen.")
+        )
+    runner = PlanRunner(show, at_once, budget_of(bases[0]))
+    for entry in entries:
+        if entry.search is not None:
+            say(entry.search.announcement)
+    for entry in entries:
+        _run(entry, runner)
+    if not runner.finished and (errors := [entry.error for entry in entries if entry.error]):
+        raise errors[0]
+    card = _card(request, entries, checkpoint, against(bases[0]))
+    return CardOutcome(result=CardResult(card), finished=runner.finished)
+
+
+def _entries(request: CardRequest) -> list[CardEntry]:
+    """The data sets of the card, in the order of the recipe.
+
+    Raises:
+        UsageError: there is no such recipe, or it does not ask what the request names.
+    """
+    name, _, rest = request.recipe.partition(":")
+    data_set, _, variant = rest.partition(":")
+    recipe = recipes.load(name)
+    if data_set:
+        return [CardEntry(recipe.ask(data_set, variant))]
+    entries = []
+    for (known, its_variant), usual in recipe.asks.items():
+        if its_variant:
+            continue
+        try:
+            entries.append(CardEntry(recipe.ask(known, variant)))
+        except UsageError as error:
+            entries.append(CardEntry(usual, reason=f"{error}"))
+    wanted = [entry for entry in entries if {*_names(entry)} & {*request.benchmarks}]
+    every = {name for entry in entries for name in _names(entry)}
+    if unknown := [name for name in request.benchmarks if name not in every]:
+        raise UsageError(
+            f"The recipe {recipe.name} does not ask {', '.join(unknown)}. It asks: "
+            f"{', '.join(entry.ask.data_set for entry in entries)}."
+        )
+    return wanted or entries
+
+
+def _names(entry: CardEntry) -> Iterator[str]:
+    """The names by which a data set can be chosen."""
+    spec = entry.ask.manner.benchmark
+    yield entry.ask.data_set
+    if spec is not None:
+        yield from (spec, spec.partition(":")[0])
+
+
+def _checkpoint(request: CardRequest, entries: Sequence[CardEntry]) -> str | None:
+    """The checkpoint whose figures count; None if there is no figure of the model.
+
+    Raises:
+        UsageError: there is no figure of the checkpoint that the request names.
+    """
+    names = [
+        *dict.fromkeys(
+            figure.checkpoint for entry in entries for figure in entry.ask.manner.figures
+        )
+    ]
+    wanted = request.checkpoint or request.model_name
+    match = next((name for name in names if _plain_name(name) == _plain_name(wanted)), None)
+    if match is None and request.checkpoint is not None:
+        known = f"It has figures of: {', '.join(names)}." if names else "It has no figures."
+        raise UsageError(
+            f"--checkpoint {request.checkpoint}: the recipe {request.recipe} has no figure of it. "
+            f"{known}"
+        )
+    return match
+
+
+def _plain_name(name: str) -> str:
+    """A checkpoint's name without its owner, and without signs: `Qwen/Qwen2.5-VL` as `qwen25vl`."""
+    return re.sub("[^a-z0-9]", "", name.rpartition("/")[2].casefold())
+
+
+def _prepare(
+    entry: CardEntry, request: CardRequest, options: RunOptions, command: Sequence[str]
+) -> None:
+    """Make the plans of a data set, or note why there are none."""
+    ask, spec = entry.ask, entry.ask.manner.benchmark
+    if entry.reason:
+        return
+    if spec is None:
+        entry.reason = NOT_HERE
+        return
+    recipe = ":".join([request.recipe.partition(":")[0], ask.data_set, ask.variant]).rstrip(":")
+    try:
+        base = way_by_default(spec, request.model, options, command=command)
+        base.benchmarks[0].data.facts()
+        entry.base = base
+        settings = {**ask.model_settings(), **ask.manner.picture}
+        without = [name for name in options.get("recipe_without", ()) if name in settings]
+        recipes_own = cast(
+            RunOptions,
+            {
+                **{name: value for name, value in options.items() if name not in own_options()},
+                "recipe_without": without,
+            },
+        )
+        refused: Sequence[str] = ()
+        if request.explain_gap:
+            plan, refused = sendable_way_by_recipe(
+                spec, recipe, request.model, recipes_own, command=command
+            )
+        else:
+            plan = way_by_recipe(spec, recipe, request.model, recipes_own, command=command)
+        ways = TwoWays(base=base, by_recipe=plan, recipe=recipe, refused=refused)
+        differing = [field.name for field in ways.fields]
+    except (UsageError, DataError, CatalogError) as error:
+        entry.fail(error)
+        return
+    entry.ways = ways
+    if request.explain_gap and differing:
+        entry.search = GapRun(ways=ways, budget=request.budget)
+
+
+def _run(entry: CardEntry, runner: PlanRunner) -> None:
+    """Run a data set both ways, or note why it is not run."""
+    if entry.base is None:
+        return
+    if runner.is_stopped:
+        entry.reason = entry.reason or INTERRUPTED
+        return
+    try:
+        if entry.search is not None:
+            entry.gap = entry.search.explain(runner.run)
+            entry.by_recipe, entry.official = entry.search.ends
+            if entry.by_recipe is not None:
+                return
+        if entry.ways is not None:
+            entry.by_recipe = runner.run(entry.ways.by_recipe)
+        if not runner.is_stopped and (entry.ways is None or entry.ways.fields):
+            entry.official = runner.run(entry.base)
+    except (UsageError, DataError) as error:
+        entry.fail(error)
+
+
+def _card(
+    request: CardRequest, entries: Sequence[CardEntry], checkpoint: str | None, against: str
+) -> Card:
+    recipe = recipes.load(request.recipe.partition(":")[0])
+    rows = _adjusted([_row(entry, checkpoint, against) for entry in entries])
+    notes = []
+    if checkpoint is None and any(row.figures for row in rows):
+        notes.append(
+            f"no published figure is of {request.model_name}: figures are listed with their "
+            "checkpoints, without a difference. Name one with --checkpoint."
+        )
+    if any(entry.ask.manner.fault for entry in entries):
+        notes.append(
+            f"the recipe repeats faults of its source: `snellen show --recipe {recipe.name}`"
+        )
+    return Card(
+        format=FORMAT,
+        recipe=request.recipe,
+        family=recipe.family,
+        evidence=recipe.evidence,
+        source=recipe.source,
+        model=request.model_name,
+        against=against,
+        rows=rows,
+        checkpoint=checkpoint,
+        gaps=[entry.gap for entry in entries if entry.gap is not None],
+        notes=notes,
+    )
+
+
+def _row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
+    figures = [
+        PublishedFigure(checkpoint=figure.checkpoint, value=figure.value, source=figure.source)
+        for figure in entry.ask.manner.figures
+    ]
+    published = next((figure for figure in figures if figure.checkpoint == checkpoint), None)
+    ours, official = _metric(entry.by_recipe), _metric(entry.official)
+    notes = [*_run_notes(entry)]
+    difference = None
+    if ours is not None and published is not None:
+        difference = minus_published(ours, published.value)
+        if difference is None:
+            notes.append("the published figure is in another unit than ours")
+    paired = None
+    if ours is not None and official is not None:
+        try:
+            paired = _paired(entry)
+        except UsageError as error:
+            notes.append(f"not compared: {error}")
+    if entry.by_recipe is not None and entry.ways is not None and not entry.ways.fields:
+        notes.append(f"the recipe asks as the {against} settings do")
+    first = entry.by_recipe or entry.official
+    result = None if first is None else first.result
+    is_scored = result is not None and bool(result.report.scorings)
+    return CardRow(
+        data_set=entry.ask.data_set,
+        benchmark=entry.ask.manner.benchmark,
+        figures=figures,
+        published=published,
+        scoring=result.report.headline if result is not None and is_scored else None,
+        metric=next(iter(result.scoring().metrics)) if result is not None and is_scored else None,
+        by_recipe=ours,
+        official=official,
+        difference=difference,
+        paired=paired,
+        runs=[f"{done.run}" for done in (entry.by_recipe, entry.official) if done is not None],
+        reason=entry.reason,
+        notes=notes,
+    )
+
+
+def _metric(finished: Finished | None) -> MetricReport | None:
+    result = None if finished is None else finished.result
+    return None if result is None or not result.report.scorings else result.headline
+
+
+def _run_notes(entry: CardEntry) -> Iterator[str]:
+    """What limits the values of a row, without repetitions."""
+    notes: dict[str, None] = {}
+    for done in (entry.by_recipe, entry.official):
+        if done is not None and done.result is not None:
+            notes |= dict.fromkeys(short_of(done.result))
+        if done is not None and done.stopped:
+            notes[f"stopped: {done.stopped}"] = None
+    yield from notes
+    if entry.ask.manner.fault:
+        yield f"fault: {entry.ask.manner.fault}"
+
+
+def minus_published(ours: MetricReport, published: float) -> MetricReport | None:
+    """Our value minus a published figure, in our unit. The interval is that of our value.
+
+    Published figures are taken as percentages if ours are fractions and the figure is above 1. None
+    if the figure is above 100, so that it is in another unit, or if there is no value.
+    """
+    if ours.value is None:
+        return None
+    figure = published
+    if ours.unit == "fraction":
+        if published > 100:
+            return None
+        figure = published / 100 if published > 1 else published
+    interval = None if ours.ci95 is None else (ours.ci95[0] - figure, ours.ci95[1] - figure)
+    return replace(ours, value=ours.value - figure, ci95=interval, bounds=None)
+
+
+def _paired(entry: CardEntry) -> MetricDifference:
+    """By the recipe minus official, on the samples of both.
+
+    Raises:
+        UsageError: they share no sample that counts.
+    """
+    assert entry.by_recipe is not None
+    assert entry.official is not None
+    assert entry.base is not None
+    (benchmark,) = entry.base.benchmarks
+    own = None if benchmark.provenance.from_catalog else benchmark
+    document = compare(
+        entry.official.run, entry.by_recipe.run, benchmark=own, details=False
+    ).comparisons
+    return next(iter(document.comparisons[0].metrics.values()))
+
+
+def _adjusted(rows: Sequence[CardRow]) -> list[CardRow]:
+    """The rows, with the p values of paired differences adjusted over them by Holm's method."""
+    tested = [row.paired.p for row in rows if row.paired is not None and row.paired.p is not None]
+    ps = iter(stats.holm(tested))
+    result = []
+    for row in rows:
+        if row.paired is not None and row.paired.p is not None:
+            row = replace(row, paired=replace(row.paired, adjusted=next(ps)))
+        result.append(row)
+    return result
