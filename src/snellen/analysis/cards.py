@@ -117,6 +117,7 @@ def card_rows(card: Card) -> list[tuple[str, ...]]:
 
 
 def _row(row: CardRow) -> tuple[str, ...]:
+    first = row.by_recipe or row.official
     ours = None if row.by_recipe is None else shown(row.by_recipe)
     less = None if row.difference is None else shown_difference(row.difference)
     paired = None if row.paired is None else shown_difference(row.paired.difference)
@@ -132,8 +133,8 @@ def _row(row: CardRow) -> tuple[str, ...]:
         "" if paired is None else paired.value,
         "" if paired is None else paired.interval,
         p_value(adjusted),
-        "" if ours is None else ours.n,
-        "; ".join(filter(None, (row.reason, *row.notes))),
+        "" if first is None else f"{first.n:,}",
+        "; ".join(note.rstrip(".") for note in (row.reason, *row.notes) if note),
     )
 
 

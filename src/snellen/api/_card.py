@@ -7,6 +7,7 @@ from typing import Unpack
 
 from snellen import registry
 from snellen.analysis.cards import CardResult
+from snellen.errors import UsageError
 from snellen.run.card_run import CardRequest, card_run
 from snellen.run.gap_run import GAP_BUDGET
 from snellen.run.lifecycle import INTERRUPTED, Show, close_model, run_async
@@ -17,6 +18,7 @@ from snellen.run.progress_text import ShownProgress
 def card(
     recipe: str,
     model: object,
+    /,
     *,
     benchmarks: Sequence[str] = (),
     checkpoint: str | None = None,
@@ -40,6 +42,8 @@ def card(
     Raises:
         SnellenError: an error that the caller can fix; its message says what to do.
     """
+    if "recipe" in options:
+        raise UsageError("The recipe of a card is its first argument.")
     display = ShownProgress() if show is True else show or None
     opened = model if isinstance(model, str) else registry.from_object(model)
     request = CardRequest(

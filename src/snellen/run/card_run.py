@@ -35,6 +35,7 @@ from snellen.scoring import MetricReport
 from snellen.store import FORMAT
 
 NOT_HERE = "not in Snellen"
+ALIKE = "the recipe asks as the benchmark's settings do, so there is no gap"
 INTERRUPTED = "not run: interrupted; the same command resumes"
 
 
@@ -144,6 +145,7 @@ def card_run(
     options = checked(options)
     entries = _entries(request)
     checkpoint = _checkpoint(request, entries)
+    _check_without(options, entries)
     for entry in entries:
         _prepare(entry, request, options, command)
     bases = [entry.base for entry in entries if entry.base is not None]
@@ -245,15 +247,7 @@ def _prepare(
         base = way_by_default(spec, request.model, options, command=command)
         base.benchmarks[0].data.facts()
         entry.base = base
-        settings = {**ask.model_settings(), **ask.manner.picture}
-        without = [name for name in options.get("recipe_without", ()) if name in settings]
-        recipes_own = cast(
-            RunOptions,
-            {
-                **{name: value for name, value in options.items() if name not in own_options()},
-                "recipe_without": without,
-            },
-        )
+        recipes_own = _recipes_own(ask, options)
         refused: Sequence[str] = ()
         if request.explain_gap:
             plan, refused = sendable_way_by_recipe(
@@ -263,12 +257,49 @@ def _prepare(
             plan = way_by_recipe(spec, recipe, request.model, recipes_own, command=command)
         ways = TwoWays(base=base, by_recipe=plan, recipe=recipe, refused=refused)
         differing = [field.name for field in ways.fields]
+        if request.explain_gap and differing:
+            entry.search = GapRun(ways=ways, budget=request.budget)
     except (UsageError, DataError, CatalogError) as error:
         entry.fail(error)
-        return
-    entry.ways = ways
-    if request.explain_gap and differing:
-        entry.search = GapRun(ways=ways, budget=request.budget)
+    else:
+        entry.ways = ways
+        if request.explain_gap and not differing:
+            entry.reason = ALIKE
+    if request.explain_gap and entry.search is None:
+        entry.base = None  # a run of all questions would exceed the budget of the search
+
+
+def _recipes_own(ask: recipes.Ask, options: RunOptions) -> RunOptions:
+    """The options of a run by the recipe: those that are not a user's own way of asking, and the
+    settings to leave out that this data set has."""
+    settings = _settings(ask)
+    own = own_options()
+    kept = {name: value for name, value in options.items() if name not in own}
+    without = [name for name in options.get("recipe_without", ()) if name in settings]
+    return cast(RunOptions, {**kept, "recipe_without": without})
+
+
+def _settings(ask: recipes.Ask) -> frozenset[str]:
+    """The names of the settings of a data set; none if its mode is not known."""
+    try:
+        return frozenset({*ask.model_settings(), *ask.manner.picture})
+    except UsageError:
+        return frozenset()
+
+
+def _check_without(options: RunOptions, entries: Sequence[CardEntry]) -> None:
+    """Check that some data set of the card has the settings that are left out.
+
+    Raises:
+        UsageError: none has.
+    """
+    known = frozenset[str]().union(*(_settings(entry.ask) for entry in entries))
+    for name in options.get("recipe_without", ()):
+        if name not in known:
+            raise UsageError(
+                f"--recipe-without {name}: no data set of the card has it. They have: "
+                f"{', '.join(sorted(known)) or 'no settings'}."
+            )
 
 
 def _run(entry: CardEntry, runner: PlanRunner) -> None:
@@ -280,10 +311,11 @@ def _run(entry: CardEntry, runner: PlanRunner) -> None:
         return
     try:
         if entry.search is not None:
-            entry.gap = entry.search.explain(runner.run)
-            entry.by_recipe, entry.official = entry.search.ends
-            if entry.by_recipe is not None:
-                return
+            try:
+                entry.gap = entry.search.explain(runner.run)
+            finally:
+                entry.by_recipe, entry.official = entry.search.ends
+            return
         if entry.ways is not None:
             entry.by_recipe = runner.run(entry.ways.by_recipe)
         if not runner.is_stopped and (entry.ways is None or entry.ways.fields):
@@ -336,11 +368,12 @@ def _row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
         if difference is None:
             notes.append("the published figure is in another unit than ours")
     paired = None
-    if ours is not None and official is not None:
+    values = [metric.value for metric in (ours, official) if metric is not None]
+    if len(values) == 2 and None not in values:
         try:
             paired = _paired(entry)
-        except UsageError as error:
-            notes.append(f"not compared: {error}")
+        except UsageError:
+            notes.append("not compared: no sample counts in both runs")
     if entry.by_recipe is not None and entry.ways is not None and not entry.ways.fields:
         notes.append(f"the recipe asks as the {against} settings do")
     first = entry.by_recipe or entry.official

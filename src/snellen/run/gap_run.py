@@ -19,8 +19,10 @@ from snellen.analysis.gap import (
     groups_measured,
     measured_fields,
     pairs_in_order,
+    partners_in_order,
     smallest_detectable,
     with_adjusted_pairs,
+    with_partner,
 )
 from snellen.core.benchmark import Benchmark
 from snellen.errors import UsageError
@@ -29,6 +31,7 @@ from snellen.run import chosen, select
 from snellen.run.compare_runs import loaded_run
 from snellen.run.plan import Finished, Plan
 from snellen.run.ways import TwoWays, against
+from snellen.stats import FEWEST_CLUSTERS
 from snellen.store import FORMAT
 
 if TYPE_CHECKING:
@@ -129,6 +132,12 @@ class GapRun:
         fields = measured_fields(self._measured(), self.ways.fields)
         matters = frozenset(field.name for field in fields if field.matters)
         if len(matters) == 1:
+            partnered = self._with_partner(run, fields, *matters)
+            if partnered is None:
+                return self._gap("unfinished", fields)
+            fields = partnered
+            matters = frozenset(field.name for field in fields if field.matters)
+        if len(matters) == 1:
             return self._gap("field", fields)
         groups = self._together(run, matters) if matters else self._pairs(run)
         if groups is None:
@@ -142,18 +151,46 @@ class GapRun:
             return None
         return groups_measured(self._measured(), [matters])
 
+    def _with_partner(
+        self, run: RunOf, fields: list[GapField], first: str
+    ) -> list[GapField] | None:
+        """The fields, and whether another matters after the `first`, if the rest of the gap is
+        significant. None if a run was stopped."""
+        measured = self._measured()
+        gap, effect = measured.into(self._every), measured.both(frozenset({first}))
+        if measured.effect(gap - effect).p > GAP_LEVEL:
+            return fields
+        for partner in partners_in_order(measured, first):
+            pair = frozenset({first, partner})
+            missing = self._missing(pair)
+            if len(missing) > self._affordable:
+                break
+            if not self._measure(run, missing):
+                return None
+            fields = with_partner(self._measured(), fields, first, partner)
+            if any(field.name == partner and field.matters for field in fields):
+                break
+        return fields
+
+    @property
+    def _affordable(self) -> int:
+        """The number of further runs that the budget allows."""
+        return self.budget // self.sampled.per_run - len(self.scores)
+
+    def _missing(self, fields: Fields) -> list[Fields]:
+        """The ways in which these fields are exchanged in both directions, if not yet run."""
+        return [way for way in (fields, self._every - fields) if way not in self.scores]
+
     def _pairs(self, run: RunOf) -> list[GapGroup] | None:
         """The pairs of fields that the budget allows. None if a run was stopped."""
         pairs = pairs_in_order(self._measured())
-        affordable = self.budget // self.sampled.per_run - len(self.scores)
         searched: list[Fields] = []
         for pair in pairs:
-            missing = [way for way in (pair, self._every - pair) if way not in self.scores]
-            if len(missing) > affordable:
+            missing = self._missing(pair)
+            if len(missing) > self._affordable:
                 continue
             if not self._measure(run, missing):
                 return None
-            affordable -= len(missing)
             searched.append(pair)
         if len(searched) < len(pairs):
             ways = {way for pair in pairs for way in (pair, self._every - pair)}
@@ -260,7 +297,7 @@ def sampled(ways: TwoWays, budget: int) -> Sampled:
     """The questions that a budget allows.
 
     Raises:
-        UsageError: they are too few.
+        UsageError: they are too few, or too few of them are independent.
     """
     benchmark, options = ways.base.benchmarks[0], ways.base.options
     rows = benchmark.data.facts().rows
@@ -284,11 +321,16 @@ def sampled(ways: TwoWays, budget: int) -> Sampled:
         sample=questions,
         seed=options["sample_seed"],
     )
-    ids = frozenset(
-        turn.id
-        for row in chosen(benchmark, selection)
-        for turn in benchmark.turn_samples(benchmark.read(row))
-    )
+    samples = [benchmark.read(row) for row in chosen(benchmark, selection)]
+    shared = benchmark.cluster_by or (lambda sample: sample.id)
+    clusters = len({shared(sample) for sample in samples})
+    if clusters < FEWEST_CLUSTERS:
+        raise UsageError(
+            f"{benchmark.name}: the gap cannot be explained on {selection.rows} questions in "
+            f"{clusters} independent groups; it takes {FEWEST_CLUSTERS}. Questions about a picture "
+            "are a group."
+        )
+    ids = frozenset(turn.id for sample in samples for turn in benchmark.turn_samples(sample))
     return Sampled(
         questions=selection.rows, per_run=selection.rows * per_question, runs=runs, ids=ids
     )

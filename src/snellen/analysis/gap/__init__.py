@@ -8,8 +8,10 @@ from snellen.analysis.gap._search import (
     groups_measured,
     measured_fields,
     pairs_in_order,
+    partners_in_order,
     smallest_detectable,
     with_adjusted_pairs,
+    with_partner,
 )
 from snellen.analysis.gap._words import field_rows, gap_lines, gap_verdict, group_rows
 
@@ -31,6 +33,8 @@ __all__ = [
     "groups_measured",
     "measured_fields",
     "pairs_in_order",
+    "partners_in_order",
     "smallest_detectable",
     "with_adjusted_pairs",
+    "with_partner",
 ]

@@ -47,9 +47,14 @@ class GapField(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     adjusted: float | None = None
     """p adjusted by Holm's method over all fields; None if not measured."""
     matters: bool = False
-    """Whether the field moves the score, by `adjusted`."""
+    """Whether the field moves the score, by `adjusted` or `after_p`."""
     share: float | None = None
     """`mean` as a fraction of the gap; None if not measured."""
+    after: GapEffect | None = None
+    """The effect after the field that matters singly was exchanged, the mean of both directions;
+    None if it was not measured."""
+    after_p: float | None = None
+    """The p of `after`, adjusted over the other fields; None if it was not measured."""
 
 
 class GapGroup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -55,6 +55,13 @@ class Measured:
         """The mean of `into` and `out`, (n,)."""
         return (self.into(fields) + self.out(fields)) / 2
 
+    def after(self, first: str, second: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The effect of a second field after the first, (n,): into the base with the first field's
+        recipe value, and out of the recipe with its base value."""
+        pair, single, every = frozenset({first, second}), frozenset({first}), self.all_fields
+        into = self.scores[pair] - self.scores[single]
+        return into, self.scores[every - single] - self.scores[every - pair]
+
     def interaction(self, fields: Ways) -> NDArray[np.float64]:
         """What the fields do together beyond the sum of their single effects, (n,): the mean of
         into(all) - Σ into(field) and Σ out(field) - out(all)."""

@@ -16,10 +16,13 @@ in at most 1 of 100 gaps, whatever the others do. Tests are permutation tests of
 question.
 
 If several fields are named, they are exchanged together too, and the interaction says whether they
-add up. If none is named, pairs are exchanged. This is a factorial experiment of which only the
-smallest and the largest combinations are run (Daniel 1973, Technometrics 15, One-at-a-time plans;
-Cox and Reid 2000, The Theory of the Design of Experiments, chapter 5). `docs/decisions/gap.md` has
-the alternatives, and how often the search is right.
+add up. If a single field is named, and the rest of the gap is significant, the other fields are
+exchanged after it, as far as the budget allows: a partner that acts only together with it shows
+its full effect there. If no field is named, pairs are exchanged. This is a factorial experiment of
+which only the smallest and the largest combinations are run (Daniel 1973, Journal of the American
+Statistical Association 68, One-at-a-time plans; Cox and Reid 2000, The Theory of the Design of
+Experiments, chapter 5). `docs/decisions/gap.md` has the alternatives, and how often the search is
+right.
 """
 
 from __future__ import annotations
@@ -84,17 +87,35 @@ def measured_fields(measured: Measured, fields: Sequence[GapField]) -> list[GapF
 
 def pairs_in_order(measured: Measured) -> list[Ways]:
     """All pairs of fields, those whose single exchanges moved the score most first."""
-
-    def evidence(name: str) -> float:
-        _, p = _tests(measured, frozenset({name}))
-        return math.log(p) if p else -math.inf
-
-    by_name = {name: evidence(name) for name in measured.fields}
+    by_name = {name: _evidence(measured, name) for name in measured.fields}
     pairs = sorted(
         combinations(measured.fields, 2), key=lambda pair: sum(by_name[name] for name in pair)
     )
     # A pair of all fields is the gap itself.
     return [frozenset(pair) for pair in pairs if len(pair) < len(measured.fields)]
+
+
+def partners_in_order(measured: Measured, first: str) -> list[str]:
+    """The other fields, those whose single exchanges moved the score most first."""
+    others = [name for name in measured.fields if name != first]
+    return sorted(others, key=lambda name: _evidence(measured, name))
+
+
+def with_partner(
+    measured: Measured, fields: Sequence[GapField], first: str, partner: str
+) -> list[GapField]:
+    """The fields with the effect of a partner after the `first` field, and whether it matters.
+
+    Its p is the smallest of three, times three, times the number of possible partners.
+    """
+    tests, p = _three_tests(measured, *measured.after(first, partner))
+    after_p = min(1.0, p * (len(measured.fields) - 1))
+    return [
+        replace(field, after=tests[2], after_p=after_p, matters=after_p <= FIELD_LEVEL)
+        if field.name == partner
+        else field
+        for field in fields
+    ]
 
 
 def groups_measured(measured: Measured, groups: Sequence[Ways]) -> list[GapGroup]:
@@ -169,15 +190,27 @@ def _together(group: GapGroup | None, fields: Sequence[GapField]) -> GapKind:
     return "either" if len(signs) == 1 else "added"
 
 
+def _evidence(measured: Measured, name: str) -> float:
+    """The logarithm of the p of a field."""
+    _, p = _tests(measured, frozenset({name}))
+    return math.log(p) if p else -math.inf
+
+
 def _tests(
     measured: Measured, fields: Ways
 ) -> tuple[tuple[GapEffect, GapEffect, GapEffect], float]:
     """The effects into the base, out of the recipe, and their mean, and the p of all of them."""
+    return _three_tests(measured, measured.into(fields), measured.out(fields))
+
+
+def _three_tests(
+    measured: Measured, first: NDArray[np.float64], second: NDArray[np.float64]
+) -> tuple[tuple[GapEffect, GapEffect, GapEffect], float]:
+    """The effects of two differences (n,) and of their mean, and the p of all three."""
     import numpy as np
 
-    differences = (measured.into(fields), measured.out(fields), measured.both(fields))
-    into, out, mean = map(measured.effect, differences)
-    is_only = np.array_equal(differences[0], differences[1], equal_nan=True)
+    into, out, mean = map(measured.effect, (first, second, (first + second) / 2))
+    is_only = np.array_equal(first, second, equal_nan=True)
     p = mean.p if is_only else min(1.0, 3 * min(into.p, out.p, mean.p))
     return (into, out, mean), p
 

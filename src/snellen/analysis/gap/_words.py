@@ -52,7 +52,13 @@ def _field_row(field: GapField) -> tuple[str, ...]:
         _share(field.share),
         p_value(field.adjusted),
         "yes" if field.matters else "no",
-        field.reason,
+        "" if field.after is None else _after(field),
+    )
+
+
+def _after(field: GapField) -> str:
+    return (
+        f"after the field that matters singly: {_effect(field.after)} (p {p_value(field.after_p)})"
     )
 
 
