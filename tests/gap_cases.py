@@ -49,7 +49,7 @@ TOML: Mapping[str, tuple[str, str]] = {
     "extra.top_k": ("generation", "top_k = 20"),
     "extra.repetition_penalty": ("generation", "repetition_penalty = 1.05"),
     "extra.presence_penalty": ("generation", "presence_penalty = 1.5"),
-    "extra.chat_template_kwargs.enable_thinking": ("generation", "enable_thinking = true"),
+    "thinking": ("generation", "enable_thinking = true"),
     "images.min_pixels": ("picture", "min_pixels = 1024"),
 }
 """The fields of a recipe by their names in a gap: the table and the line."""
@@ -155,9 +155,7 @@ def fields_of(body: Mapping[str, Any], question: int) -> frozenset[str]:
         "extra.top_k": body.get("top_k") == 20,
         "extra.repetition_penalty": body.get("repetition_penalty") == 1.05,
         "extra.presence_penalty": body.get("presence_penalty") == 1.5,
-        "extra.chat_template_kwargs.enable_thinking": bool(
-            body.get("chat_template_kwargs", {}).get("enable_thinking")
-        ),
+        "thinking": bool(body.get("chat_template_kwargs", {}).get("enable_thinking")),
         "images.min_pixels": not pictures[0].endswith(picture(question)),
     }
     return frozenset(name for name, is_recipes in has.items() if is_recipes)

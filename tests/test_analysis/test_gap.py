@@ -112,8 +112,8 @@ def test_a_pair_is_named_if_no_field_moves_the_score_alone() -> None:
     assert not any(field.matters for field in tested)
     assert kind == "pair"
     assert set(names) < {"a", "b", "c"}
-    named = [set(group.fields) for group in groups if (group.adjusted or 0) <= 0.01]
-    assert sorted(map(sorted, named)) == [["a", "b"], ["a", "c"], ["b", "c"]]
+    significant = [set(group.fields) for group in groups if (group.adjusted or 0) <= 0.01]
+    assert sorted(map(sorted, significant)) == [["a", "b"], ["a", "c"], ["b", "c"]]
 
 
 def test_a_gap_that_no_field_and_no_pair_makes_is_unexplained() -> None:

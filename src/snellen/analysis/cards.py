@@ -51,8 +51,13 @@ class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     official: MetricReport | None = None
     """The metric by the official settings, or by the user's own options; None if the run has no
     result, or asks as the recipe does."""
+    figure_scoring: str | None = None
+    """The scoring of the published figure, if it is another than `scoring`."""
+    as_published: MetricReport | None = None
+    """The first metric by the recipe under `figure_scoring`; None without one."""
     difference: MetricReport | None = None
-    """By the recipe minus published, with the interval of our estimate; None if it is unknown."""
+    """By the recipe (`as_published`, if there is one) minus published, with the interval of our
+    estimate; None if it is unknown."""
     paired: MetricDifference | None = None
     """By the recipe minus official, on the samples of both, p adjusted over the rows; None without
     two runs."""

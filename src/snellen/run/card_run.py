@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, cast
 
-from msgspec.structs import replace
-
-from snellen import recipes, registry, stats
-from snellen.analysis.cards import Card, CardResult, CardRow, PublishedFigure
-from snellen.analysis.comparing import MetricDifference
-from snellen.analysis.gap import Gap
-from snellen.errors import CatalogError, DataError, SnellenError, UsageError
-from snellen.report.side_by_side import short_of
+from snellen import recipes, registry
+from snellen.analysis.cards import Card, CardResult
+from snellen.errors import CatalogError, DataError, UsageError
 from snellen.run import Budget
-from snellen.run.compare_runs import compare
+from snellen.run.card_rows import CardEntry, adjusted, card_row, plain_name, unasked_rows
 from snellen.run.declarations import checked
 from snellen.run.gap_run import GAP_BUDGET, GapRun
 from snellen.run.lifecycle import Show
@@ -31,7 +25,6 @@ from snellen.run.ways import (
     way_by_default,
     way_by_recipe,
 )
-from snellen.scoring import MetricReport
 from snellen.store import FORMAT
 
 NOT_HERE = "not in Snellen"
@@ -60,33 +53,11 @@ class CardRequest:
     def model_name(self) -> str:
         return self.model if isinstance(self.model, str) else self.model.name
 
-
-@dataclass
-class CardEntry:
-    """A data set of a card while it is run."""
-
-    ask: recipes.Ask
-    """How the recipe asks it."""
-    base: Plan | None = None
-    """The plan with the official settings; None if the benchmark cannot be run."""
-    ways: TwoWays | None = None
-    """The two ways of asking; None if it cannot be run by the recipe."""
-    search: GapRun | None = None
-    """The search for the fields that make the gap; None if it is not explained."""
-    reason: str = ""
-    """Why it is not run by the recipe; empty if it is."""
-    error: SnellenError | None = None
-    """The error that is the reason."""
-    by_recipe: Finished | None = None
-    """The run by the recipe."""
-    official: Finished | None = None
-    """The run by the official settings."""
-    gap: Gap | None = None
-    """The explained gap."""
-
-    def fail(self, error: SnellenError) -> None:
-        """Note why it is not run by the recipe."""
-        self.error, self.reason = error, " ".join(str(error).split())
+    @property
+    def is_complete(self) -> bool:
+        """Whether all benchmarks of the recipe are on the card."""
+        data_set = self.recipe.partition(":")[2].partition(":")[0]
+        return not data_set and not self.benchmarks
 
 
 @dataclass
@@ -211,25 +182,21 @@ def _checkpoint(request: CardRequest, entries: Sequence[CardEntry]) -> str | Non
     Raises:
         UsageError: there is no figure of the checkpoint that the request names.
     """
-    names = [
-        *dict.fromkeys(
-            figure.checkpoint for entry in entries for figure in entry.ask.manner.figures
-        )
-    ]
+    known = [figure.checkpoint for entry in entries for figure in entry.ask.manner.figures]
+    if request.is_complete:
+        recipe = recipes.load(request.recipe.partition(":")[0])
+        rows = unasked_rows(recipe, None)
+        known += [figure.checkpoint for row in rows for figure in row.figures]
+    names = [*dict.fromkeys(known)]
     wanted = request.checkpoint or request.model_name
-    match = next((name for name in names if _plain_name(name) == _plain_name(wanted)), None)
+    match = next((name for name in names if plain_name(name) == plain_name(wanted)), None)
     if match is None and request.checkpoint is not None:
-        known = f"It has figures of: {', '.join(names)}." if names else "It has no figures."
+        has = f"It has figures of: {', '.join(names)}." if names else "It has no figures."
         raise UsageError(
             f"--checkpoint {request.checkpoint}: the recipe {request.recipe} has no figure of it. "
-            f"{known}"
+            f"{has}"
         )
     return match
-
-
-def _plain_name(name: str) -> str:
-    """A checkpoint's name without its owner, and without signs: `Qwen/Qwen2.5-VL` as `qwen25vl`."""
-    return re.sub("[^a-z0-9]", "", name.rpartition("/")[2].casefold())
 
 
 def _prepare(
@@ -328,7 +295,9 @@ def _card(
     request: CardRequest, entries: Sequence[CardEntry], checkpoint: str | None, against: str
 ) -> Card:
     recipe = recipes.load(request.recipe.partition(":")[0])
-    rows = _adjusted([_row(entry, checkpoint, against) for entry in entries])
+    rows = adjusted([card_row(entry, checkpoint, against) for entry in entries])
+    if request.is_complete:
+        rows += unasked_rows(recipe, checkpoint)
     notes = []
     if checkpoint is None and any(row.figures for row in rows):
         notes.append(
@@ -352,109 +321,3 @@ def _card(
         gaps=[entry.gap for entry in entries if entry.gap is not None],
         notes=notes,
     )
-
-
-def _row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
-    figures = [
-        PublishedFigure(checkpoint=figure.checkpoint, value=figure.value, source=figure.source)
-        for figure in entry.ask.manner.figures
-    ]
-    published = next((figure for figure in figures if figure.checkpoint == checkpoint), None)
-    ours, official = _metric(entry.by_recipe), _metric(entry.official)
-    notes = [*_run_notes(entry)]
-    difference = None
-    if ours is not None and published is not None:
-        difference = minus_published(ours, published.value)
-        if difference is None:
-            notes.append("the published figure is in another unit than ours")
-    paired = None
-    values = [metric.value for metric in (ours, official) if metric is not None]
-    if len(values) == 2 and None not in values:
-        try:
-            paired = _paired(entry)
-        except UsageError:
-            notes.append("not compared: no sample counts in both runs")
-    if entry.by_recipe is not None and entry.ways is not None and not entry.ways.fields:
-        notes.append(f"the recipe asks as the {against} settings do")
-    first = entry.by_recipe or entry.official
-    result = None if first is None else first.result
-    is_scored = result is not None and bool(result.report.scorings)
-    return CardRow(
-        data_set=entry.ask.data_set,
-        benchmark=entry.ask.manner.benchmark,
-        figures=figures,
-        published=published,
-        scoring=result.report.headline if result is not None and is_scored else None,
-        metric=next(iter(result.scoring().metrics)) if result is not None and is_scored else None,
-        by_recipe=ours,
-        official=official,
-        difference=difference,
-        paired=paired,
-        runs=[f"{done.run}" for done in (entry.by_recipe, entry.official) if done is not None],
-        reason=entry.reason,
-        notes=notes,
-    )
-
-
-def _metric(finished: Finished | None) -> MetricReport | None:
-    result = None if finished is None else finished.result
-    return None if result is None or not result.report.scorings else result.headline
-
-
-def _run_notes(entry: CardEntry) -> Iterator[str]:
-    """What limits the values of a row, without repetitions."""
-    notes: dict[str, None] = {}
-    for done in (entry.by_recipe, entry.official):
-        if done is not None and done.result is not None:
-            notes |= dict.fromkeys(short_of(done.result))
-        if done is not None and done.stopped:
-            notes[f"stopped: {done.stopped}"] = None
-    yield from notes
-    if entry.ask.manner.fault:
-        yield f"fault: {entry.ask.manner.fault}"
-
-
-def minus_published(ours: MetricReport, published: float) -> MetricReport | None:
-    """Our value minus a published figure, in our unit. The interval is that of our value.
-
-    Published figures are taken as percentages if ours are fractions and the figure is above 1. None
-    if the figure is above 100, so that it is in another unit, or if there is no value.
-    """
-    if ours.value is None:
-        return None
-    figure = published
-    if ours.unit == "fraction":
-        if published > 100:
-            return None
-        figure = published / 100 if published > 1 else published
-    interval = None if ours.ci95 is None else (ours.ci95[0] - figure, ours.ci95[1] - figure)
-    return replace(ours, value=ours.value - figure, ci95=interval, bounds=None)
-
-
-def _paired(entry: CardEntry) -> MetricDifference:
-    """By the recipe minus official, on the samples of both.
-
-    Raises:
-        UsageError: they share no sample that counts.
-    """
-    assert entry.by_recipe is not None
-    assert entry.official is not None
-    assert entry.base is not None
-    (benchmark,) = entry.base.benchmarks
-    own = None if benchmark.provenance.from_catalog else benchmark
-    document = compare(
-        entry.official.run, entry.by_recipe.run, benchmark=own, details=False
-    ).comparisons
-    return next(iter(document.comparisons[0].metrics.values()))
-
-
-def _adjusted(rows: Sequence[CardRow]) -> list[CardRow]:
-    """The rows, with the p values of paired differences adjusted over them by Holm's method."""
-    tested = [row.paired.p for row in rows if row.paired is not None and row.paired.p is not None]
-    ps = iter(stats.holm(tested))
-    result = []
-    for row in rows:
-        if row.paired is not None and row.paired.p is not None:
-            row = replace(row, paired=replace(row.paired, adjusted=next(ps)))
-        result.append(row)
-    return result

@@ -30,7 +30,7 @@ from snellen.metrics import is_mean
 from snellen.run import chosen, select
 from snellen.run.compare_runs import loaded_run
 from snellen.run.plan import Finished, Plan
-from snellen.run.ways import TwoWays, against
+from snellen.run.ways import SCORING, TwoWays, against
 from snellen.stats import FEWEST_CLUSTERS
 from snellen.store import FORMAT
 
@@ -108,7 +108,7 @@ class GapRun:
     @property
     def ends(self) -> tuple[Finished | None, Finished | None]:
         """The run by the recipe, and that of the base, as far as they were made."""
-        return self.finished.get(self._every), self.finished.get(frozenset())
+        return self.finished.get(_sent(self._every)), self.finished.get(frozenset())
 
     def explain(self, run: RunOf) -> Gap:
         """Ask both ways, then the ways between, and say which fields make the gap.
@@ -125,6 +125,13 @@ class GapRun:
             return self._gap("unfinished")
         measured = self._measured()
         total = measured.effect(measured.into(self._every))
+        if total.difference.n < FEWEST_CLUSTERS:
+            raise UsageError(
+                f"{self._benchmark.name}: {total.difference.n} of {self.sampled.questions} "
+                "questions have a score both ways, so the gap cannot be explained. If a judge has "
+                "not read the replies yet, run `snellen judge` on "
+                f"{' and '.join(f'{done.run}' for done in self.finished.values())}."
+            )
         if total.p > GAP_LEVEL:
             return self._gap("noise")
         if not self._measure(run, exchanges(self.ways.exchangeable)):
@@ -175,11 +182,12 @@ class GapRun:
     @property
     def _affordable(self) -> int:
         """The number of further runs that the budget allows."""
-        return self.budget // self.sampled.per_run - len(self.scores)
+        return self.budget // self.sampled.per_run - len(self.finished)
 
     def _missing(self, fields: Fields) -> list[Fields]:
         """The ways in which these fields are exchanged in both directions, if not yet run."""
-        return [way for way in (fields, self._every - fields) if way not in self.scores]
+        ways = (fields, self._every - fields)
+        return [way for way in ways if way not in self.scores]
 
     def _pairs(self, run: RunOf) -> list[GapGroup] | None:
         """The pairs of fields that the budget allows. None if a run was stopped."""
@@ -194,7 +202,7 @@ class GapRun:
             searched.append(pair)
         if len(searched) < len(pairs):
             ways = {way for pair in pairs for way in (pair, self._every - pair)}
-            needed = len(ways | self.scores.keys()) * self.sampled.per_run
+            needed = len({*map(_sent, ways)} | self.finished.keys()) * self.sampled.per_run
             self.notes.append(
                 f"{len(searched)} of {len(pairs)} pairs of fields were exchanged; all of them need "
                 f"--budget {needed}"
@@ -206,18 +214,19 @@ class GapRun:
         for way in ways:
             if way in self.scores:
                 continue
-            plan = self.ways.plan(way).replaced(sample=self.sampled.questions)
-            finished = self.finished[way] = run(plan)
+            finished = self.finished.get(_sent(way))
+            if finished is None:
+                plan = self.ways.plan(way).replaced(sample=self.sampled.questions)
+                finished = self.finished[_sent(way)] = run(plan)
             if finished.interrupted or finished.stopped:
                 self.notes.append(f"{self._name(way)}: stopped: {finished.stopped}")
                 return False
-            own = [self._benchmark]
-            side = loaded_run(finished.run, own if _is_own(self._benchmark) else [], None)
-            self._keep(way, side)
+            own = [self._benchmark] if _is_own(self._benchmark) else []
+            self._keep(way, loaded_run(finished.run, own, self.ways.scoring(way)))
         return True
 
     def _keep(self, way: Fields, side: LoadedSide) -> None:
-        self.scoring = side.scoring
+        self.scoring = self.scoring or side.scoring
         self.scores[way] = question_scores(side)
         for number, name in zip(side.sample, side.rows[0].columns.cluster, strict=True):
             self.clusters.setdefault(side.ids[number], int(name))
@@ -280,7 +289,11 @@ class GapRun:
             fields=[*fields],
             matters=matters,
             groups=[*groups],
-            runs={self._name(way): f"{done.run}" for way, done in self.finished.items()},
+            runs={
+                self._name(way): f"{self.finished[_sent(way)].run}"
+                for way in self.scores
+                if _sent(way) in self.finished
+            },
             notes=[*self.notes, *self._metric_notes()],
             **known,
         )
@@ -304,7 +317,8 @@ def sampled(ways: TwoWays, budget: int) -> Sampled:
     turns = benchmark.procedure.conversation.turns or 1
     per_question = turns * options["repeats"]
     count = len(ways.exchangeable)
-    runs = 2 + len(exchanges(ways.exchangeable)) + (2 if count > 3 else 0)
+    ends = [frozenset[str](), frozenset(ways.exchangeable)]
+    runs = len({*map(_sent, [*ends, *exchanges(ways.exchangeable)])}) + (2 if count > 3 else 0)
     most = min(rows, options["sample"] or rows, options["limit"] or rows)
     questions = min(most, budget // (runs * per_question))
     if questions < min(most, FEWEST_QUESTIONS):
@@ -363,6 +377,11 @@ def question_scores(side: LoadedSide) -> dict[str, float]:
         for name, total, n in zip(side.ids, sums, counts, strict=True)
         if n
     }
+
+
+def _sent(way: Fields) -> Fields:
+    """The fields of a way that its requests show: a scoring needs no request."""
+    return way - {SCORING}
 
 
 def _is_own(benchmark: Benchmark) -> bool:

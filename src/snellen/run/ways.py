@@ -29,13 +29,22 @@ from snellen.run.recipe_settings import UnsupportedSettings
 from snellen.run.run_config import RunConfig
 from snellen.transforms.recipe import ask_for, in_part_of_recipe
 
-PROMPT, SYSTEM = "prompt", "system"
+PROMPT, SYSTEM, SCORING = "prompt", "system", "scoring"
 RESOLVED = ("max_tokens", "temperature", "top_p")
 """Settings whose values the plan resolves from options, profile, and benchmark."""
 SHARED = ("recipe", "recipe_without", "adapter")
 """Options about asking that are not values of a way."""
-IN_PROFILE = ("temperature", "max_tokens", "image_size")
-"""Options that end up in the model's profile."""
+THINKING = (
+    ("effort",),
+    ("extra", "thinking"),
+    ("extra", "reasoning_effort"),
+    ("extra", "chat_template_kwargs", "enable_thinking"),
+    ("extra", "chat_template_kwargs", "thinking"),
+    ("extra", "template", "enable_thinking"),
+    ("extra", "template", "thinking"),
+)
+"""The beginnings of paths that say whether a model thinks. Together they are a field, because a
+request has only one of them."""
 COMPARED_ROWS = 50
 """The most rows whose messages are compared to see whether two prompts are the same."""
 UNSET = "not set"
@@ -52,6 +61,12 @@ def own_options() -> frozenset[str]:
         for name, declared in declarations().items()
         if declared.option.group in (HOW, SAMPLING) and name not in SHARED
     )
+
+
+def _in_profile() -> Mapping[str, tuple[str, ...]]:
+    """The options that end up in the model's profile, with their paths in it."""
+    known = own_options() & {*Profile.__struct_fields__}
+    return {**{name: (name,) for name in sorted(known)}, "image_size": ("images", "max_side")}
 
 
 def against(base: Plan) -> str:
@@ -149,7 +164,7 @@ class TwoWays:
     @cached_property
     def _options(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """The options of both ways that are not in the profile."""
-        names = own_options() - {*IN_PROFILE, PROMPT, "seed"}
+        names = own_options() - {*_in_profile(), PROMPT, "seed"}
         base, other = (
             {
                 name: config.benchmark.procedure.frames if name == "frames" else value
@@ -163,7 +178,7 @@ class TwoWays:
     @cached_property
     def fields(self) -> Sequence[GapField]:
         """The fields in which the two ways differ. Those with a reason cannot be exchanged."""
-        fields = [*self._words(), *self._settings()]
+        fields = [*self._words(), *self._settings(), *self._scoring()]
         names = [field.name for field in fields if not field.reason]
         checked = []
         for field in fields:
@@ -179,14 +194,19 @@ class TwoWays:
     def plan(self, fields: Collection[str]) -> Plan:
         """The plan in which these fields have the recipe's values, and the others the base's.
 
-        Fields that cannot be exchanged have the values of the nearer end.
+        Fields that cannot be exchanged have the values of the nearer end. The scoring is no part
+        of a plan.
         """
-        chosen = frozenset(fields)
+        chosen = frozenset(fields) - {SCORING}
         if not chosen:
             return self.base
-        if chosen >= frozenset(self.exchangeable):
+        if chosen >= frozenset(self.exchangeable) - {SCORING}:
             return self.by_recipe
         return self._between(chosen, self.exchangeable)
+
+    def scoring(self, fields: Collection[str]) -> str | None:
+        """The scoring of a way; None for the headline's."""
+        return figure_scoring(self.ask).name if SCORING in fields else None
 
     def _between(self, chosen: frozenset[str], exchangeable: Collection[str]) -> Plan:
         is_near_recipe = 2 * len(chosen) > len(exchangeable)
@@ -206,18 +226,15 @@ class TwoWays:
             name: other_options[name] if by_recipe(name) else value
             for name, value in base_options.items()
         }
-        kept = {
-            name
-            for name in IN_PROFILE
-            if not by_recipe("images.max_side" if name == "image_size" else name)
-        }
+        in_profile = _in_profile()
+        kept = {name for name, path in in_profile.items() if not by_recipe(_name(path))}
         nearer = self.by_recipe if is_near_recipe else self.base
-        changes = {
+        changes: dict[str, Any] = {
             **options,
-            **{name: self.base.options[name] if name in kept else None for name in IN_PROFILE},
+            **{name: self.base.options[name] if name in kept else None for name in in_profile},
             "seed": nearer.options["seed"],
             "profiles": {self.model_name: profile},
-            "by_recipe": {*chosen},
+            "by_recipe": {*map(".".join, moved), *(chosen & {PROMPT, SYSTEM, *options})},
             "settings": {},
             "sources": {
                 name: source
@@ -261,10 +278,13 @@ class TwoWays:
     def _settings(self) -> list[GapField]:
         """The settings of the model call and of pictures and videos that differ."""
         base, other = self._values
+        paths: dict[str, list[tuple[str, ...]]] = {}
+        for path in dict.fromkeys([*base, *other]):
+            if base.get(path) != other.get(path):
+                paths.setdefault(_name(path), []).append(path)
         fields = [
-            GapField(name=_name(path), base=_shown(base.get(path)), recipe=_shown(other.get(path)))
-            for path in dict.fromkeys([*base, *other])
-            if base.get(path) != other.get(path)
+            GapField(name=name, base=_shown_all(base, parts), recipe=_shown_all(other, parts))
+            for name, parts in paths.items()
         ]
         base_options, other_options = self._options
         fields += [
@@ -278,6 +298,21 @@ class TwoWays:
             first, second = map(_shown, seeds)
             fields.append(GapField(name="seed", base=first, recipe=second, reason=reason))
         return fields
+
+    def _scoring(self) -> list[GapField]:
+        """The scoring, if the recipe's figures were scored by another than the headline's."""
+        benchmark, scoring = self.base.benchmarks[0], figure_scoring(self.ask)
+        if not scoring.words or scoring.name == benchmark.headline:
+            return []
+        is_known = scoring.name in benchmark.scorings
+        return [
+            GapField(
+                name=SCORING,
+                base=benchmark.headline,
+                recipe=_shown(scoring.name if is_known else scoring.words),
+                reason="" if is_known else "Snellen has no such scoring",
+            )
+        ]
 
     def _left_out(self) -> list[GapField]:
         """The recipe's settings that are not sent."""
@@ -312,7 +347,27 @@ def _leaves(table: Mapping[str, Any], path: tuple[str, ...]) -> list[tuple[tuple
 
 
 def _name(path: tuple[str, ...]) -> str:
-    return ".".join(path)
+    """The field of a path in the profile."""
+    is_thinking = any(path[: len(start)] == start for start in THINKING)
+    return "thinking" if is_thinking else ".".join(path)
+
+
+@dataclass(frozen=True)
+class FigureScoring:
+    """How the figures of a recipe were scored."""
+
+    words: str
+    """The rule, in words; empty if the recipe does not say."""
+    name: str | None
+    """The scoring of Snellen with this rule; None if there is none."""
+
+
+def figure_scoring(ask: recipes.Ask) -> FigureScoring:
+    """How the figures of a recipe for a data set were scored."""
+    scoring = getattr(ask.manner, "scoring", None)
+    if scoring is None:
+        return FigureScoring("", None)
+    return FigureScoring(f"{scoring}", getattr(scoring, "scoring", "") or None)
 
 
 def _profile(base: RunConfig, moved: Values) -> Profile:
@@ -327,6 +382,7 @@ def _profile(base: RunConfig, moved: Values) -> Profile:
         table.pop(path[-1], None)
         if value is not None:
             table[path[-1]] = value
+    fields["extra"] = _without_empty(fields["extra"])
     # Without a temperature in the profile, the benchmark's would be sent.
     fields.setdefault("temperature", "default")
     return msgspec.convert(fields, Profile)
@@ -361,6 +417,23 @@ def _text(message: Message) -> str:
     return "".join(
         part if isinstance(part, str) else f"<{type(part).__name__}>" for part in message.content
     )
+
+
+def _without_empty(table: Mapping[str, Any]) -> dict[str, Any]:
+    """A table without inner tables that have become empty."""
+    inner = {
+        name: _without_empty(value) if isinstance(value, dict) else value
+        for name, value in table.items()
+    }
+    return {name: value for name, value in inner.items() if value != {} or table[name] == {}}
+
+
+def _shown_all(values: Values, paths: Sequence[tuple[str, ...]]) -> str:
+    """The values at these paths for a table; several with the last words of their paths."""
+    if len(paths) == 1:
+        return _shown(values.get(paths[0]))
+    parts = [f"{path[-1]} = {_shown(values[path])}" for path in paths if path in values]
+    return ", ".join(parts) or UNSET
 
 
 def _shown(value: object) -> str:

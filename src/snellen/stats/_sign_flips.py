@@ -60,9 +60,9 @@ def _steps(difference: NDArray[np.float64]) -> NDArray[np.int64]:
     import numpy as np
 
     for parts in PARTS:
-        whole = np.rint(difference * parts)
-        if np.allclose(whole, difference * parts, rtol=0, atol=1e-9):
-            exact: NDArray[np.int64] = whole.astype(np.int64)
+        exact_steps = np.rint(difference * parts)
+        if np.allclose(exact_steps, difference * parts, rtol=0, atol=1e-9):
+            exact: NDArray[np.int64] = exact_steps.astype(np.int64)
             return exact
     levels = min(1000.0, max(10.0, STEPS / len(difference) ** 2))
     scaled = np.rint(difference / np.abs(difference).max() * levels)

@@ -80,11 +80,12 @@ def in_words_of_recipe(benchmark: Benchmark, name: str) -> Benchmark:
     if benchmark.provenance.shots:
         raise UsageError("--recipe asks questions without examples: leave --shots out.")
     ask.check_sendable()
+    prompt = msgspec.json.encode([ask.template, ask.manner.variables], order="sorted")
     changed = vary(
         benchmark,
         prompt=lambda sample, history: ask.messages(sample) if not history else (),
         recipe={
-            "prompt": _prompt_digest(ask),
+            "prompt": sha256(prompt).hexdigest()[:16],
             **({"system": ask.manner.system} if ask.manner.system else {}),
         },
     )
@@ -124,18 +125,13 @@ def in_part_of_recipe(
         first = tuple(part for part in head.prompt(sample, ()) if part.role == "system")
         return (*first, *rest)
 
-    # A recipe's digest alone means that its system message is sent, even if it has none.
-    part = {"prompt": _prompt_digest(ask), "part": "prompt"} if prompt else {}
-    changed = vary(
-        benchmark, prompt=messages, recipe=part or {"system": ask.manner.system, "part": "system"}
-    )
+    # "part" tells it from a whole recipe without a system message.
+    digest = by_recipe.provenance.recipe["prompt"]
+    part = {"prompt": digest} if prompt else {"system": ask.manner.system}
+    name_of_part = "prompt" if prompt else "system"
+    changed = vary(benchmark, prompt=messages, recipe={**part, "part": name_of_part})
     return with_note(
         changed,
         f"only the {'prompt' if prompt else 'system message'} is that of the recipe {ask.recipe} "
         f"(as {ask.data_set}; {ask.manner.source})",
     )
-
-
-def _prompt_digest(ask: recipes.Ask) -> str:
-    prompt = msgspec.json.encode([ask.template, ask.manner.variables], order="sorted")
-    return sha256(prompt).hexdigest()[:16]
