@@ -273,6 +273,23 @@ def test_a_setting_that_the_model_cannot_take_is_not_exchangeable(snellen: Snell
     assert "reason" not in fields["prompt"]
 
 
+def test_a_failed_question_is_left_out_of_every_effect(snellen: Snellen) -> None:
+    rows = Path("rows.jsonl").resolve()
+    write_rows(rows, 40)
+    recipe = rows.with_name("stand-in.toml")
+    write_recipe(recipe, rows, LARGE.fields)
+    answer = rule(LARGE)
+    with serving(
+        lambda request: status(400) if b"Question 7:" in request.body else answer(request)
+    ) as server:
+        words = ("card", recipe, *at("m", server), "--explain-gap", "-q")
+        done, shown = snellen(*words, "--json"), snellen(*words)
+    [gap] = done.json["gaps"]
+    assert done.code == 1
+    assert (gap["questions"], gap["total"]["difference"]["n"]) == (40, 39)
+    assert "left out, without a score both ways: 1" in shown.out
+
+
 def test_a_budget_that_is_too_small_says_what_is_enough(explained: Callable[..., Any]) -> None:
     done, requests = explained(LARGE, "--budget", "79")
     assert done.code == 2

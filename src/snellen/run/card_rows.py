@@ -60,14 +60,15 @@ def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
     published = _of(figures, checkpoint)
     ours, official = _metric(entry.by_recipe), _metric(entry.official)
     scoring = figure_scoring(ask)
-    as_published = _metric(entry.by_recipe, scoring.name)
     notes = [*_run_notes(entry)]
     first = entry.by_recipe or entry.official
     result = None if first is None or first.result is None else first.result
     headline = result.report.headline if result is not None and result.report.scorings else None
-    if as_published is not None and scoring.name != headline:
-        notes.append(f"the figure is by the scoring {scoring.name}: {_value(as_published)}")
-    elif scoring.words and scoring.name != headline:
+    is_other = scoring.name is not None and scoring.name != headline
+    as_published = _metric(entry.by_recipe, scoring.name) if is_other else None
+    if as_published is not None:
+        notes.append(f"the figure is by the scoring {scoring.name}: {shown(as_published).value}")
+    elif scoring.words and (is_other or scoring.name is None):
         notes.append(f"the figure was scored by another rule: {scoring.words}")
     difference = None
     if ours is not None and published is not None:
@@ -92,8 +93,8 @@ def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
         metric=None if result is None or headline is None else next(iter(result.scoring().metrics)),
         by_recipe=ours,
         official=official,
-        figure_scoring=None if scoring.name == headline else scoring.name,
-        as_published=None if scoring.name == headline else as_published,
+        figure_scoring=scoring.name if is_other else None,
+        as_published=as_published,
         difference=difference,
         paired=paired,
         runs=[f"{done.run}" for done in (entry.by_recipe, entry.official) if done is not None],
@@ -135,10 +136,6 @@ def _of(figures: Sequence[PublishedFigure], checkpoint: str | None) -> Published
 def _published(figure: Any) -> PublishedFigure:
     """A figure of a recipe."""
     return PublishedFigure(checkpoint=figure.checkpoint, value=figure.value, source=figure.source)
-
-
-def _value(metric: MetricReport) -> str:
-    return shown(metric).value
 
 
 def _metric(finished: Finished | None, scoring: str | None = None) -> MetricReport | None:

@@ -228,10 +228,11 @@ class TwoWays:
         }
         in_profile = _in_profile()
         kept = {name for name, path in in_profile.items() if not by_recipe(_name(path))}
+        own = cast(Mapping[str, Any], self.base.options)
         nearer = self.by_recipe if is_near_recipe else self.base
         changes: dict[str, Any] = {
             **options,
-            **{name: self.base.options[name] if name in kept else None for name in in_profile},
+            **{name: own[name] if name in kept else None for name in in_profile},
             "seed": nearer.options["seed"],
             "profiles": {self.model_name: profile},
             "by_recipe": {*map(".".join, moved), *(chosen & {PROMPT, SYSTEM, *options})},
@@ -374,7 +375,7 @@ def _profile(base: RunConfig, moved: Values) -> Profile:
     """The profile of the base with its resolved settings and these other values; None removes a
     field."""
     fields: dict[str, Any] = msgspec.to_builtins(base.profile)
-    resolved = {(name,): getattr(base.settings.generation, name) for name in RESOLVED}
+    resolved: Values = {(name,): getattr(base.settings.generation, name) for name in RESOLVED}
     for path, value in {**resolved, **moved}.items():
         table = fields
         for name in path[:-1]:

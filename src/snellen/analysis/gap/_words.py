@@ -118,6 +118,8 @@ def gap_lines(gap: Gap) -> Iterator[str]:
             f"{gap.against}: {shown(gap.base).value}; by the recipe: {shown(gap.by_recipe).value}; "
             f"{gap.questions:,} questions, {gap.scoring} score"
         )
+    if gap.total is not None and (absent := gap.questions - gap.total.difference.n) > 0:
+        yield f"left out, without a score both ways: {absent:,}"
     if gap.kind == "noise" and gap.detectable is not None:
         yield (
             f"these questions would have shown a gap of {100 * gap.detectable:.1f} pp with 80 % "
