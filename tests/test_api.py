@@ -55,7 +55,7 @@ def rows(tmp_path: Path) -> Path:
 
 def test_what_is_promised_is_what_is_there() -> None:
     assert snellen.__all__ == [
-        "Profile", "SnellenError", "ask", "compare", "evaluate", "load_run", "score"
+        "Profile", "SnellenError", "ask", "card", "compare", "evaluate", "load_run", "score"
     ]  # fmt: skip
     assert all(callable(getattr(snellen, name)) for name in snellen.__all__)
 

@@ -2,7 +2,7 @@
 
 >>> import snellen
 >>> snellen.__all__
-['Profile', 'SnellenError', 'ask', 'compare', 'evaluate', 'load_run', 'score']
+['Profile', 'SnellenError', 'ask', 'card', 'compare', 'evaluate', 'load_run', 'score']
 
 What the caller can mend is raised as a `SnellenError`, whose message says what to do:
 
@@ -18,11 +18,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from snellen.api import Profile, ask, compare, evaluate, load_run, score
+    from snellen.api import Profile, ask, card, compare, evaluate, load_run, score
     from snellen.errors import SnellenError
 
 __version__ = "0.1.0"
-__all__ = ["Profile", "SnellenError", "ask", "compare", "evaluate", "load_run", "score"]
+__all__ = ["Profile", "SnellenError", "ask", "card", "compare", "evaluate", "load_run", "score"]
 
 
 def __dir__() -> list[str]:

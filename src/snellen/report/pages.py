@@ -31,6 +31,7 @@ from snellen.analysis.comparing import (
 from snellen.analysis.result import Result, baselines, shown
 from snellen.errors import plain
 from snellen.report import _differences, by_tokens, run_facts, side_by_side, table_rows
+from snellen.report._compared import Part
 from snellen.report._page_tables import PageTable, table
 from snellen.report.charts import Curve, curve
 from snellen.report.cite import citations
@@ -114,6 +115,15 @@ def compared_html(of: Comparisons) -> str:
         rank_flips=list(map(rank_flip_text, of.rank_flips)),
         adjusted=adjustments(of),
     )
+
+
+def parts_html(title: str, parts: Sequence[Part]) -> str:
+    """A page with a section for each part of a report."""
+    sections = []
+    for n, part in enumerate(parts, start=1):
+        shown_table = table(part.title, part.table[0], part.table[1:]) if part.table else None
+        sections.append({"id": f"part-{n}", "part": part, "table": shown_table})
+    return _page("parts.html", title=title, sections=sections)
 
 
 def look() -> str:

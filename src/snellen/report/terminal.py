@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import IO, TYPE_CHECKING
 
 from snellen.analysis.comparing import Comparisons
@@ -109,9 +109,25 @@ def compared_text(document: Comparisons) -> str:
     return out.getvalue()
 
 
+def print_parts(parts: Iterable[_compared.Part]) -> None:
+    """Show the parts of a report on standard output."""
+    _show_parts(parts, _console())
+
+
+def parts_text(parts: Iterable[_compared.Part]) -> str:
+    """The text that `print_parts` shows, without colors and with unlimited width."""
+    out = io.StringIO()
+    _show_parts(parts, _console(out))
+    return out.getvalue()
+
+
 def _show_compared(document: Comparisons, console: Console) -> None:
+    _show_parts(_compared.parts(document, detailed=False), console)
+
+
+def _show_parts(parts: Iterable[_compared.Part], console: Console) -> None:
     room = console.width if console.is_terminal else WIDE
-    for part in _compared.parts(document, detailed=False):
+    for part in parts:
         if part.untested or len(part.table) - 1 > MOST_CATEGORIES:
             why = "not tested, because each has few samples; " if part.untested else ""
             rows = f"{len(part.table) - 1} rows"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.result import Result, blind
@@ -46,8 +46,13 @@ def markdown(results: Sequence[Result]) -> str:
 
 def compared_markdown(document: Comparisons) -> str:
     """A comparison with tables and the details of every pair."""
+    return parts_markdown(_compared.parts(document, detailed=True))
+
+
+def parts_markdown(parts: Iterable[_compared.Part]) -> str:
+    """The parts of a report, a section for each part with a title."""
     sections = []
-    for part in _compared.parts(document, detailed=True):
+    for part in parts:
         lines = [f"## {_text(part.title)}", ""] if part.title else []
         lines += [f"{_text(line)}\n" for line in part.above]
         lines += [*_table(part.table[0], part.table[1:]), ""] if part.table else []

@@ -116,7 +116,7 @@ class _Sides:
                 loaded.append(_of_predictions(source, self._scoring, digests=digests))
                 continue
             try:
-                loaded.append(_of_run(source, self._own, self._scoring))
+                loaded.append(loaded_run(source, self._own, self._scoring))
             except SnellenError as error:
                 if path in required:
                     raise
@@ -195,8 +195,18 @@ def _of_predictions(
     return replace(loaded, notes=[*predictions.notes, *scorable.notes()])
 
 
-def _of_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> LoadedSide:
-    """A run's replies so far. The run is not locked, since its writer only appends."""
+def loaded_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> LoadedSide:
+    """A run as a side of a comparison: its replies so far, scored again. The run is not locked,
+    since its writer only appends.
+
+    Args:
+        path: The run folder.
+        own: The caller's own benchmarks.
+        scoring: The scoring; None for the headline's.
+
+    Raises:
+        SnellenError: the run cannot be read or scored.
+    """
     run = Run(path)
     manifest = run.manifest()
     benchmark = benchmark_of(path, manifest, registry.supplied(own, manifest))

@@ -6,7 +6,7 @@ a back end can take go into the profile. The others are refused, unless the user
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -80,6 +80,15 @@ NAMES: Mapping[str, Mapping[str, str]] = {
 """For each kind of back end, the names of settings in a profile's `extra`."""
 
 
+class UnsupportedSettings(UsageError):
+    """A model cannot take settings of a recipe."""
+
+    def __init__(self, message: str, settings: Sequence[str]) -> None:
+        super().__init__(message)
+        self.settings = settings
+        """Their names in the recipe."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RecipeSettings:
     """What a recipe sets for a model."""
@@ -107,7 +116,8 @@ def with_recipe(
         videos: Who says which frames are shown, if the benchmark shows videos.
 
     Raises:
-        UsageError: the model cannot take a setting, or `without` names one that the recipe lacks.
+        UnsupportedSettings: the model cannot take a setting.
+        UsageError: `without` names a setting that the recipe lacks.
     """
     left = _stated(ask, without)
     frames = _taken_frames(left, videos)
@@ -208,9 +218,10 @@ def _extra(left: Mapping[str, Any], ask: Ask, model: str, profile: Profile) -> d
     if refused:
         listed = ", ".join(f"{name} = {left[name]!r}" for name in refused)
         words = " ".join(f"--recipe-without {name}" for name in refused)
-        raise UsageError(
+        raise UnsupportedSettings(
             f"{model} cannot take these settings of the recipe {ask.recipe}: {listed}. Leave them "
-            f"out with {words}; the run says so."
+            f"out with {words}; the run says so.",
+            refused,
         )
     extra = dict(profile.extra)
     for name, value in left.items():

@@ -7,8 +7,10 @@ from hashlib import sha256
 import msgspec
 
 from snellen import recipes
-from snellen.core.benchmark import Benchmark, vary, with_note
+from snellen.core.benchmark import Benchmark, History, vary, with_note
+from snellen.core.sample import Sample
 from snellen.errors import UsageError
+from snellen.media.content import Message
 
 
 def ask_for(benchmark: Benchmark, name: str) -> recipes.Ask:
@@ -131,3 +133,39 @@ def notes_of(ask: recipes.Ask, benchmark: Benchmark) -> list[str]:
     if manner.fault:
         notes.append(f"fault of the recipe: {manner.fault}")
     return notes
+
+
+def in_part_of_recipe(
+    benchmark: Benchmark, name: str, *, prompt: bool = False, system: bool = False
+) -> Benchmark:
+    """The benchmark with only the prompt of a recipe, or only its system message. The rest is the
+    benchmark's own; with both, it is `in_words_of_recipe`.
+
+    Raises:
+        UsageError: as of `in_words_of_recipe`.
+    """
+    by_recipe = in_words_of_recipe(benchmark, name)
+    if prompt and system:
+        return by_recipe
+    if not prompt and not system:
+        return benchmark
+    ask = ask_for(benchmark, name)
+    turn, head = (by_recipe, benchmark) if prompt else (benchmark, by_recipe)
+
+    def messages(sample: Sample, history: History) -> tuple[Message, ...]:
+        rest = tuple(part for part in turn.prompt(sample, history) if part.role != "system")
+        if not rest:
+            return ()
+        first = tuple(part for part in head.prompt(sample, ()) if part.role == "system")
+        return (*first, *rest)
+
+    # "part" tells it from a whole recipe without a system message.
+    digest = by_recipe.provenance.recipe["prompt"]
+    part = {"prompt": digest} if prompt else {"system": ask.manner.system}
+    name_of_part = "prompt" if prompt else "system"
+    changed = vary(benchmark, prompt=messages, recipe={**part, "part": name_of_part})
+    return with_note(
+        changed,
+        f"only the {'prompt' if prompt else 'system message'} is that of the recipe {ask.recipe} "
+        f"(as {ask.data_set}; {ask.manner.source})",
+    )
