@@ -4,7 +4,7 @@
 >>> snellen.__all__
 ['Profile', 'SnellenError', 'ask', 'card', 'compare', 'evaluate', 'load_run', 'score']
 
-What the caller can mend is raised as a `SnellenError`, whose message says what to do:
+Errors that the caller can fix are raised as a `SnellenError`. Its message says what to do:
 
 >>> try:
 ...     snellen.load_run("no-such-folder")
@@ -30,7 +30,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    # They are imported when they are first used, so that `import snellen` costs nothing.
+    # The functions are imported when they are first used, so that `import snellen` is fast.
     if name in __all__:
         from snellen import api, errors
 

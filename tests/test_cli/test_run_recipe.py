@@ -119,7 +119,7 @@ def test_a_mode_of_the_source_is_named(snellen: Snellen) -> None:
         (("--recipe", "qwen9"), "There is no recipe qwen9. There are: "),
         (("--recipe", "smolvlm2"), "control words. No back end sends such prompts"),
         (("--recipe", "qwen3-vl"), "The recipe qwen3-vl does not say how pope is asked."),
-        ((*QWEN, "--prompt", "llava"), "--recipe has a prompt of its own: leave --prompt out."),
+        ((*QWEN, "--prompt", "llava"), "--recipe sets the prompt. Leave --prompt out."),
         ((*QWEN, "--recipe-without", "beams"), "--recipe-without beams: the recipe qwen2-vl does"),
     ],
 )

@@ -113,7 +113,7 @@ def test_ray_that_is_missing_is_said_before_the_rows_are_read(
 def test_where_and_how_is_for_replicas_alone(snellen: Snellen, rows: Path) -> None:
     for flags in (("--ray-address", "auto"), ("--gpus-per-replica", "1")):
         refused = snellen("run", "-b", rows, "-m", "baseline/first", *flags)
-        assert refused.code == 2 and "are for --replicas N, or --executor ray" in refused.err
+        assert refused.code == 2 and "need --replicas N or --executor ray" in refused.err
 
 
 @pytest.mark.parametrize(

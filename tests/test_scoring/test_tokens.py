@@ -40,12 +40,12 @@ def reply(request: Request) -> Reply:
 def test_tokens_per_correct_answer_are_all_tokens_by_the_correct_answers(tmp_path: Path) -> None:
     report = evaluated(tmp_path, reply).report
 
-    assert report.tokens is not None and report.tokens.per_correct is not None
-    assert report.tokens.per_reply.value == 29.5
-    assert report.tokens.per_correct.value == pytest.approx(1180 / 30)
-    assert (report.tokens.per_reply.unit, report.tokens.per_correct.n) == ("tokens", 40)
-    assert report.tokens.per_correct.ci95 is not None
-    low, high = report.tokens.per_correct.ci95
+    assert report.output_tokens is not None and report.output_tokens.per_correct is not None
+    assert report.output_tokens.per_reply.value == 29.5
+    assert report.output_tokens.per_correct.value == pytest.approx(1180 / 30)
+    assert (report.output_tokens.per_reply.unit, report.output_tokens.per_correct.n) == ("tokens", 40)
+    assert report.output_tokens.per_correct.ci95 is not None
+    low, high = report.output_tokens.per_correct.ci95
     # scipy 1.17.1's bootstrap of the same 40 pairs (BCa, paired, 50,000 resamples, seed 1) gives
     # 32.58 to 49.78. Ours has wider levels, as Hesterberg has them for few clusters.
     assert low == pytest.approx(32.58, rel=0.03) and high == pytest.approx(49.78, rel=0.03)
@@ -57,9 +57,9 @@ def test_without_a_correct_answer_there_is_no_number_of_tokens_for_one(tmp_path:
         tmp_path, lambda request: Reply(text="no", usage=Usage(output=4)), n=12
     ).report
 
-    assert report.tokens is not None and report.tokens.per_correct is not None
-    assert report.tokens.per_correct.value is None
-    assert report.tokens.per_correct.reason == "no correct answer"
+    assert report.output_tokens is not None and report.output_tokens.per_correct is not None
+    assert report.output_tokens.per_correct.value is None
+    assert report.output_tokens.per_correct.reason == "no correct answer"
 
 
 def test_replies_without_token_counts_are_left_out(tmp_path: Path) -> None:
@@ -68,9 +68,9 @@ def test_replies_without_token_counts_are_left_out(tmp_path: Path) -> None:
         return Reply(text="yes", usage=Usage(output=6) if known else None)
 
     report = evaluated(tmp_path / "some", some).report
-    assert report.tokens is not None
-    assert (report.tokens.per_reply.value, report.tokens.per_reply.n) == (6, 20)
-    assert evaluated(tmp_path / "none", lambda request: "yes").report.tokens is None
+    assert report.output_tokens is not None
+    assert (report.output_tokens.per_reply.value, report.output_tokens.per_reply.n) == (6, 20)
+    assert evaluated(tmp_path / "none", lambda request: "yes").report.output_tokens is None
 
 
 def test_times_of_streamed_replies_are_medians_and_95th_percentiles(tmp_path: Path) -> None:
@@ -125,4 +125,4 @@ def test_a_whole_reply_over_http_has_no_first_token(tmp_path: Path) -> None:
     with serving(OPENAI.answered("yes")) as server:
         result = snellen.evaluate(benchmark(3), "openai/m", base_url=server.url, out=tmp_path)
 
-    assert result.report.speed is None and result.report.tokens is not None
+    assert result.report.speed is None and result.report.output_tokens is not None

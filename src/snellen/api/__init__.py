@@ -1,7 +1,7 @@
-"""Snellen from Python: `evaluate`, `card`, `score`, `compare`, `load_run`, `ask`.
+"""The Python interface of Snellen: `evaluate`, `card`, `score`, `compare`, `load_run`, `ask`.
 
-May import everything below it; it translates and decides nothing.
-Start with `_evaluate.py`.
+This package may import all packages below it. It translates arguments and makes no decisions. Start
+reading at `_evaluate.py`.
 """
 
 from __future__ import annotations

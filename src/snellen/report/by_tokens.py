@@ -44,7 +44,7 @@ def sweeps(results: Sequence[Result]) -> Iterator[tuple[str, list[TokenPoint]]]:
                 per_correct=tokens.per_correct,
             )
             for name, result in of.items()
-            if result.report.scorings and (tokens := result.report.tokens) is not None
+            if result.report.scorings and (tokens := result.report.output_tokens) is not None
         ]
         models = [point.model for point in points]
         several = [point for point in points if models.count(point.model) > 1]

@@ -1,4 +1,5 @@
-"""Asks the samples of a group, turn after turn, each turn with its history."""
+"""Asks the questions of the samples in a group, one turn after another. Each request includes the
+conversation so far."""
 
 from __future__ import annotations
 
@@ -21,14 +22,16 @@ from snellen.run.token_limit import TokenLimit
 from snellen.store import Key
 
 Reuse = Callable[[str], tuple[str, Reply] | None]
-"""Another run's reply to a request, by the request's digest, and that run's folder."""
+"""Given the digest of a request, returns the folder of another run and its reply to this request;
+None if no other run has one."""
 
 
 class Conversations:
-    """Asks a model the questions of samples, one request a turn."""
+    """Asks a model the questions of samples, with one request per turn."""
 
     replays = False
-    """Whether questions with a reply are asked again together with others."""
+    """Whether questions that already have a reply are asked again if another question of their
+    group has none."""
 
     def __init__(
         self,
@@ -40,7 +43,8 @@ class Conversations:
         limit: TokenLimit,
     ) -> None:
         self._benchmark = benchmark
-        # Checked once: a protocol's check costs as much as the rest of a sample's start.
+        # Checked once, because checking a protocol takes as long as all other work at the start of
+        # a sample.
         self._expect = model.expect if isinstance(model, Expects) else None
         self._requests = requests
         self._attempts = attempts
@@ -52,22 +56,22 @@ class Conversations:
 
     @property
     def most_groups(self) -> int:
-        """The most groups in progress. Questions that wait for their next attempt hold no slot, so
-        without a limit they would pile up."""
+        """The maximum number of groups in progress. Without this limit, groups would pile up, since
+        questions that wait for their next attempt hold no slot."""
         return 2 * int(self._attempts.limiter.limit) + 17
 
     def start_decoding(self, group: Group) -> None:
-        """Decode the videos of a group from now on."""
+        """Start decoding the videos of a group."""
         self._requests.start_decoding(group)
 
     def announce(self, group: Group) -> None:
-        """Announce the next videos to a model that wants to know them."""
+        """Announce the next videos to the model, if it has a method `expect`."""
         if self._expect is not None:
             videos = self._requests.first_videos(group)
             self._expect([video for several in videos.values() for video in several])
 
     async def ask(self, group: Group) -> None:
-        """Ask all samples of a group concurrently."""
+        """Ask the questions of all samples of a group concurrently."""
         parts = [
             self._ask_sample(row, sample, repeat, group)
             for row, sample in group.samples
@@ -136,7 +140,7 @@ class Conversations:
     async def _ask_turn(
         self, row: Row, sample: Sample, key: Key, worded: Request, group: Group
     ) -> tuple[Request, Reply] | None:
-        """The conversation and its reply; None if there is no reply."""
+        """Ask one turn. Returns the request and its reply; None if there is no reply."""
         prepared = await self._requests.prepare(sample, worded, group)
         request = prepared.request
         if prepared.error is not None:
@@ -148,7 +152,8 @@ class Conversations:
         is_first = not group.asks_again and self._recorder.write_question(
             row, sample, key, prepared
         )
-        # Media whose frames are not in the question's record, or that may have changed since.
+        # The question's record does not list the frames of these media, or they may have changed
+        # since it was written.
         with_media = bool(videos_of(request)) or not is_first
         turn = self._turn_again(key, request) or self._first_turn(key, request, with_media)
         reply = self._reused(turn) or await self._reply(turn, sample, group)
@@ -188,7 +193,7 @@ class Conversations:
         return await within(self._attempts.settings.timeout, self._call(request))
 
     def _reused(self, turn: Turn) -> Reply | None:
-        """Another run's reply to the same request, stored as this run's."""
+        """Store another run's reply to the same request as this run's reply, and return it."""
         match = None if self._reuse is None else self._reuse(turn.digest)
         if match is None:
             return None
@@ -198,7 +203,7 @@ class Conversations:
         return reply
 
     def _scored_replies(self, sample: Sample, history: History) -> list[tuple[Sample, Reply]]:
-        """The sample with its last reply, or each of its turns that is scored."""
+        """The sample with its last reply, or each of its scored turns with the reply to it."""
         if self._benchmark.procedure.conversation.by_turn is None:
             return [(sample, history[-1][1])]
         turns = self._benchmark.scored_turns(sample)

@@ -40,24 +40,25 @@ from snellen.scoring import Scorer
 from snellen.store import MANIFEST, Run, open_run
 
 MOST_FREQUENT = "baseline/most-frequent"
-"""The only model that is made for a benchmark: it knows the most frequent answers."""
+"""The only model that is created for each benchmark, since it gives the most frequent answers."""
 
 
 class Preparation:
-    """Collects the jobs of a plan. Jobs on one server share its concurrency limit."""
+    """Collects the jobs of a plan. Jobs that use the same server share its concurrency limit."""
 
     def __init__(self, plan: Plan, budget: Budget, stack: ExitStack) -> None:
         self.jobs: list[Job] = []
-        """The jobs so far, each with its run locked until the stack is closed."""
+        """The jobs so far. Their runs are locked until the stack is closed."""
         self._plan = plan
         self._budget = budget
         self._stack = stack
         self._limiters: dict[str, Limiter] = {}
 
     def add(self, config: RunConfig, opened: registry.Opened | None, facts: Facts) -> None:
-        """Add the job of a run, unless the run already has one because its benchmark has two names.
+        """Add the job of a run, unless the run already has a job because its benchmark was named in
+        two ways.
 
-        If no model is `opened`, the model that is made for the benchmark is used.
+        If `opened` is None, the model that is created for each benchmark is used.
         """
         benchmark, profile, settings = config.benchmark, config.profile, config.settings
         if opened is None:
@@ -87,13 +88,14 @@ class Preparation:
         manifest: Callable[[Mapping[str, Any]], Mapping[str, Any]],
         limit: TokenLimit,
     ) -> tuple[Run, Sequence[str]] | None:
-        """The run of this identity, locked, with its replies known, and how it differs from its
-        nearest sibling if it is new; None if it already has a job.
+        """Open, lock, and load the run with this identity. Returns the run and, if it is new, how
+        it differs from the most similar run in the same folder; None if the run already has a job.
 
-        The order matters. The rows are checked before the lock, which is a file, so that a useless
-        folder can be removed. The existence of the run is checked again under the lock, since
-        another process may have created it in the meantime. The pictures are checked before the
-        manifest is written, so that a refused run leaves no trace.
+        The order matters. The rows are checked before the run is locked, so that the folder of a
+        run that cannot start is still empty and can be removed. The existence of the run is checked
+        again after it is locked, since another process may have created it in the meantime. The
+        pictures are checked before the manifest is written, so that a rejected call changes
+        nothing.
         """
         run, was, nearest = open_run(self._plan.out, benchmark.name, identity["model"], identity)
         if any(job.run.path == run.path for job in self.jobs):
@@ -102,7 +104,9 @@ class Preparation:
             try:
                 check(benchmark)
             except DataError:
-                with suppress(OSError):  # another process is using it, or died in it
+                with suppress(
+                    OSError
+                ):  # another process uses the folder, or was killed while using it
                     run.path.rmdir()
                 raise
         self._stack.enter_context(run.folder.lock())
@@ -163,13 +167,13 @@ class Preparation:
 
 
 def _name(benchmark: Benchmark, opened: registry.Opened, setting: Mapping[str, Any]) -> str:
-    """The name of a run in messages; in a sweep it includes the setting."""
+    """The name of a run in messages. It includes the setting if the plan has several."""
     values = [f"{name}={value}" for name, value in setting.items()]
     return ", ".join([f"{benchmark.name} × {opened.name}", *values])
 
 
 def _with_vlmevalkit_name(benchmark: Benchmark, model: Model) -> Benchmark:
-    """The benchmark with its name for models with prompts of their own."""
+    """Add VLMEvalKit's name of the benchmark, for models with their own prompts."""
     if not isinstance(model, Prompts):
         return benchmark
     name = registry.vlmevalkit_name(
@@ -183,7 +187,8 @@ def _with_vlmevalkit_name(benchmark: Benchmark, model: Model) -> Benchmark:
 
 
 def _observers(on_sample: OnSample | None, benchmark: Benchmark, stop: Stop) -> list[Observer]:
-    """The observers of a run besides the progress: `on_sample` gets each reply with its scores."""
+    """The observers of a run in addition to its progress: one that passes each reply with its
+    scores to `on_sample`."""
     if on_sample is None:
         return []
     scores = Scorer(benchmark).scores
@@ -201,7 +206,7 @@ def _differs(nearest: Sequence[str]) -> tuple[str, ...]:
 def _serves(opened: registry.Opened) -> tuple[str, ...]:
     if opened.served is None:
         return ()
-    return (f"a server is started for it, and writes to {opened.served['log']}",)
+    return (f"a server is started for it. Its log is {opened.served['log']}",)
 
 
 def _most_frequent(benchmark: Benchmark, profile: Profile, settings: Settings) -> registry.Opened:

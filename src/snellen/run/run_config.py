@@ -1,4 +1,5 @@
-"""One run: a benchmark and a model with all values resolved, and the origin of each value."""
+"""The configuration of one run: a benchmark and a model, all resolved values, and the origin of
+each value."""
 
 from __future__ import annotations
 
@@ -27,17 +28,17 @@ PRECEDENCE: tuple[Source, ...] = (
     "benchmark",
     "default",
 )
-"""The possible origins of a value; the first one with a value decides. `argument` is an option that
-was passed from Python."""
+"""The possible origins of a value. The first origin in this order that has a value takes
+precedence. `argument` means an option that was passed from Python."""
 OF_MODEL = ("base_url", "api_key_env", "concurrency", "trust_remote_code", "effort")
 """Options that a model's profile may set under the same name."""
 OF_SAMPLING = ("max_tokens", "temperature")
-"""Options that its profile or the benchmark may set."""
+"""Options that a model's profile or the benchmark may set."""
 T = TypeVar("T")
 
 
 def first_set(candidates: Mapping[Source, T | None]) -> tuple[T | None, Source]:
-    """The first value in this order of sources, and its source.
+    """Find the value with the highest precedence, and its source.
 
     >>> first_set({"benchmark": 0.0, "profile": 0.5, "plan": None})
     (0.5, 'profile')
@@ -50,20 +51,20 @@ def first_set(candidates: Mapping[Source, T | None]) -> tuple[T | None, Source]:
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """A run of a plan with its resolved values."""
+    """A run of a plan with all values resolved."""
 
     benchmark: Benchmark
     """The benchmark with all options applied, including the plan's frame policy."""
     model: str | registry.Opened
-    """A name, or a model that the caller has opened."""
+    """The name of a model, or a model that the caller has opened."""
     profile: Profile
     """The model's profile with the options applied."""
     options: RunOptions
-    """All options; unset ones have their defaults."""
+    """All options. Options that are not set have their defaults."""
     settings: Settings
-    """How requests are made."""
+    """How requests are sent."""
     origins: Mapping[str, Source]
-    """The origin of each value, by the name of its option or profile field."""
+    """The origin of each value, keyed by the name of its option or profile field."""
 
 
 def resolve(
@@ -74,9 +75,9 @@ def resolve(
     sources: Mapping[str, Source],
     retry: Mapping[str, Any],
 ) -> RunConfig:
-    """The config of a run of this benchmark and model.
+    """Resolve the configuration of a run of this benchmark and model.
 
-    `profile` is the model's own, before options are applied. `sources` gives the origin of each
+    `profile` is the model's profile before options are applied. `sources` has the origin of each
     option that is set.
     """
     values = _Values(options, sources)
@@ -137,13 +138,13 @@ def _token_limit(values: _Values, profile: Profile, benchmark: Benchmark) -> int
 
 
 def _without_environment(sources: Mapping[str, Source]) -> Mapping[str, Source]:
-    """The options that determine the questions or their number."""
+    """Select the options that determine the questions or their number."""
     roles = {name: declared.option.group.role for name, declared in declarations().items()}
     return {name: source for name, source in sources.items() if roles[name] != "environment"}
 
 
 class _Values:
-    """Values by precedence, with the origin of each."""
+    """Resolves values by precedence and records the origin of each value."""
 
     def __init__(self, options: Mapping[str, Any], sources: Mapping[str, Source]) -> None:
         self._options = options
@@ -159,9 +160,9 @@ class _Values:
 
 
 def with_options(profile: Profile, options: RunOptions) -> Profile:
-    """A profile with the options applied.
+    """Apply the options to a profile.
 
-    `image_size` can lower the profile's limit but never raises it.
+    `image_size` can lower the profile's limit but not raise it.
     """
     values: Mapping[str, Any] = options
     changes = {

@@ -397,7 +397,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the model's replies cost."""
     judging: dict[str, CostReport] = {}
     """What each judge's replies cost."""
-    tokens: TokenReport | None = None
+    output_tokens: TokenReport | None = None
     """The output tokens per reply and per correct answer; None if the server reported none."""
     speed: SpeedReport | None = None
     """How fast streamed replies came; None if none was streamed."""

@@ -59,7 +59,7 @@ class TokensSection:
             correct = rows.columns.score[counted] / draft.best
             per_correct = _per_correct(tokens, correct, clusters)
         report = TokenReport(per_reply=metric_report(per_reply), per_correct=per_correct)
-        return {"tokens": report}, ()
+        return {"output_tokens": report}, ()
 
 
 def _per_correct(
@@ -88,11 +88,11 @@ def _per_correct(
 
 def tokens_facts(report: Report) -> Iterator[tuple[str, str]]:
     """(label, text): the output tokens per reply, and per correct answer."""
-    if report.tokens is None:
+    if report.output_tokens is None:
         return
-    yield "output tokens per reply", _amount(report.tokens.per_reply)
-    if report.tokens.per_correct is not None:
-        yield "output tokens per correct answer", _amount(report.tokens.per_correct)
+    yield "output tokens per reply", _amount(report.output_tokens.per_reply)
+    if report.output_tokens.per_correct is not None:
+        yield "output tokens per correct answer", _amount(report.output_tokens.per_correct)
 
 
 def _amount(metric: MetricReport) -> str:
