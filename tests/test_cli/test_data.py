@@ -335,8 +335,9 @@ def test_a_failed_download_says_the_command_that_goes_on(
 
     assert done.code == 2
     assert (
-        f"a.tsv: {server.url}/a.tsv: 404: there is no such file. By hand: save {server.url}/a.tsv "
-        f"as {home / 'a.tsv'} (MD5 {'0' * 32}), then `snellen data get mathvision:split=testmini`"
+        f"a.tsv: {server.url}/a.tsv: 404: the file does not exist. By hand: save "
+        f"{server.url}/a.tsv as {home / 'a.tsv'} (MD5 {'0' * 32}), then "
+        "`snellen data get mathvision:split=testmini`"
     ) in done.err
 
 
