@@ -39,7 +39,7 @@ class Origin:
     """The question that a request came from. It is not part of the request's digest."""
 
     benchmark: str
-    """The name by which models with prompts of their own know the benchmark."""
+    """The benchmark's name for models that have their own prompts."""
     sample: str
     """The sample's id."""
     columns: Callable[[], Mapping[str, object]] = field(default=dict, compare=False)
@@ -306,7 +306,7 @@ class Emission:
     """A message that a model says in a session. The runner records its time."""
 
     text: str
-    """The message. If it is said in parts, the next part."""
+    """The message, or its next part if the model says it in several parts."""
     query: str | None = None
     """The id of the question that the message answers; None if the model does not say."""
     final: bool = True

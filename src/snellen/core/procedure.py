@@ -36,7 +36,7 @@ class Procedure:
     video. It may use only the sample's id, tags, and data. None: each sample is asked alone."""
     together: Callable[[Sample], str] | None = None
     """Returns a key that is the same for samples that are meaningful only together, such as the
-    passes of a question. They are selected together. None: each sample is meaningful alone."""
+    passes of a question. They are selected together. None: each sample is selected on its own."""
     conversation: Conversation = Conversation()
     """The turns of a sample; by default there is one turn."""
     streaming: Streaming | None = None

@@ -23,7 +23,7 @@ class Provenance:
     recipe: Mapping[str, object] = field(default_factory=dict)
     """How a recipe changes the prompt (`transforms.recipe`); empty: it is unchanged."""
     called: str | None = None
-    """The name by which models with prompts of their own know the benchmark; None: its own name."""
+    """The benchmark's name for models that have their own prompts; None: the same as usual."""
     notes: tuple[str, ...] = ()
     """Sentences that every result shows after those of the author."""
     from_catalog: bool = field(default=False, repr=False, compare=False)

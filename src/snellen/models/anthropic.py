@@ -1,9 +1,9 @@
 """Anthropic's Messages API, and servers that implement it.
 
 The model accepts text and images (JPEG, PNG, WebP, GIF) in any order, and several turns. A system
-message must come first. Images are sent in base64, as exactly the bytes that were loaded and at
-their place in the message. A video is sent as one image per frame. The seed is not sent, because
-the API has no field for it.
+message must come first. Images are sent in base64, with their bytes unchanged, at their place in
+the message. A video is sent as one image per frame. The seed is not sent, because the API has no
+field for it.
 
 The service has limits of its own (see its pages Vision and Errors): 32 MB per request, 100 or 600
 images per request (depending on the model), and 8,000 pixels per side, or 2,000 with more than 20
@@ -48,7 +48,7 @@ from snellen.transport import Response
 PATH = "messages"
 VERSION = {"anthropic-version": "2023-06-01"}
 MOST_TOKENS = 4096
-"""The default token limit of a reply. The service requires that one is set."""
+"""The default token limit of a reply. The service requires a limit."""
 STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "filter"}
 SILENT = {"text", "thinking", "redacted_thinking"}
 """Types of blocks that hold text or have no content."""

@@ -1,8 +1,8 @@
 """Google's Gemini API (generateContent), and servers that implement it.
 
 The model accepts text and images in any order, and several turns. A system message must come first.
-Images (JPEG, PNG, WebP) are sent in base64, as exactly the bytes that were loaded and at their
-place in the message. A GIF is sent as PNG. A video is sent as one image per frame.
+Images (JPEG, PNG, WebP) are sent in base64, with their bytes unchanged, at their place in the
+message. A GIF is converted to PNG. A video is sent as one image per frame.
 
 With `native_video = true` in the profile's `extra`, the whole file of a video is sent instead, with
 the start and end of the visible part in seconds. No frames are decoded here. The service samples

@@ -28,10 +28,11 @@ def _qwen(side: int, least: int, most: int) -> Callable[[int, int], int]:
     `side` pixels, from `least` to `most` squares. Each square is one token. There is one more token
     before the squares, and one after them.
 
-    Source: huggingface/transformers@v5.23.0:src/transformers/models/qwen2_vl/
-    image_processing_qwen2_vl.py (smart_resize). The sizes are from the preprocessor_config.json of
-    Qwen/Qwen2.5-VL-7B-Instruct (28 pixels per side, 3,136 to 12,845,056 pixels in all) and of
-    Qwen/Qwen3-VL-8B-Instruct (32 pixels per side, 65,536 to 16,777,216 pixels in all).
+    Source:
+    huggingface/transformers@v5.23.0:src/transformers/models/qwen2_vl/image_processing_qwen2_vl.py
+    (smart_resize). The sizes are from the preprocessor_config.json of Qwen/Qwen2.5-VL-7B-Instruct
+    (28 pixels per side, 3,136 to 12,845,056 pixels in all) and of Qwen/Qwen3-VL-8B-Instruct (32
+    pixels per side, 65,536 to 16,777,216 pixels in all).
     """
 
     def tokens(width: int, height: int) -> int:

@@ -1,8 +1,8 @@
 """Any server with OpenAI's chat completions API: vLLM, SGLang, `transformers serve`, and services.
 
 The model accepts text and images in any order, a system message, and several turns. Images (JPEG,
-PNG, WebP, GIF) are sent as `data:` URLs, with exactly the bytes that were loaded and at their place
-in the message. A video is sent as one image per frame.
+PNG, WebP, GIF) are sent as `data:` URLs, with their bytes unchanged, at their place in the message.
+A video is sent as one image per frame.
 
 A profile's `extra` is merged into the request and overrides our own fields. A value of None removes
 our field. `max_completion_tokens` in `extra` replaces `max_tokens`, since servers reject requests

@@ -1,10 +1,10 @@
 """OpenAI's Responses API, and servers that implement it.
 
 The model accepts text and images (JPEG, PNG, WebP, still GIF) in any order, a system message, and
-several turns. Images are sent as `data:` URLs, with exactly the bytes that were loaded and at their
-place in the message. A video is sent as one image per frame. The seed is not sent, because the API
-has no field for it. The API does not support stop sequences, so a request that has them is
-rejected. The service is asked not to store anything (`store: false`).
+several turns. Images are sent as `data:` URLs, with their bytes unchanged, at their place in the
+message. A video is sent as one image per frame. The seed is not sent, because the API has no field
+for it. The API does not support stop sequences, so a request that has them is rejected. The service
+is asked not to store anything (`store: false`).
 
 A profile's `extra` is merged into the request and overrides our own fields. A value of None removes
 our field. Example: `reasoning = { effort = "low", summary = "auto" }`. The official service returns

@@ -7,15 +7,19 @@ that you pass, must be one of these:
 - A function `answer(messages) -> str`, sync or async. `messages[-1].text` is the question's text.
   `messages[-1].images` are its images, with their bytes (`image.source`), type (`image.mime`), and
   size in pixels (`image.width`, `image.height`).
+
 - An object with a method `generate(messages) -> str`, which works like such a function, or the
   object's class. A class is instantiated once, without arguments.
+
 - An object or class with a sync method `generate_batch(list of messages) -> list of str`, which
   answers all waiting questions together.
+
 - An object or class with `inference(video_file_name, prompt, start_time, end_time)`, as in
   OVO-Bench. It gets the path of the video's file, the question's text, and the start and end of the
   visible part in seconds, and it reads the file itself. It returns a text, a list with a single
   text, or None if it failed. Without the last two parameters, it gets only questions about whole
   files.
+
 - An object or class with `open(spec)`, which returns a session that watches a stream. The session
   has `feed(frames)` and `ask(query, must_answer)`, and optionally `fork()` and `close()`. `feed`
   and `ask` return text, a `snellen.core.model.Emission`, a list of these, or None.

@@ -187,7 +187,7 @@ def _calmed(pixels: NDArray[np.uint8]) -> Pixels:
 
 
 def _blurred(pixels: NDArray[np.uint8], width: int) -> NDArray[np.float64]:
-    """Replace each pixel by the mean over a square around it, whose width must be odd. The result
+    """Replace each pixel with the mean over a square around it, whose width must be odd. The result
     has the shape (height, width, 3)."""
     before, after = width // 2 + 1, width // 2
     around = np.pad(pixels, ((before, after), (before, after), (0, 0)), "edge").astype(np.int64)

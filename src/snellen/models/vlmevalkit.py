@@ -3,22 +3,29 @@
 FILE is a path that ends in .py, or the name of an installed module. CLASS in FILE is one of these:
 
 - A class. It is instantiated once, with the profile's `extra` as keyword arguments.
+
 - A functools.partial or a function that returns an instance.
+
 - An object.
 
 These parts of its interface are used, as in
 open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
 
-- `generate_inner(message, dataset)`, or otherwise `generate(message, dataset)` (vlmeval/vlm/
-  base.py). The inner method is preferred, since the public methods of the base classes turn errors
-  into text.
-- `generate_inner(inputs, **kwargs) -> (code, answer, log)` if `is_api` is true (vlmeval/api/
-  base.py). Code 0 means success. Other codes are HTTP statuses or have no meaning. Retries are made
-  by the runner, not by the class.
+- `generate_inner(message, dataset)`, or otherwise `generate(message, dataset)`. The inner method is
+  preferred, since the public methods of the base classes turn errors into text. See
+  vlmeval/vlm/base.py.
+
+- `generate_inner(inputs, **kwargs) -> (code, answer, log)` if `is_api` is true. Code 0 means
+  success. Other codes are HTTP statuses or have no meaning. Retries are made by the runner, not by
+  the class. See vlmeval/api/base.py.
+
 - `chat_inner(messages, dataset)`, for questions with several turns.
+
 - `use_custom_prompt(dataset)` and `build_prompt(line, dataset)`, for the class's own prompts.
+
 - `VIDEO_LLM`. If it is true, the class gets the files of videos, and the frame policy sets `nframe`
   or `fps`. Other classes get frames as pictures.
+
 - `split_thinking(text) -> (answer, thoughts)`.
 
 `dataset` is VLMEvalKit's name for the benchmark. No other back end gets this name. `line` holds the
@@ -141,7 +148,7 @@ class VlmEvalKit:
             return bool(uses(benchmark))
 
     async def prompted(self, request: Request) -> Request:
-        """Replace the prompt of a request by the class's own prompt. Pictures are loaded, unless
+        """Replace the prompt of a request with the class's own prompt. Pictures are loaded, unless
         the prompt contains addresses of pictures, which the caller may download.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Prepares requests for workers: media are replaced by references, or decoded first for workers
+"""Prepares requests for workers: media are replaced with references, or decoded first for workers
 that cannot read the files."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from snellen.media.content import Image, Part, Video
 
 
 def referred(request: Request) -> Request:
-    """Replace the bytes of pictures that were read from files by references to the files."""
+    """Replace the bytes of pictures that were read from files with references to the files."""
 
     def reference(part: Part) -> Part:
         if isinstance(part, Image) and part.read_from is not None:
