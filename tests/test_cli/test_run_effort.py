@@ -59,7 +59,7 @@ def test_a_sweep_shows_the_score_by_tokens_in_every_format(
         assert "accuracy by output tokens per reply" in text and "446.11" in text
     document = json.loads(snellen("report", "runs", "--json").out)
     by_effort = {
-        result["identity"]["generation"]["effort"]: result["tokens"]["per_correct"]["value"]
+        result["identity"]["generation"]["effort"]: result["output_tokens"]["per_correct"]["value"]
         for result in document
     }
     assert by_effort == {"none": 23.0, "low": 4060 / 30, "high": 16060 / 36}

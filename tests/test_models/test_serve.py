@@ -301,7 +301,7 @@ def test_a_program_that_is_not_there_is_asked_for(
     done = snellen(*RUN, "sglang")
 
     assert done.code == 2
-    assert "no program sglang" in done.err
+    assert "the program sglang is neither in PATH" in done.err
     assert "Install sglang" in done.err
 
 
@@ -309,8 +309,11 @@ def test_a_program_that_is_not_there_is_asked_for(
     ("args", "message"),
     [
         (["-m", "openai/tiny", "--serve-arg=--x"], "Add --serve"),
-        (["-m", "openai/tiny", "--serve=vllm", "--serve-arg=--port=8000"], "leave it out"),
-        (["-m", "openai/tiny", "--serve=vllm", "--serve-arg=--api-key=sk-12345678"], "a key is"),
+        (["-m", "openai/tiny", "--serve=vllm", "--serve-arg=--port=8000"], "Leave it out"),
+        (
+            ["-m", "openai/tiny", "--serve=vllm", "--serve-arg=--api-key=sk-12345678"],
+            "contain a key",
+        ),
         (["-m", "openai/tiny", "--serve=vllm", "--base-url=http://x/v1"], "its own address"),
         (["-m", "baseline/first", "--serve=vllm"], "openai/NAME"),
         (["-m", "openai/tiny", "--serve=ollama"], "'vllm', 'sglang', 'transformers'"),

@@ -43,7 +43,10 @@ def test_tokens_per_correct_answer_are_all_tokens_by_the_correct_answers(tmp_pat
     assert report.output_tokens is not None and report.output_tokens.per_correct is not None
     assert report.output_tokens.per_reply.value == 29.5
     assert report.output_tokens.per_correct.value == pytest.approx(1180 / 30)
-    assert (report.output_tokens.per_reply.unit, report.output_tokens.per_correct.n) == ("tokens", 40)
+    assert (report.output_tokens.per_reply.unit, report.output_tokens.per_correct.n) == (
+        "tokens",
+        40,
+    )
     assert report.output_tokens.per_correct.ci95 is not None
     low, high = report.output_tokens.per_correct.ci95
     # scipy 1.17.1's bootstrap of the same 40 pairs (BCa, paired, 50,000 resamples, seed 1) gives
