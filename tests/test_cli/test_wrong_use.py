@@ -87,10 +87,10 @@ WRONG = [
     ),
     (
         "score . --explain 1 --scoring all",
-        "--explain shows every scoring: leave out --scoring and --missing",
+        "--explain shows every scoring. Leave out --scoring and --missing",
     ),
     ("score . --explain 1 --missing wrong", "leave out --scoring and --missing"),
-    ("report .", "contains no run, searched 6 folders deep"),
+    ("report .", "contains no runs. It was searched 6 folders deep"),
     ("report mine.jsonl", "mine.jsonl is a file, not .* `snellen score mine.jsonl` scores them"),
     ("export mine.jsonl --to csv", "mine.jsonl is a file, not a run folder"),
     (

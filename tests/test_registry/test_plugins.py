@@ -391,7 +391,7 @@ def test_a_report_refuses_a_benchmark_that_no_run_is_of(
     for spec in (str(other), "pope"):
         done = snellen("report", file_run, "-b", spec)
         assert done.code == 2
-        assert f"-b {spec}: no run here is of that benchmark. The runs are of words" in done.err
+        assert f"-b {spec}: none of these runs used that benchmark. They used words" in done.err
     assert snellen("report", file_run, "-b", file).code == 0
 
 

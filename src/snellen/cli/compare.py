@@ -34,9 +34,9 @@ ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
     "-b",
     "--benchmark",
     metavar="BENCH",
-    help="The benchmark of the files. A run knows it, unless it is your own FILE.py.",
+    help="The benchmark of the files. Needed for a run only if the benchmark is your own FILE.py.",
 )
-@click.option("--data", type=DATA, help="The benchmark's rows, for files.")
+@click.option("--data", type=DATA, help="The benchmark's rows. Only for files.")
 @click.option("--scoring", metavar="NAME", help="A scoring other than the headline.")
 @click.option(
     "--ids", metavar="COLUMN", help="The column of ids in FILE; `a.b` means field b of a."
@@ -47,7 +47,7 @@ ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
     "--format",
     "form",
     type=click.Choice([TERMINAL, *WRITTEN]),
-    help="Default: by the suffix of the output, otherwise terminal.",
+    help="Default: the format of the output file's extension, otherwise terminal.",
 )
 @click.option("-o", "--output", type=PATH, metavar="FILE", help="Write to a file.")
 @click.option(
@@ -56,7 +56,7 @@ ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
     type=click.FloatRange(0),
     metavar="X",
     help="Exit with 1 if a later side is worse than an earlier one by more than X in the first "
-    "metric (0.02: 2 points): if the whole 95 % interval says so.",
+    "metric (0.02: 2 points), over the whole 95 % interval of the difference.",
 )
 @click.option(
     "--junit",
@@ -90,7 +90,7 @@ def command(
         benchmark=benchmark,
         data=data,
         scoring=scoring,
-        details=form in WRITTEN,  # the terminal shows them only for a single pair
+        details=form in WRITTEN,  # the terminal shows details only for a single pair
         **columns,
     ).comparisons
     if output is None and form == TERMINAL:

@@ -1,4 +1,4 @@
-"""snellen export: a run's replies in other tools' formats."""
+"""snellen export: writes a run's replies in other tools' formats."""
 
 from __future__ import annotations
 
@@ -25,22 +25,26 @@ PATH = click.Path(path_type=Path)
     "--output",
     type=PATH,
     metavar="FILE",
-    help="A file or folder; default: the usual name, in the current folder.",
+    help="The file or folder. Default: a file with the usual name in the current folder.",
 )
 @own_benchmark
-@click.option("--data", type=DATA, help="For `authors`: the rows, if they were moved.")
 @click.option(
-    "--sample", type=click.IntRange(1), help="For `labels`: the number of replies to draw."
+    "--data", type=DATA, help="For `authors`: where the rows are, if they have moved since the run."
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    help="For `labels`: the number of replies to draw at random. Default: all.",
 )
 @click.option(
     "--sample-seed",
     type=int,
     default=0,
     show_default=True,
-    help="For `labels`: the seed of the draw.",
+    help="For `labels`: the seed that draws the replies.",
 )
 @click.option(
-    "--scoring", metavar="NAME", help="For `labels`: the scoring whose judge is measured."
+    "--scoring", metavar="NAME", help="For `labels`: the scoring whose judge is to be measured."
 )
 @json_option
 def command(
@@ -54,9 +58,9 @@ def command(
     scoring: str | None,
     as_json: bool,
 ) -> int:
-    """Write the replies of a RUN to a file: as VLMEvalKit's predictions (xlsx, tsv), lmms-eval's
-    samples, the file for a test server, results in the authors' form, a plain sheet, or a blank
-    sheet for people's labels."""
+    """Write the replies of a RUN to a file: as predictions for VLMEvalKit (xlsx, tsv), samples for
+    lmms-eval, a submission to a test server, results in the authors' format, a plain table, or a
+    blank sheet for people's labels."""
     path, notes = export.export(
         run,
         to,
