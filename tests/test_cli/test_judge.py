@@ -299,7 +299,10 @@ def test_labels_that_nobody_drew_are_called_so(snellen: Snellen, run: Path, tmp_
         ("id,label\nq1,nan\n", "not a finite number"),
         ("id,label\nq1,\n", "all of its 1 labels are blank"),
         ("id,score\nq1,1\n", "no column label"),
-        ("id,label,rater\nq1,1,ann\nq1,0,ann\n", "row 1 and row 2 are both ann's label of 'q1'"),
+        (
+            "id,label,rater\nq1,1,ann\nq1,0,ann\n",
+            "row 1 and row 2 are both labels by ann for the same reply to 'q1'",
+        ),
         ("id,label,repeat\nq1,1,x\n", "repeat is 'x', which is not a number"),
         ("id,label,scoring\nq1,1,official\n", "no scoring 'official' with a judge"),
     ],

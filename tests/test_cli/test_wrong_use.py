@@ -79,7 +79,7 @@ WRONG = [
     ("score mine.jsonl --replies answer", "mine.jsonl: whose questions are these replies to"),
     ("score . --data x", "data is for predictions: name their benchmark"),
     ("score absent.jsonl -b eyechart", "absent.jsonl"),
-    ("score mine.jsonl -b eyechart", "'answer' may be what is right"),
+    ("score mine.jsonl -b eyechart", "'answer' may contain right answers"),
     ("score mine.jsonl --replies answer -b eyechart", "none of its 3 ids .* is an id of eyechart"),
     (
         "score mine.jsonl --replies answer -b eyechart --scoring best",

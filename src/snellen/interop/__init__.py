@@ -1,6 +1,6 @@
-"""Reads other tools' files (`predictions`) and writes them; each module handles one kind.
+"""Reads and writes other tools' files. `predictions` reads them; each other module writes one kind.
 
-May import core and data. Start with `predictions.py`.
+This package may import core and data. Start with `predictions.py`.
 """
 
 from snellen.interop._answered import EXPORTED, Answered
