@@ -328,5 +328,5 @@ def test_another_split_of_a_benchmark_gives_its_examples() -> None:
 
 def test_a_benchmark_needs_a_source() -> None:
     plain = registry.benchmark("mmbench", data=Path("synthetic"))
-    with pytest.raises(UsageError, match="--shots needs rows that are not asked"):
+    with pytest.raises(UsageError, match="--shots needs examples from rows that are not asked"):
         registry.few_shot("mmbench", plain, 1)
