@@ -49,7 +49,7 @@ def test_what_cannot_be_asked_so_is_wrong_use(snellen: Snellen) -> None:
     done = snellen(
         "run", "-m", "baseline/first", "-b", "pope", "--data", "synthetic", "--open-ended"
     )
-    assert done.code == 2 and "does not list the options" in done.err
+    assert done.code == 2 and "does not list the choices" in done.err
     done = snellen("run", "-m", "baseline/first", "-b", POSITIONS, "--blind", "black")
     assert done.code == 2 and "none" in done.err
     done = snellen("run", "-m", "baseline/first", "-b", POSITIONS, "--probe-seed", "1")
