@@ -14,7 +14,9 @@ def test_a_permuted_run_shows_what_places_do(snellen: Snellen) -> None:
     assert "probe: permute_options=4, seed=0" in lines
     assert any(line.startswith("consistency 0.00 %") for line in lines)
     assert any(line.startswith("A 100.00 %") for line in lines)
-    assert any(line.startswith("p 0.0005 for picks at least as uneven") for line in lines)
+    assert any(
+        line.startswith("p 0.0005: the probability of picks at least as uneven") for line in lines
+    )
     assert "24 of 24 questions have a score in all of their passes; only these count here" in lines
 
 

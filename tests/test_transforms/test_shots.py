@@ -257,7 +257,7 @@ def test_what_is_asked_in_several_messages_has_no_examples() -> None:
     check = own_data(Path(__file__).parents[2] / "src/snellen/benchmarks/rows/own/mcq.jsonl").check
     with pytest.raises(UsageError, match="does not say how answers are worded"):
         with_shots(two, 2)
-    with pytest.raises(UsageError, match=r"asks 's\d' in 2\."):
+    with pytest.raises(UsageError, match=r"asks sample 's\d' in 2 messages\."):
         with_shots(replace(two, check=check), 2)
 
 
