@@ -310,7 +310,7 @@ def test_where_names_the_folders_that_are_searched_in_order_and_what_is_missing(
         ("verify mathvisoin", "Did you mean mathvision"),
         (
             "pack --to a.tsv",
-            "name the rows to pack (a benchmark or a file), or a FILE with --unpack",
+            "Name either the rows to pack (a benchmark or a file), or a FILE with --unpack",
         ),
         ("pack mine.jsonl --to a.xlsx", "a.xlsx: rows are packed into .tsv, .jsonl, .parquet"),
         ("pack mine.jsonl --to mine.jsonl", "mine.jsonl is there already: take it away"),

@@ -17,7 +17,10 @@ WRONG = [
     ("shwo eyechart", "No such command 'shwo'. Commands: demo, run, .* Did you mean 'show'"),
     ("show eyechrat", "no benchmark 'eyechrat'. Did you mean eyechart"),
     ("show mine", "no benchmark 'mine'. Did you mean mine.jsonl\\?"),
-    ("run -m baseline/first -b serve.toml", "a file of rows ends in .jsonl, .*: save it as one"),
+    (
+        "run -m baseline/first -b serve.toml",
+        "A file of rows must end in .jsonl, .*\\. Save it in one",
+    ),
     ("run -m baseline/first -b X_MMStar.xlsx", "X_MMStar.xlsx is not a complete .xlsx file"),
     ("show " + "x" * 300, "no benchmark 'xxx.*\\. Benchmarks: "),
     ("show eyechart:sise=3", "eyechart has no option 'sise'. Options: seed, n, tasks"),
@@ -92,7 +95,7 @@ WRONG = [
         "score . --explain 1 --scoring all",
         "--explain shows every scoring. Leave out --scoring and --missing",
     ),
-    ("score . --explain 1 --missing wrong", "leave out --scoring and --missing"),
+    ("score . --explain 1 --missing wrong", "Leave out --scoring and --missing"),
     ("report .", "contains no runs. It was searched 6 folders deep"),
     ("report mine.jsonl", "mine.jsonl is a file, not .* `snellen score mine.jsonl` scores them"),
     ("export mine.jsonl --to csv", "mine.jsonl is a file, not a run folder"),
@@ -228,4 +231,4 @@ def test_flags_that_say_more_of_what_is_not_asked_for_are_refused(
 
     assert (run.code, judge.code) == (2, 2)
     assert "say how many with --shots" in run.err
-    assert "add --probe" in judge.err
+    assert "Add --probe" in judge.err
