@@ -1,6 +1,6 @@
 """The command line. Each command is a module of its own, imported only when it is called.
 
-May import every layer below it. It translates arguments and makes no decisions.
+This package may import every layer below it. It translates arguments and makes no decisions.
 Start with `run.py`. Importing the module `list.py` makes the name `list` in this package refer to
 that module, so this file does not call `list(...)`.
 """

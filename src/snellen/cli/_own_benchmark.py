@@ -11,7 +11,7 @@ own_benchmark = click.option(
     "--benchmark",
     metavar="FILE.py:NAME",
     shell_complete=benchmarks,
-    help="The file or module of your own benchmark. Other benchmarks are known from the run.",
+    help="The file or module of your own benchmark, if the run used one.",
 )
 own_benchmarks = click.option(
     "-b",
@@ -20,6 +20,5 @@ own_benchmarks = click.option(
     multiple=True,
     metavar="FILE.py:NAME",
     shell_complete=benchmarks,
-    help="The file or module of your own benchmark; repeatable. Other benchmarks are known from "
-    "the runs.",
+    help="The file or module of your own benchmark, if the runs used one; repeatable.",
 )

@@ -173,7 +173,7 @@ class Verified:
     videos: Videos = field(default_factory=Videos)
     """The videos of the rows."""
     wrong: list[str] = field(default_factory=list)
-    """Errors that concern the file and not a single row."""
+    """Errors that concern the file as a whole."""
 
     @property
     def ok(self) -> bool:
@@ -231,8 +231,8 @@ def verify(path: Path, data: Path | None) -> Verified:
 
 
 def _known(path: Path, verified: Verified) -> Benchmark | None:
-    """The benchmark that the file's name stands for, if it publishes a file of this name. Records
-    in `verified` whether the file is identical to the published one."""
+    """The benchmark that published a file with this name; None if there is none. Records in
+    `verified` whether this file is identical to the published one."""
     name = path.name.partition(".")[0]
     try:
         if not registry.reads_data(name):

@@ -1,4 +1,4 @@
-"""snellen compare: which is better, and is the difference significant?"""
+"""snellen compare: shows which side is better, and whether the difference is significant."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ ENDINGS = {form: form for form in WRITTEN} | {"tex": "latex", "htm": "html"}
     "--ids", metavar="COLUMN", help="The column of ids in FILE; `a.b` means field b of a."
 )
 @click.option("--replies", "replies_in", metavar="COLUMN", help="The column of replies in FILE.")
-@click.option("--only", metavar="PATTERN", help="Only these files of a folder of predictions.")
+@click.option(
+    "--only", metavar="PATTERN", help="Read only these files of a folder, such as '*/output.json'."
+)
 @click.option(
     "--format",
     "form",
@@ -80,7 +82,7 @@ def command(
     """Compare RUN folders, all runs in folders, or predictions, on the samples that they share.
 
     A difference is a later side minus an earlier one, with an interval and a p-value from paired
-    samples. No model is asked, and only the output is written.
+    samples. No model is asked, and no file is written except the output.
     """
     if junit is not None and margin is None:
         raise UsageError("--junit writes the checks of --fail-if-worse, which is missing.")

@@ -370,11 +370,11 @@ def _of_spec(manifest: Mapping[str, Any], spec: str, data: Path | None) -> Bench
     if not is_own_code(spec):
         raise UsageError(
             f"{spec} is not a benchmark of your own. For a run, name only a file or a module of "
-            "your own (FILE.py:NAME or module:NAME). Other benchmarks are known from the run."
+            "your own (FILE.py:NAME or module:NAME). Other benchmarks are found automatically."
         )
     if not is_object_run(manifest):
         raise UsageError(
-            f"the run's benchmark {manifest.get('benchmark')!r} is known from the run. Leave out "
+            f"the run's benchmark {manifest.get('benchmark')!r} is found automatically. Leave out "
             "-b."
         )
     parts = parse(spec)

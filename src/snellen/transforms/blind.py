@@ -182,7 +182,7 @@ class _Others:
         """Maps each sample id to the index of the row whose pictures replace the sample's own.
 
         Raises:
-            DataError: no other row has suitable media for some row.
+            DataError: for one of the rows, no other row has suitable media.
         """
         benchmark = self._benchmark
         own: dict[str, frozenset[str]] = {}

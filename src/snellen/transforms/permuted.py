@@ -135,8 +135,8 @@ class _Pass(Row):
 
 
 class _Passes:
-    """A table with one row for each order of the choices of each row of a benchmark. Rows whose
-    choices cannot be reordered are left out."""
+    """A table that has, for each row of a benchmark, one row for each order of its choices. Rows
+    whose choices cannot be reordered are left out."""
 
     def __init__(self, benchmark: Benchmark, most: int, seed: int) -> None:
         table: Table = benchmark.data

@@ -1,6 +1,6 @@
 """The viewer: shows runs in a browser on this machine, even while they are in progress.
 
-May import every layer below it, but not the command line.
+This package may import every layer below it, but not the command line.
 Start with `pages.py`.
 """
 

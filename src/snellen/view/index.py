@@ -33,7 +33,7 @@ HEAD = 1024
 SHOWN = 160
 """The maximum number of characters of a text in a list."""
 EVENT_TEXT = 2_000
-"""The maximum number of characters that are indexed of one event's text."""
+"""The maximum number of characters of an event's text that are indexed."""
 PATIENCE = 5.0
 """The time in seconds to wait for another viewer's lock."""
 SLICE = 0.5

@@ -91,7 +91,7 @@ class Pages:
         self.compares.stop()
 
     def run(self, name: str) -> Listed:
-        """The run of this name.
+        """The run with this name.
 
         Raises:
             NotThere: the run does not exist, or cannot be shown.

@@ -199,8 +199,8 @@ VERDICT = (
     "CASE WHEN x.score IS NULL THEN 'none' WHEN x.score >= ? THEN 'right' "
     "WHEN x.score > 0 THEN 'partly' ELSE 'wrong' END"
 )
-"""The SQL expression for the verdict on a row of `scores x`, one of `VERDICTS`. Its parameter is
-the full score."""
+"""The SQL expression for the verdict on a row of the table `scores`, which the query must name `x`.
+The verdict is one of `VERDICTS`. The parameter is the full score."""
 
 
 def facets(connection: sqlite3.Connection, scoring: str, best: float) -> list[Facet]:
