@@ -1,4 +1,4 @@
-"""Reads the rows of a file of any kind, each with a label for messages."""
+"""Reads the rows of a file in any supported format, each with a label for messages."""
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -15,8 +15,8 @@ from snellen.interop._layout import REPEAT, REPLY, repeat_of
 INSPECT = ".eval"
 KINDS = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", INSPECT)
 LabeledRow = tuple[str, Mapping[str, Any]]
-"""The label of a row ("row 3"), and its fields. A field that is not text, a number, or a boolean is
-a `NoText`, a list, or an object."""
+"""The label of a row ("row 3"), and its fields. A field is text, a number, a boolean, a `NoText`, a
+list, or an object."""
 
 INSTEAD = {
     ".xls": "That is the old spreadsheet format. Save it as .xlsx, .csv or .tsv.",
@@ -26,18 +26,21 @@ INSTEAD = {
 
 
 def rows_of(path: Path) -> Iterator[LabeledRow]:
-    """The rows of a JSONL, JSON, CSV, or TSV file, each also with .gz, of an XLSX file, or of a log
-    of Inspect. Lines of Every Eval Ever, and lm-eval's samples that were asked several times, have
-    the columns of `_layout`.
+    """The rows of a JSONL, JSON, CSV, or TSV file (with or without .gz), of an XLSX file, or of a
+    log of Inspect. Lines of Every Eval Ever, and samples of lm-eval with several replies to a
+    question, have the columns of `_layout`.
 
     Raises:
-        DataError: the name ends otherwise, or the file is not what its name says.
+        DataError: the name has another extension, or the content does not match the extension.
     """
     kind = kind_of(path)
     if kind not in KINDS:
-        known = f"Predictions are read from {', '.join(KINDS)}, text files with or without .gz."
+        known = (
+            f"Use a file that ends in {', '.join(KINDS)}. Text files may also be compressed (.gz)."
+        )
         raise DataError(
-            f"{path} is not a file of predictions by its name. {INSTEAD.get(kind, known)}"
+            f"{path} does not have the extension of a file of predictions. "
+            f"{INSTEAD.get(kind, known)}"
         )
     if kind == INSPECT:
         return inspect_log.rows_of(path)
@@ -63,8 +66,8 @@ def _of_log(label: str, row: Mapping[str, Any]) -> Iterator[LabeledRow]:
 
 
 def _as_stored(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A row of this package's own tables without the apostrophes that protect spreadsheet programs.
-    In other tables an apostrophe belongs to the reply."""
+    """If the row is from one of Snellen's own tables, remove the apostrophes that keep spreadsheet
+    programs from running text as formulas. In other tables, an apostrophe belongs to the reply."""
     if row.keys() != set(EXPORTED):
         return row
     return {
@@ -73,6 +76,6 @@ def _as_stored(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def kind_of(path: Path) -> str:
-    """The suffix of a name in lowercase, without .gz; for `.xlsx.gz` it is `.gz`."""
+    """The extension of a name in lowercase, without .gz. For `.xlsx.gz` it is `.gz`."""
     inner = Path(path.name.removesuffix(".gz")).suffix.lower()
     return ".gz" if inner == ".xlsx" and path.suffix == ".gz" else inner
