@@ -113,7 +113,7 @@ class Preparation:
         run.put_manifest(manifest(before))
         if limit.is_open and RAISED in before:
             limit.raise_to(before[RAISED])
-        run.load(limit.asks_again)
+        run.load(limit.reopens)
         return run, () if before else nearest
 
     def _job(
