@@ -50,6 +50,34 @@ def test_prompt_settings_and_pictures_are_the_recipes(snellen: Snellen) -> None:
         assert "custom_prompt" not in body
 
 
+@pytest.mark.parametrize(
+    ("mode", "reply", "noticed"),
+    [
+        ("off", "<think>It is there.</think>Yes", "reply 1 has thoughts"),
+        ("off", "Yes", None),
+        ("on", "Yes", "none of the first 2 replies has thoughts"),
+        ("on", "It is there.</think>Yes", None),
+        ("template", "Yes", None),
+    ],
+)
+def test_thoughts_that_are_not_as_the_recipe_states_are_noticed(
+    snellen: Snellen, mode: str, reply: str, noticed: str | None
+) -> None:
+    Path("mine.toml").write_text(
+        'family = "Mine"\nevidence = "maker-card"\nsource = "card"\n'
+        f'[prompts]\nplain = "{{{{ question }}}}"\n[defaults]\nthinking = {{ mode = "{mode}" }}\n'
+        '[[asks]]\ndata_sets = ["pope"]\nprompt = "plain"\n'
+    )
+    with serving(completion(reply)) as server:
+        done = run(snellen, server, "--recipe", "mine.toml")
+
+    assert done.code == 0, done.err
+    shown = [note for note in manifest().get("noticed", {}).values() if "thoughts" in note]
+    assert len(shown) == bool(noticed)
+    if noticed:
+        assert noticed in shown[0]
+
+
 def test_the_run_says_who_asked_so_and_where_each_value_is_from(snellen: Snellen) -> None:
     with serving(completion("Yes")) as server:
         done = run(snellen, server, *QWEN, "--temperature", "0.5")

@@ -20,8 +20,8 @@ class Provenance:
     recipe: Mapping[str, object] = field(default_factory=dict)
     """How a recipe asks in its own words (`transforms.recipe`); empty: in the benchmark's."""
     recipe_source: Mapping[str, str] = field(default_factory=dict)
-    """The recipe's name, data set, evidence, and source, for the manifest. They are not in the
-    identity, since recipes that ask the same are one run."""
+    """The recipe's name, data set, evidence, source, and mode of thinking, for the manifest. They
+    are not in the identity, since recipes that ask the same are one run."""
     called: str | None = None
     """The name that models with prompts of their own know it by; None: its own name."""
     notes: tuple[str, ...] = ()

@@ -142,7 +142,10 @@ class Preparation:
         )
         opened.listeners.append(progress.note)
         stop = Stop()
-        watch = ReplyWatch(progress, run, stop, limit, settings, expects_thoughts(config.profile))
+        thinks = expects_thoughts(
+            config.profile, benchmark.provenance.recipe_source.get("thinking")
+        )
+        watch = ReplyWatch(progress, run, stop, limit, settings, thinks)
         if opened.server not in self._limiters:
             concurrency = config.profile.concurrency or opened.concurrency
             self._limiters[opened.server] = Limiter(concurrency)
