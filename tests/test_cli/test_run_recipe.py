@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,37 @@ def test_a_setting_that_the_model_cannot_take_is_refused(model: str) -> None:
     with pytest.raises(UsageError, match=r"cannot take .*: top_k = 1\. .* --recipe-without top_k;"):
         with_recipe(Profile(), ask, model)
     assert with_recipe(Profile(), ask, model, ["top_k"]).profile.top_p == 0.001
+
+
+@pytest.mark.parametrize(
+    ("recipe", "data_set", "refused"),
+    [
+        ("minicpm-v-4.5", "mmstar", r"thinking\.begins = '<think>\\nI'"),
+        ("internvl", "mmmu", r"tiles\.first_doubled = True, tiles\.others = 1"),
+        ("internvl", "mmiu", r"tiles\.divided = True"),
+    ],
+)
+def test_what_no_back_end_can_do_is_refused_and_not_dropped(
+    recipe: str, data_set: str, refused: str
+) -> None:
+    ask = load(recipe).ask(data_set)
+    profile = Profile(base_url="http://localhost/v1")
+    with pytest.raises(UsageError, match=refused) as error:
+        with_recipe(profile, ask, "openai/m")
+    without = re.findall(r"--recipe-without (\S+?)[;.]? ", str(error.value))
+    assert with_recipe(profile, ask, "openai/m", without).profile.max_tokens
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        Profile(base_url="https://api.openai.com/v1"),
+        Profile(base_url="https://mine.openai.azure.com/v1", server="openai"),
+    ],
+)
+def test_openais_own_service_is_known_by_its_address_or_by_the_profile(profile: Profile) -> None:
+    with pytest.raises(UsageError, match=r"cannot take .*: top_k = 1"):
+        with_recipe(profile, load("qwen2-vl").ask("pope"), "openai/m")
 
 
 def test_greedy_decoding_has_no_sampling_settings() -> None:

@@ -73,8 +73,8 @@ def write(
         )
     if unscored:
         notes.append(
-            f"{unscored:,} lines have no metric, because no scoring gives them a score. That is no "
-            "score of 0"
+            f"{unscored:,} lines have no metric, because no scoring gives them a score. That is "
+            "not a score of 0"
         )
     if several:
         notes.append("only the last reply of each conversation is in the file")

@@ -285,7 +285,7 @@ def _dialect(model: str, profile: Profile) -> Dialect:
     """
     kind = re.split("[:/]", model)[0]
     if kind == "openai":
-        kind = _kind_of_server(profile)
+        kind = kind_of_server(profile)
     dialect = DIALECTS.get(kind)
     if dialect is None:
         known = "openai/, openai-responses/, anthropic/, google/, vllm/, and hf/"
@@ -295,7 +295,7 @@ def _dialect(model: str, profile: Profile) -> Dialect:
     return dialect
 
 
-def _kind_of_server(profile: Profile) -> str:
+def kind_of_server(profile: Profile) -> str:
     """The kind of the server that an `openai/` model is on."""
     name = profile.serve.kind if profile.serve else profile.server
     if name == "transformers":
