@@ -339,7 +339,7 @@ def test_ranked_choices_are_stored_as_they_came(tmp_path: Path) -> None:
     assert records(finished)[0].choices == [(-1.0, 2), (-2.0, 2)]
     assert finished.result is not None
     assert finished.result.headline.value == 1.0
-    assert any("letters is absent" in note for note in finished.result.report.notes)
+    assert any("letters is left out" in note for note in finished.result.report.notes)
 
 
 def test_a_model_that_cannot_be_asked_so_is_refused_before_the_first_question(
