@@ -49,20 +49,21 @@ def rows_of(path: Path) -> Iterator[LabeledRow]:
     if kind in (".csv", ".tsv"):
         table = csv(path) if kind == ".csv" else tsv(path)
         return ((f"row {row.position + 1}", _as_stored(row)) for row in table)
-    return chain.from_iterable(_of_log(label, row) for label, row in _json.rows_of(path))
+    return chain.from_iterable(_of_log(path, label, row) for label, row in _json.rows_of(path))
 
 
-def _of_log(label: str, row: Mapping[str, Any]) -> Iterator[LabeledRow]:
+def _of_log(path: Path, label: str, row: Mapping[str, Any]) -> Iterator[LabeledRow]:
     """A row of another tool's log as one row for each repeat; other rows as they are."""
+    where = f"{path}: {label}"
     if every_eval_ever.is_line(row):
-        yield label, every_eval_ever.row_of(row, label)
+        yield label, every_eval_ever.row_of(row, where)
         return
     texts = lm_eval.responses(row)
-    if texts is None or (len(texts) == 1 and not lm_eval.is_line(row)):
+    if texts is None or (len(texts) == 1 and not lm_eval.has_repeats(row)):
         yield label, row
         return
     for repeat, text in texts:
-        yield label, {**row, REPEAT: repeat_of(repeat, label), REPLY: text}
+        yield label, {**row, REPEAT: repeat_of(repeat, where), REPLY: text}
 
 
 def _as_stored(row: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import struct
 import zipfile
 import zlib
@@ -16,6 +17,11 @@ ZSTANDARD = 93
 """The number of Zstandard among the compression methods of zip files (APPNOTE.TXT 4.4.5)."""
 LARGEST = 1 << 30
 """The most bytes of a document; a larger one would fill the memory."""
+DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, UnicodeDecodeError),
+    *(NotImplementedError, RuntimeError),  # another method; encrypted
+)
+"""What `zipfile` raises for a document that it cannot read."""
 LOCAL_HEADER = struct.Struct("<26xHH")
 """The end of a local file header: the lengths of the name and of the extra field."""
 
@@ -33,7 +39,7 @@ def document(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
     try:
         raw = archive.read(name) if info.compress_type != ZSTANDARD else _zstandard(path, info)
         return orjson.loads(raw)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+    except DAMAGED as error:
         raise DataError(f"{path}: {name} is damaged: {error}.") from error
     except orjson.JSONDecodeError:
         return _lenient(path, name, raw)

@@ -69,8 +69,8 @@ def _line(facts: RunFacts, repeats: list[RunSample]) -> dict[str, Any]:
         "input": first.question.question,
         "id": first.id,
     }
-    if len(replies) > 1:
-        line["resps"] = [replies]
+    if facts.repeats > 1:
+        line |= {"resps": [replies], "repeats": [sample.repeat for sample in repeats]}
     if errors := errors_of(repeats):
         line["errors"] = errors
     for figure in facts.first_figures:
