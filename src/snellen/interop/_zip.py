@@ -15,8 +15,8 @@ from snellen.errors import DataError, UsageError, install
 
 ZSTANDARD = 93
 """The number of Zstandard among the compression methods of zip files (APPNOTE.TXT 4.4.5)."""
-LARGEST = 1 << 30
-"""The most bytes of a document; a larger one would fill the memory."""
+LARGEST = 1 << 28
+"""The maximum size of a document in bytes. Parsed JSON can take 32 times as much memory."""
 DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, UnicodeDecodeError),
     *(NotImplementedError, RuntimeError),  # another method; encrypted
@@ -30,7 +30,7 @@ def document(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
     """A JSON document of the archive.
 
     Raises:
-        DataError: it is damaged, not JSON, or larger than 1 GiB.
+        DataError: it is damaged, not JSON, or larger than 256 MiB.
         UsageError: it needs an extra that is not installed.
     """
     info = archive.getinfo(name)
