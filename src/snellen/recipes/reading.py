@@ -16,7 +16,7 @@ A file has these tables:
 """
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -28,12 +28,15 @@ from msgspec import structs
 from snellen.errors import UsageError
 from snellen.recipes.facts import CardFigure, Evidence
 from snellen.recipes.plugins import recipe_plugins
+from snellen.recipes.prompts import Loads
 from snellen.recipes.recipe import Ask, Manner, Recipe
 
 T = TypeVar("T")
 FOLDER = Path(__file__).parent
-BENCHMARKS = "benchmarks"
-"""The file that says which benchmark a data set is."""
+BENCHMARKS, PUBLISHED = "benchmarks", "published"
+"""The files that say which benchmark a data set is, and which one a published figure is of."""
+Version = tuple[int, int]
+"""The time of change of a file in nanoseconds, and its size in bytes."""
 
 
 class AskTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +87,7 @@ def names() -> list[str]:
 
 
 def _bundled() -> list[str]:
-    return [file.stem for file in FOLDER.glob("*.toml") if file.stem != BENCHMARKS]
+    return [file.stem for file in FOLDER.glob("*.toml") if file.stem not in (BENCHMARKS, PUBLISHED)]
 
 
 def load(name: str | Path) -> Recipe:
@@ -101,7 +104,7 @@ def load(name: str | Path) -> Recipe:
         file = Path(name)
         if not file.is_file():
             raise UsageError(f"{file}: there is no such file.")
-        return _recipe(file, str(file))
+        return _recipe(file, _version(file), str(file))
     owners = [plugin for plugin in recipe_plugins() if plugin.name == name]
     providers = [
         *(["Snellen"] if name in _bundled() else []),
@@ -113,16 +116,19 @@ def load(name: str | Path) -> Recipe:
             "Name the file of one with --recipe PATH.toml, or remove a package."
         )
     if owners:
-        return _recipe(owners[0].file(), owners[0].provider)
+        file = owners[0].file()
+        return _recipe(file, _version(file), owners[0].provider)
     if not providers:
         raise UsageError(f"There is no recipe {name}. There are: {', '.join(names())}.")
-    return _recipe(FOLDER / f"{name}.toml", "bundled")
+    file = FOLDER / f"{name}.toml"
+    return _recipe(file, _version(file), "bundled")
 
 
 @cache
-def _recipe(file: Path, provider: str) -> Recipe:
-    content = _read(file)
-    asks = {(ask.data_set, variant): ask for variant, ask in _asks(content, file)}
+def _recipe(file: Path, version: Version, provider: str) -> Recipe:
+    content = _read(file, version)
+    load = _loader(file, version)
+    asks = {(ask.data_set, ask.variant): ask for ask in _asks(content, file, load)}
     for figure in content.figures:
         key = figure.data_set, figure.variant
         if figure.data_set:
@@ -150,26 +156,45 @@ def _recipe(file: Path, provider: str) -> Recipe:
     )
 
 
+def _version(file: Path) -> Version:
+    """The version of a file: one that was changed since is read again."""
+    try:
+        status = file.stat()
+    except OSError as error:
+        raise UsageError(f"{file}: the recipe cannot be read: {error}.") from error
+    return status.st_mtime_ns, status.st_size
+
+
 @cache
-def _read(file: Path) -> RecipeFile:
-    return _converted(_table(file), RecipeFile, f"{file}")
+def _read(file: Path, version: Version) -> RecipeFile:
+    return converted(read_table(file), RecipeFile, f"{file}")
 
 
-def _table(file: Path) -> dict[str, Any]:
+def read_table(file: Path) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Raises:
+        UsageError: it cannot be read, or is not TOML.
+    """
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{file}: the recipe cannot be read: {error}.") from error
 
 
-def _converted(table: object, kind: type[T], where: str) -> T:
+def converted(table: object, kind: type[T], where: str) -> T:
+    """A table in a type.
+
+    Raises:
+        UsageError: it is not of this type; the message begins with `where`.
+    """
     try:
         return msgspec.convert(table, kind)
     except msgspec.ValidationError as error:
         raise UsageError(f"{where}: {error}.") from error
 
 
-def _asks(content: RecipeFile, file: Path) -> Iterator[tuple[str, Ask]]:
+def _asks(content: RecipeFile, file: Path, load: Loads) -> Iterator[Ask]:
     """The asks with their variants: the file's own, then those of its base."""
     texts = [content, *([_base(content, file)] if content.base else [])]
     defaults = merged(*(text.defaults for text in reversed(texts)))
@@ -177,7 +202,7 @@ def _asks(content: RecipeFile, file: Path) -> Iterator[tuple[str, Ask]]:
     for text in texts:
         for i, entry in enumerate(text.asks, start=1):
             where = f"{file if text is content else content.base}: [[asks]] number {i}"
-            table = _converted(entry, AskTable, where)
+            table = converted(entry, AskTable, where)
             own = {name: entry[name] for name in entry.keys() - {*AskTable.__struct_fields__}}
             data_sets = [name for name in table.data_sets if name not in stated]
             for variant, change in {"": {}, **content.variants}.items():
@@ -187,7 +212,15 @@ def _asks(content: RecipeFile, file: Path) -> Iterator[tuple[str, Ask]]:
                 if text is not content and "/" not in fields.get("prompt", "/"):
                     fields["prompt"] = f"{content.base}/{fields['prompt']}"
                 for data_set in data_sets:
-                    yield variant, _ask(content, file, data_set, variant, fields, where)
+                    manner = _manner(data_set, fields, load, where)
+                    yield Ask(
+                        recipe=file.stem,
+                        data_set=data_set,
+                        variant=variant,
+                        evidence=manner.evidence or content.evidence,
+                        manner=manner,
+                        load=load,
+                    )
         stated |= {name for entry in text.asks for name in entry["data_sets"]}
 
 
@@ -197,25 +230,17 @@ def _base(content: RecipeFile, file: Path) -> RecipeFile:
             f"{file}: there is no bundled recipe {content.base} for `base`. There are: "
             f"{', '.join(sorted(_bundled()))}."
         )
-    return _read(FOLDER / f"{content.base}.toml")
+    file = FOLDER / f"{content.base}.toml"
+    return _read(file, _version(file))
 
 
-def _ask(
-    content: RecipeFile, file: Path, data_set: str, variant: str, fields: Any, where: str
-) -> Ask:
+def _manner(data_set: str, fields: Any, load: Loads, where: str) -> Manner:
     entry = _benchmarks().get(data_set)
     known = entry if isinstance(entry, dict) else {"benchmark": entry}
-    manner = _converted({**known, **fields}, Manner, where)
-    if _template(file, manner.prompt) is None:
+    manner = converted({**known, **fields}, Manner, where)
+    if load(manner.prompt) is None:
         raise UsageError(f"{where}: there is no prompt {manner.prompt!r}.")
-    return Ask(
-        recipe=file.stem,
-        data_set=data_set,
-        variant=variant,
-        evidence=manner.evidence or content.evidence,
-        manner=manner,
-        load=_loader(file),
-    )
+    return manner
 
 
 def merged(*tables: Mapping[str, Any]) -> dict[str, Any]:
@@ -242,16 +267,18 @@ def _full_source(part: str, recipe: str) -> str:
 
 @cache
 def _benchmarks() -> dict[str, Any]:
-    return _table(FOLDER / f"{BENCHMARKS}.toml")
+    return read_table(FOLDER / f"{BENCHMARKS}.toml")
 
 
 @cache
-def _loader(file: Path) -> Callable[[str], str | None]:
-    return partial(_template, file)
+def _loader(file: Path, version: Version) -> Loads:
+    return partial(_template, file, version)
 
 
-def _template(file: Path, name: str) -> str | None:
+def _template(file: Path, version: Version, name: str) -> str | None:
     """A template of this file, or of a bundled recipe by RECIPE/PROMPT; None if there is none."""
     recipe, _, prompt = name.rpartition("/")
-    source = FOLDER / f"{recipe}.toml" if recipe else file
-    return _read(source).prompts.get(prompt) if source.is_file() else None
+    if not recipe:
+        return _read(file, version).prompts.get(prompt)
+    source = FOLDER / f"{recipe}.toml"
+    return _read(source, _version(source)).prompts.get(prompt) if source.is_file() else None

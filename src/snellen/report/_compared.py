@@ -51,6 +51,9 @@ class Part(NamedTuple):
     """Lines below the table."""
     untested: bool = False
     """Whether the differences in the table have no p."""
+    most: int = 0
+    """The width of the table in characters where the output is not a terminal, if its words can be
+    wrapped so far; 0: a row is a line."""
 
 
 def parts(document: Comparisons, *, detailed: bool) -> Iterator[Part]:

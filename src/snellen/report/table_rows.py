@@ -27,7 +27,7 @@ STEERING = (
 )
 NAMES = (
     *("model", "against", "capability", "metric", "benchmark", "benchmarks", "run", "remark"),
-    *("groups", "where", "setting", "with"),
+    *("groups", "where", "setting", "with", "notes"),
 )
 """Headings of columns of words, beside the first."""
 PLACES = (
