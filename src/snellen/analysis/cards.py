@@ -52,10 +52,13 @@ class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     figure_scoring: str | None = None
     """The scoring of the published figure, if it is another than `scoring`."""
     as_published: MetricReport | None = None
-    """The first metric by the recipe under `figure_scoring`; None without one."""
+    """The metric by the recipe under `figure_scoring`; None without one."""
+    official_as_published: MetricReport | None = None
+    """The metric by the official settings under `figure_scoring`; None without one."""
     difference: MetricReport | None = None
-    """By the recipe (`as_published`, if there is one) minus published, with the interval of our
-    estimate; None if it is unknown."""
+    """By the recipe minus published, with the interval of our estimate; official minus published if
+    no source says how the benchmark is asked. Under `figure_scoring`, if there is such a result.
+    None if it is unknown."""
     paired: MetricDifference | None = None
     """By the recipe minus official, on the samples of both, p adjusted over the rows; None without
     two runs."""
@@ -99,8 +102,8 @@ CardTable = list[tuple[str, ...]]
 
 
 def card_table(card: Card) -> CardTable:
-    """What was published, and what the runs gave. Without intervals of single values, which
-    `value_table` has, it fits a page."""
+    """What was published, and what the runs gave, by the scoring of the figure if Snellen has it.
+    Without intervals of single results, which `value_table` has, it fits a page."""
     notes = card_notes(card)
     headings = (
         *("benchmark", "published", "recipe", card.against),
@@ -113,7 +116,8 @@ def card_table(card: Card) -> CardTable:
             (
                 row.data_set,
                 "" if row.published is None else f"{row.published.value:g}",
-                *(_value(metric) for metric in (row.by_recipe, row.official)),
+                _value(row.as_published or row.by_recipe),
+                _value(row.official_as_published or row.official),
                 "" if less is None else _number(less.value),
                 "" if less is None else less.interval,
                 ", ".join(f"{notes[note]}" for note in _notes(row) if note in notes),
@@ -123,7 +127,7 @@ def card_table(card: Card) -> CardTable:
 
 
 def value_table(card: Card) -> CardTable:
-    """Each value with its interval; no row without a value."""
+    """Each result with its interval, by the benchmark's scoring; no row without a result."""
     rows = []
     for row in card.rows:
         metrics = [metric for metric in (row.by_recipe, row.official) if metric is not None]
@@ -138,7 +142,7 @@ def value_table(card: Card) -> CardTable:
 
 
 def paired_table(card: Card) -> CardTable:
-    """By the recipe minus official; no row without two values."""
+    """By the recipe minus official, by the benchmark's scoring; no row without two results."""
     rows = []
     for row in card.rows:
         if row.paired is not None:

@@ -21,7 +21,7 @@ from snellen.report.terminal import parts_text, print_parts
 from snellen.report.tex import parts_latex
 from snellen.report.words import parts_markdown
 
-PAGE, WIDE_PAGE = 80, 140
+PAGE, WIDE_PAGE = 80, 160
 """The widths of a card's tables, and of those of gaps, in characters where the output is not a
 terminal. Numbers are never wrapped."""
 
@@ -54,9 +54,9 @@ def card_latex(card: Card) -> str:
 def _parts(card: Card) -> Iterator[Part]:
     yield _part(card_title(card), card_table(card), [*card_lines(card)])
     if table := value_table(card):
-        yield _part("each value with its interval", table)
+        yield _part("each result with its interval, by the benchmark's scoring", table)
     if table := paired_table(card):
-        yield _part(f"by the recipe minus {card.against}, on the questions of both", table)
+        yield _part(f"by the recipe minus {card.against}, paired, by the benchmark's scoring", table)
     for gap in card.gaps:
         yield from _gap_parts(gap)
 

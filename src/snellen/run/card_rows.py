@@ -29,8 +29,10 @@ def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
     headline = result.report.headline if result is not None and result.report.scorings else None
     scoring = entry.scoring
     is_other = scoring.name is not None and scoring.name != headline
-    compared = entry.official if entry.ask is None else entry.by_recipe
-    as_published = _metric(compared, entry, scoring.name) if is_other else None
+    as_published, official_as_published = (
+        _metric(done, entry, scoring.name) if is_other else None
+        for done in (entry.by_recipe, entry.official)
+    )
     name = None if headline is None else _metric_name(first, entry, headline)
     paired, why_not = _paired(entry, name)
     row = CardRow(
@@ -44,6 +46,7 @@ def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
         official=_metric(entry.official, entry),
         figure_scoring=scoring.name if is_other else None,
         as_published=as_published,
+        official_as_published=official_as_published,
         paired=paired,
         runs=[f"{done.run}" for done in (entry.by_recipe, entry.official) if done is not None],
         reason=entry.reason,
@@ -55,11 +58,17 @@ def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
 def _with_difference(row: CardRow, entry: CardEntry, against: str) -> CardRow:
     """The row with the difference from the published figure, and notes on what is compared."""
     notes, scoring, reason = [*row.notes], entry.scoring, row.reason
-    ours = row.as_published or (row.official if entry.ask is None else row.by_recipe)
+    if entry.ask is None:
+        ours = row.official_as_published or row.official
+    else:
+        ours = row.as_published or row.by_recipe
     if entry.ask is None and ours is not None and row.published is not None:
         reason = f"{reason}: the difference is {against} minus published"
-    if row.as_published is not None:
-        notes.append(f"the figure is by the scoring {scoring.name}, and so is the difference")
+    if row.as_published is not None or row.official_as_published is not None:
+        notes.append(
+            f"published figures are by the scoring {scoring.name}; so are the results in the first "
+            "table"
+        )
     elif ours is not None and row.published is not None and _is_by_another_rule(row, scoring):
         notes.append(f"the figure was scored by another rule: {scoring.words}")
     difference = None
@@ -95,6 +104,7 @@ def _in_points(row: CardRow, metric: recipes.FigureMetric | None) -> CardRow:
         by_recipe=points(row.by_recipe),
         official=points(row.official),
         as_published=points(row.as_published),
+        official_as_published=points(row.official_as_published),
         paired=paired,
         notes=[*row.notes, *([note] if row.scoring is not None else [])],
     )
@@ -105,7 +115,9 @@ PAIRED = ("a", "b", "difference")
 
 
 def _scaled(report: MetricReport, points: int) -> MetricReport:
-    """A fraction in points of the best score."""
+    """A fraction in points of the best score; what has another unit stays as it is."""
+    if report.unit != "fraction":
+        return report
 
     def pair(ends: tuple[float, float] | None) -> tuple[float, float] | None:
         return None if ends is None else (ends[0] * points, ends[1] * points)
