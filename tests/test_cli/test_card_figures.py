@@ -40,7 +40,7 @@ def server() -> Iterator[Server]:
 
 def write_recipe(figures: dict[str, float], more: str = "") -> Path:
     lines = [
-        f'  {{ benchmark = "{name}", value = {value}, checkpoint = "Mine-7B", source = "me"{more} }},'
+        f'{{ benchmark = "{name}", value = {value}, checkpoint = "Mine-7B", source = "me"{more} }},'
         for name, value in figures.items()
     ]
     path = Path("mine.toml").resolve()
@@ -139,13 +139,13 @@ def test_figures_alone_have_no_gap_to_explain(card: Command, server: Server) -> 
 
 
 @pytest.fixture
-def whole(card: Command) -> Command:
+def bundled(card: Command) -> Command:
     """The card of a bundled recipe with many remarks."""
     return lambda *words: card("qwen3-vl::instruct", "--checkpoint", "Qwen3-VL-8B-Instruct", *words)
 
 
-def test_the_tables_fit_80_columns(whole: Command) -> None:
-    lines = whole().out.splitlines()
+def test_the_tables_fit_80_columns(bundled: Command) -> None:
+    lines = bundled().out.splitlines()
     rules = [line for line in lines if line.strip("─ ") == "" and "─" in line]
     assert len(rules) == 3  # a table for the card, the values, and the paired differences
     assert max(map(len, rules)) <= 80
@@ -153,8 +153,8 @@ def test_the_tables_fit_80_columns(whole: Command) -> None:
     assert max(map(len, table[2:])) <= 80
 
 
-def test_remarks_are_numbered_below_the_table_and_equal_remarks_once(whole: Command) -> None:
-    text = whole().out
+def test_remarks_are_numbered_below_the_table_and_equal_remarks_once(bundled: Command) -> None:
+    text = bundled().out
     assert len(re.findall(r"no source says how it is asked$", text, re.MULTILINE)) == 1
     assert len(re.findall(r"^ \[\d+\] not in Snellen$", text, re.MULTILINE)) == 1
     number = re.search(r"^ \[(\d+)\] not in Snellen$", text, re.MULTILINE)
@@ -175,9 +175,9 @@ def test_remarks_are_numbered_below_the_table_and_equal_remarks_once(whole: Comm
     ],
 )
 def test_remarks_are_outside_the_table_in_every_format(
-    whole: Command, ending: str, table_end: str, note: str
+    bundled: Command, ending: str, table_end: str, note: str
 ) -> None:
-    whole("-o", f"card.{ending}")
+    bundled("-o", f"card.{ending}")
     text = Path(f"card.{ending}").read_text()
     assert text.count(note) == 1
     assert table_end in text

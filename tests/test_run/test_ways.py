@@ -169,8 +169,8 @@ def bundled_ways(recipe: str, benchmark: str) -> TwoWays:
 def test_a_bundled_cards_benchmarks_are_those_asked_and_then_those_with_figures_alone() -> None:
     request = CardRequest(recipe="qwen3-vl::instruct", model="baseline/first")
     entries = card_entries(request)
-    asked = [entry.data_set for entry in entries if entry.ask is not None]
-    assert asked == [name for name, _ in recipes.load("qwen3-vl").asks]
+    data_sets = [entry.data_set for entry in entries if entry.ask is not None]
+    assert data_sets == [name for name, _ in recipes.load("qwen3-vl").asks]
     alone = {entry.data_set: entry for entry in entries if entry.ask is None}
     assert {name: entry.benchmark for name, entry in alone.items()} == {
         "MMStar": "vlmevalkit:name=MMStar",

@@ -56,7 +56,8 @@ def _parts(card: Card) -> Iterator[Part]:
     if table := value_table(card):
         yield _part("each result with its interval, by the benchmark's scoring", table)
     if table := paired_table(card):
-        yield _part(f"by the recipe minus {card.against}, paired, by the benchmark's scoring", table)
+        title = f"by the recipe minus {card.against}, paired, by the benchmark's scoring"
+        yield _part(title, table)
     for gap in card.gaps:
         yield from _gap_parts(gap)
 

@@ -136,7 +136,7 @@ def card_entries(request: CardRequest) -> list[CardEntry]:
     """
     recipe = recipes.load(request.recipe_name)
     if request.data_set:
-        chosen = [_asked(recipe.ask(request.data_set, request.variant))]
+        chosen = [_entry_of(recipe.ask(request.data_set, request.variant))]
     else:
         entries = [*_data_sets(recipe, request.variant), *_unasked(recipe)]
         known = {name for entry in entries for name in entry.names}
@@ -151,7 +151,7 @@ def card_entries(request: CardRequest) -> list[CardEntry]:
     return chosen
 
 
-def _asked(ask: recipes.Ask, reason: str = "") -> CardEntry:
+def _entry_of(ask: recipes.Ask, reason: str = "") -> CardEntry:
     manner = ask.manner
     entry = CardEntry(
         data_set=ask.data_set,
@@ -176,9 +176,9 @@ def _data_sets(recipe: recipes.Recipe, variant: str) -> Iterator[CardEntry]:
     has_variant = False
     for ask in usual:
         try:
-            yield _asked(recipe.ask(ask.data_set, variant))
+            yield _entry_of(recipe.ask(ask.data_set, variant))
         except UsageError:
-            yield _asked(ask, reason=f"the recipe does not ask it as {variant}")
+            yield _entry_of(ask, reason=f"the recipe does not ask it as {variant}")
         else:
             has_variant = True
     if variant and not has_variant:
