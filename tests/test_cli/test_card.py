@@ -182,7 +182,7 @@ def test_a_card_is_written_in_the_format_of_its_ending(
 def test_a_benchmark_that_is_not_on_the_card_is_an_error(card: Command) -> None:
     done = card("-m", "baseline/first", "-b", "mme")
     assert done.code == 2
-    assert "does not ask mme. It asks: pope, mmmu_val, secret_set." in done.err
+    assert "does not ask mme, and has no figure of it. It has: pope, mmmu_val," in done.err
 
 
 def test_a_failed_request_is_no_score_and_ends_with_1(card: Command) -> None:

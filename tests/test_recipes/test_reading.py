@@ -203,3 +203,12 @@ def test_prompts_that_no_back_end_can_send_are_refused() -> None:
     ask = recipes.load("internvl").ask("mvbench")
     with pytest.raises(UsageError, match="shows frames, but sample 1 has no video"):
         ask.messages(sample())
+
+
+def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
+    text = f'{HEAD}[prompts]\np = "{{{{ question }}}}!"\n{ASKS}'
+    before = recipes.load(write(tmp_path, text)).ask("pope")
+    assert before.text(sample()) == "Why?!"
+    after = recipes.load(write(tmp_path, text.replace("!", ", in a word?"))).ask("pope")
+    assert after.text(sample()) == "Why?, in a word?"
+    assert before.text(sample()) == "Why?!"  # what was read before stays as it was

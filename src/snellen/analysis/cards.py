@@ -14,10 +14,8 @@ from snellen.analysis.result import shown
 from snellen.errors import plain
 from snellen.scoring import MetricReport
 
-UNKNOWN_ERROR = (
-    "a difference is ours minus the published figure; its interval is that of our estimate alone, "
-    "because the sampling error of the published figure is not known"
-)
+LONGEST = 160
+"""The maximum length of a numbered note, in characters. The document has all of it."""
 
 
 class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,10 +52,13 @@ class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     figure_scoring: str | None = None
     """The scoring of the published figure, if it is another than `scoring`."""
     as_published: MetricReport | None = None
-    """The first metric by the recipe under `figure_scoring`; None without one."""
+    """The metric by the recipe under `figure_scoring`; None without one."""
+    official_as_published: MetricReport | None = None
+    """The metric by the official settings under `figure_scoring`; None without one."""
     difference: MetricReport | None = None
-    """By the recipe (`as_published`, if there is one) minus published, with the interval of our
-    estimate; None if it is unknown."""
+    """By the recipe minus published, with the interval of our estimate; official minus published if
+    no source says how the benchmark is asked. Under `figure_scoring`, if there is such a result.
+    None if it is unknown."""
     paired: MetricDifference | None = None
     """By the recipe minus official, on the samples of both, p adjusted over the rows; None without
     two runs."""
@@ -96,65 +97,98 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Notes on all of it."""
 
 
-CARD_HEADINGS = (
-    "benchmark",
-    "published",
-    "by the recipe",
-    "95 % interval",
-    "against",
-    "minus published",
-    "interval of ours",
-    "minus against",
-    "interval of both",
-    "adjusted p",
-    "n",
-    "remark",
-)
+CardTable = list[tuple[str, ...]]
+"""Headings, and rows."""
 
 
-def card_rows(card: Card) -> list[tuple[str, ...]]:
-    """Headings, and a row for each data set."""
-    headings = tuple(
-        name.replace("minus against", f"minus {card.against}").replace("against", card.against)
-        for name in CARD_HEADINGS
+def card_table(card: Card) -> CardTable:
+    """What was published, and what the runs gave, by the scoring of the figure if Snellen has it.
+    Without intervals of single results, which `value_table` has, it fits a page."""
+    notes = card_notes(card)
+    headings = (
+        *("benchmark", "published", "recipe", card.against),
+        *("difference", "95 % interval", "notes"),
     )
-    return [headings, *map(_row, card.rows)]
+    rows = []
+    for row in card.rows:
+        less = None if row.difference is None else shown_difference(row.difference)
+        rows.append(
+            (
+                row.data_set,
+                "" if row.published is None else f"{row.published.value:g}",
+                _value(row.as_published or row.by_recipe),
+                _value(row.official_as_published or row.official),
+                "" if less is None else _number(less.value),
+                "" if less is None else less.interval,
+                ", ".join(f"{notes[note]}" for note in _notes(row) if note in notes),
+            )
+        )
+    return [headings, *rows]
 
 
-def _row(row: CardRow) -> tuple[str, ...]:
-    first = row.by_recipe or row.official
-    ours = None if row.by_recipe is None else shown(row.by_recipe)
-    less = None if row.difference is None else shown_difference(row.difference)
-    paired = None if row.paired is None else shown_difference(row.paired.difference)
-    adjusted = None if row.paired is None else (row.paired.adjusted or row.paired.p)
-    return (
-        _name(row),
-        _published(row),
-        "" if ours is None else ours.value,
-        "" if ours is None else ours.interval,
-        "" if row.official is None else shown(row.official).value,
-        "" if less is None else less.value,
-        "" if less is None else less.interval,
-        "" if paired is None else paired.value,
-        "" if paired is None else paired.interval,
-        p_value(adjusted),
-        "" if first is None else f"{first.n:,}",
-        "; ".join(note.rstrip(".") for note in (row.reason, *row.notes) if note),
-    )
+def value_table(card: Card) -> CardTable:
+    """Each result with its interval, by the benchmark's scoring; no row without a result."""
+    rows = []
+    for row in card.rows:
+        metrics = [metric for metric in (row.by_recipe, row.official) if metric is not None]
+        if metrics:
+            cells = []
+            for metric in (row.by_recipe, row.official):
+                cells += [_value(metric), "" if metric is None else shown(metric).interval]
+            counts = dict.fromkeys(f"{metric.n:,}" for metric in metrics)
+            rows.append((row.data_set, *cells, "; ".join(counts)))
+    headings = ("benchmark", "recipe", "95 % interval", card.against, "95 % interval", "n")
+    return [headings, *rows] if rows else []
 
 
-def _name(row: CardRow) -> str:
-    """`mmmu`, `ai2d_test (vlmevalkit:name=AI2D_TEST)`"""
-    if row.benchmark is None or row.benchmark == row.data_set:
-        return row.data_set
-    return f"{row.data_set} ({row.benchmark})"
+def paired_table(card: Card) -> CardTable:
+    """By the recipe minus official, by the benchmark's scoring; no row without two results."""
+    rows = []
+    for row in card.rows:
+        if row.paired is not None:
+            cells = shown_difference(row.paired.difference)
+            p = p_value(row.paired.adjusted or row.paired.p)
+            rows.append((row.data_set, _number(cells.value), cells.interval, p, cells.n))
+    headings = ("benchmark", "difference", "95 % interval", "adjusted p", "n")
+    return [headings, *rows] if rows else []
 
 
-def _published(row: CardRow) -> str:
-    """The figure of the card's checkpoint, or all figures with their checkpoints."""
-    if row.published is not None:
-        return f"{row.published.value:g}"
-    return "; ".join(f"{figure.value:g} ({figure.checkpoint})" for figure in row.figures)
+def _value(metric: MetricReport | None) -> str:
+    return "" if metric is None else _number(shown(metric).value)
+
+
+def _number(text: str) -> str:
+    """A number without `points`, which a note states."""
+    return text.removesuffix(" points")
+
+
+def card_notes(card: Card) -> dict[str, int]:
+    """The notes of some rows, shortened, with their numbers in the order of the rows."""
+    shared = _shared_notes(card)
+    notes = dict.fromkeys(note for row in card.rows for note in _notes(row) if note not in shared)
+    return {note: number for number, note in enumerate(notes, start=1)}
+
+
+def _notes(row: CardRow) -> list[str]:
+    """The notes of a row, shortened."""
+    return [*dict.fromkeys(_short(note) for note in (row.reason, *row.notes) if note)]
+
+
+def _shared_notes(card: Card) -> list[str]:
+    """The notes of all rows with a run, if there are several."""
+    rows = [_notes(row) for row in card.rows if row.runs]
+    return [note for note in rows[0] if all(note in row for row in rows)] if len(rows) > 1 else []
+
+
+def _short(note: str) -> str:
+    """The first sentences of a note, or a part of the first, in at most `LONGEST` characters."""
+    note = note.rstrip(".")
+    while len(note) > LONGEST and ". " in note:
+        note = note.rpartition(". ")[0]
+    if len(note) <= LONGEST:
+        return note
+    start = note[: LONGEST - 1]
+    return f"{start.rpartition('; ')[0] or start.rstrip()}…"
 
 
 def card_title(card: Card) -> str:
@@ -164,14 +198,36 @@ def card_title(card: Card) -> str:
 
 
 def card_lines(card: Card) -> Iterator[str]:
-    """The lines below a card's table."""
+    """The lines below a card's table: numbered notes, then sources."""
+    for note, number in card_notes(card).items():
+        yield f"[{number}] {note}"
+    if any(row.difference is not None for row in card.rows):
+        yield (
+            "difference: by the recipe minus published, unless a note says otherwise. The interval "
+            "is that of ours alone: the sampling error of the published figure is not known"
+        )
+    here = [
+        f"{row.data_set} is {row.benchmark}"
+        for row in card.rows
+        if row.benchmark not in (None, row.data_set)
+    ]
+    if here:
+        yield f"in Snellen: {', '.join(here)}"
     yield f"recipe: {card.family}, evidence {card.evidence}, {card.source}"
+    sources: dict[str, list[str]] = {}
     for row in card.rows:
         if row.published is not None:
-            yield f"published: {row.data_set}: {row.published.source}"
-    if any(row.difference is not None for row in card.rows):
-        yield UNKNOWN_ERROR
-    yield from (f"note: {note}" for note in card.notes)
+            sources.setdefault(row.published.source, []).append(row.data_set)
+    for source, data_sets in sources.items():
+        yield f"published: {', '.join(data_sets)}: {source}"
+    if others := [_others(row) for row in card.rows if row.published is None and row.figures]:
+        yield f"published of other checkpoints: {'; '.join(others)}"
+    yield from (f"note: {note}" for note in (*_shared_notes(card), *card.notes))
+
+
+def _others(row: CardRow) -> str:
+    figures = (f"{figure.value:g} ({figure.checkpoint})" for figure in row.figures)
+    return f"{row.data_set} {', '.join(figures)}"
 
 
 class CardResult:
@@ -194,12 +250,13 @@ class CardResult:
         return f"<pre>{escape(str(self))}</pre>"
 
     def __str__(self) -> str:
-        headings, *rows = card_rows(self.card)
         lines = [card_title(self.card)]
-        for row in rows:
-            cells = (f"{name} {cell}" for name, cell in zip(headings[1:], row[1:], strict=True))
-            known = [cell for cell, text in zip(cells, row[1:], strict=True) if text]
-            lines.append(f"  {'  '.join([row[0], *known])}")
+        tables = (card_table, value_table, paired_table)
+        for headings, *rows in filter(None, (table(self.card) for table in tables)):
+            for row in rows:
+                pairs = zip(headings[1:], row[1:], strict=True)
+                cells = [f"{name} {cell}" for name, cell in pairs if cell]
+                lines.append(f"  {'  '.join([row[0], *cells])}")
         lines += [f"  {line}" for line in card_lines(self.card)]
         for gap in self.card.gaps:
             lines += [f"{gap.benchmark}: {gap_verdict(gap)}", *(f"  {it}" for it in gap_lines(gap))]

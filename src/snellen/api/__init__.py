@@ -14,11 +14,8 @@ if TYPE_CHECKING:
     from snellen.api._evaluate import ask as ask, evaluate as evaluate
     from snellen.api._card import card as card
     from snellen.core.profile import Profile as Profile
-    from snellen.run.card_run import (
-        CardOutcome as CardOutcome,
-        CardRequest as CardRequest,
-        card_run as card_run,
-    )
+    from snellen.run.card_entries import CardRequest as CardRequest
+    from snellen.run.card_run import CardOutcome as CardOutcome, card_run as card_run
     from snellen.run.compare_runs import compare as compare
     from snellen.run.cost_estimate import CostEstimate as CostEstimate, estimate as estimate
     from snellen.run.gap_run import GAP_BUDGET as GAP_BUDGET
@@ -41,7 +38,7 @@ if TYPE_CHECKING:
 
 _FILES = {
     "CardOutcome": ".run.card_run",
-    "CardRequest": ".run.card_run",
+    "CardRequest": ".run.card_entries",
     "CostEstimate": ".run.cost_estimate",
     "Detectable": ".run.power",
     "GAP_BUDGET": ".run.gap_run",

@@ -8,7 +8,8 @@ from typing import Unpack
 from snellen import registry
 from snellen.analysis.cards import CardResult
 from snellen.errors import UsageError
-from snellen.run.card_run import CardRequest, card_run
+from snellen.run.card_entries import CardRequest
+from snellen.run.card_run import card_run
 from snellen.run.gap_run import GAP_BUDGET
 from snellen.run.lifecycle import INTERRUPTED, Show, close_model, run_async
 from snellen.run.options import RunOptions

@@ -9,6 +9,7 @@ May import `core`, `media`, and `errors`; knows no model.
 
 from snellen.recipes.facts import CardFigure, Figure, RecipeScoring, RecipeThinking
 from snellen.recipes.prompts import VideoFrame, as_text
+from snellen.recipes.published import FigureBenchmark, FigureMetric, benchmark_of, metric_of
 from snellen.recipes.reading import load, names
 from snellen.recipes.recipe import Ask, Manner, Recipe
 from snellen.recipes.tiles import Tiles, tile_count
@@ -17,6 +18,8 @@ __all__ = [
     "Ask",
     "CardFigure",
     "Figure",
+    "FigureBenchmark",
+    "FigureMetric",
     "Manner",
     "Recipe",
     "RecipeScoring",
@@ -24,7 +27,9 @@ __all__ = [
     "Tiles",
     "VideoFrame",
     "as_text",
+    "benchmark_of",
     "load",
+    "metric_of",
     "names",
     "tile_count",
 ]

@@ -34,6 +34,8 @@ class CardFigure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """The data set that the recipe asks; empty if no source says how the benchmark is asked."""
     variant: str = ""
     """The recipe's variant; empty for the usual way of asking."""
+    snellen: str = ""
+    """The benchmark in Snellen, with its options, if its name in `benchmark` does not say it."""
 
     @property
     def figure(self) -> Figure:

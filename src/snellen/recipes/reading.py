@@ -33,8 +33,8 @@ from snellen.recipes.recipe import Ask, Manner, Recipe
 
 T = TypeVar("T")
 FOLDER = Path(__file__).parent
-BENCHMARKS = "benchmarks"
-"""The file that says which benchmark a data set is."""
+BENCHMARKS, PUBLISHED = "benchmarks", "published"
+"""The files that say which benchmark a data set is, and which one a published figure is of."""
 
 
 class AskTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,7 +85,7 @@ def names() -> list[str]:
 
 
 def _bundled() -> list[str]:
-    return [file.stem for file in FOLDER.glob("*.toml") if file.stem != BENCHMARKS]
+    return [file.stem for file in FOLDER.glob("*.toml") if file.stem not in (BENCHMARKS, PUBLISHED)]
 
 
 def load(name: str | Path) -> Recipe:
@@ -157,7 +157,7 @@ def _recipe(file: Path, provider: str) -> Recipe:
 
 
 def _read(file: Path) -> RecipeFile:
-    return _converted(_table(file), RecipeFile, f"{file}")
+    return converted(read_table(file), RecipeFile, f"{file}")
 
 
 @cache
@@ -165,14 +165,24 @@ def _read_bundled(name: str) -> RecipeFile:
     return _read(FOLDER / f"{name}.toml")
 
 
-def _table(file: Path) -> dict[str, Any]:
+def read_table(file: Path) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Raises:
+        UsageError: the file cannot be read, or is not TOML.
+    """
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:  # not UTF-8 or TOML, or nested too deep
         raise UsageError(f"{file}: the recipe cannot be read: {error}.") from error
 
 
-def _converted(table: object, kind: type[T], where: str) -> T:
+def converted(table: object, kind: type[T], where: str) -> T:
+    """Convert a table to a type.
+
+    Raises:
+        UsageError: it is not of this type; the message begins with `where`.
+    """
     try:
         return msgspec.convert(table, kind)
     except msgspec.ValidationError as error:
@@ -188,7 +198,7 @@ def _asks(content: RecipeFile, file: Path) -> Iterator[tuple[str, Ask]]:
     for text in texts:
         for i, entry in enumerate(text.asks, start=1):
             where = f"{file if text is content else content.base}: [[asks]] number {i}"
-            table = _converted(entry, AskTable, where)
+            table = converted(entry, AskTable, where)
             if unknown := sorted(table.variants.keys() - text.variants.keys()):
                 known = ", ".join(text.variants) or "none"
                 raise UsageError(
@@ -200,7 +210,7 @@ def _asks(content: RecipeFile, file: Path) -> Iterator[tuple[str, Ask]]:
             for variant, change in {"": {}, **content.variants}.items():
                 special = table.variants.get(variant, {})
                 fields = merged({} if table.alone else defaults, own, change, special)
-                manner = _converted(fields, Manner, where)
+                manner = converted(fields, Manner, where)
                 fields["source"] = _full_source(manner.source, text.source)
                 if text is not content and "/" not in manner.prompt:
                     fields["prompt"] = f"{content.base}/{manner.prompt}"
@@ -229,7 +239,7 @@ def _ask(
 ) -> Ask:
     entry = _benchmarks().get(data_set)
     known = entry if isinstance(entry, dict) else {"benchmark": entry}
-    manner = _converted({**known, **fields}, Manner, where)
+    manner = converted({**known, **fields}, Manner, where)
     if load(manner.prompt) is None:
         raise UsageError(f"{where}: there is no prompt {manner.prompt!r}.")
     return Ask(
@@ -266,7 +276,7 @@ def _full_source(part: str, recipe: str) -> str:
 
 @cache
 def _benchmarks() -> dict[str, Any]:
-    return _table(FOLDER / f"{BENCHMARKS}.toml")
+    return read_table(FOLDER / f"{BENCHMARKS}.toml")
 
 
 def _template(prompts: Mapping[str, str], name: str) -> str | None:

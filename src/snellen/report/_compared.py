@@ -51,6 +51,9 @@ class Part(NamedTuple):
     """Lines below the table."""
     untested: bool = False
     """Whether the differences in the table were not tested, so that they have no p-values."""
+    most: int = 0
+    """The maximum width of the table in characters where the output is not a terminal; wider words
+    are wrapped. 0: a row is a line."""
 
 
 def parts(document: Comparisons, *, detailed: bool) -> Iterator[Part]:

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from snellen.analysis.cards import Card, card_lines, card_rows, card_title
+from snellen.analysis.cards import (
+    Card,
+    CardTable,
+    card_lines,
+    card_table,
+    card_title,
+    paired_table,
+    value_table,
+)
 from snellen.analysis.gap import Gap, field_rows, gap_lines, gap_verdict, group_rows
 from snellen.report._compared import Part
 from snellen.report.pages import parts_html
+from snellen.report.table_rows import without_empty
 from snellen.report.terminal import parts_text, print_parts
 from snellen.report.tex import parts_latex
 from snellen.report.words import parts_markdown
+
+PAGE, WIDE_PAGE = 80, 160
+"""The widths of a card's tables, and of those of gaps, in characters where the output is not a
+terminal. Numbers are never wrapped."""
 
 
 def print_card(card: Card) -> None:
@@ -19,7 +32,7 @@ def print_card(card: Card) -> None:
 
 
 def card_text(card: Card) -> str:
-    """The text that `print_card` shows, without colors and with unlimited width."""
+    """The text that `print_card` shows, without colors."""
     return parts_text(_parts(card))
 
 
@@ -39,14 +52,25 @@ def card_latex(card: Card) -> str:
 
 
 def _parts(card: Card) -> Iterator[Part]:
-    yield Part(card_title(card), (), card_rows(card), [*card_lines(card)])
+    yield _part(card_title(card), card_table(card), [*card_lines(card)])
+    if table := value_table(card):
+        yield _part("each result with its interval, by the benchmark's scoring", table)
+    if table := paired_table(card):
+        title = f"by the recipe minus {card.against}, paired, by the benchmark's scoring"
+        yield _part(title, table)
     for gap in card.gaps:
         yield from _gap_parts(gap)
+
+
+def _part(title: str, table: CardTable, below: Sequence[str] = ()) -> Part:
+    """A part with a table without empty columns."""
+    headings, rows = without_empty(table[0], table[1:])
+    return Part(title, (), [headings, *rows], below, most=PAGE)
 
 
 def _gap_parts(gap: Gap) -> Iterator[Part]:
     title = f"{gap.benchmark}: which field makes the difference"
     table = field_rows(gap) if gap.fields else ()
-    yield Part(title, [gap_verdict(gap)], table, [*gap_lines(gap)])
+    yield Part(title, [gap_verdict(gap)], table, [*gap_lines(gap)], most=WIDE_PAGE)
     if rows := group_rows(gap):
-        yield Part(f"{gap.benchmark}: fields exchanged together", (), rows)
+        yield Part(f"{gap.benchmark}: fields exchanged together", (), rows, most=WIDE_PAGE)

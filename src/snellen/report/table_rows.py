@@ -27,7 +27,7 @@ STEERING = (
 )
 NAMES = (
     *("model", "against", "capability", "metric", "benchmark", "benchmarks", "run", "remark"),
-    *("groups", "where", "setting", "with"),
+    *("groups", "where", "setting", "with", "notes"),
 )
 """The headings of columns that contain words. The first column of a table also contains words."""
 PLACES = (

@@ -127,8 +127,8 @@ def _show_compared(document: Comparisons, console: Console) -> None:
 
 
 def _show_parts(parts: Iterable[_compared.Part], console: Console) -> None:
-    room = console.width if console.is_terminal else WIDE
     for part in parts:
+        room = console.width if console.is_terminal else part.most or WIDE
         if part.untested or len(part.table) - 1 > MOST_CATEGORIES:
             why = "not tested, because each has few samples; " if part.untested else ""
             rows = f"{len(part.table) - 1} rows"

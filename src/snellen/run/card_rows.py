@@ -2,126 +2,134 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from msgspec.structs import replace
 
 from snellen import recipes, stats
 from snellen.analysis.cards import CardRow, PublishedFigure
 from snellen.analysis.comparing import MetricDifference
-from snellen.analysis.gap import Gap
-from snellen.analysis.result import shown
-from snellen.errors import SnellenError, UsageError
+from snellen.errors import SnellenError
 from snellen.report.side_by_side import short_of
+from snellen.run.card_entries import CardEntry, plain_name
 from snellen.run.compare_runs import compare
-from snellen.run.gap_run import GapRun
-from snellen.run.plan import Finished, Plan
-from snellen.run.ways import TwoWays, figure_scoring
+from snellen.run.plan import Finished
+from snellen.run.ways import FigureScoring
 from snellen.scoring import MetricReport
 
-UNASKED = "no source says how it is asked"
-
-
-@dataclass
-class CardEntry:
-    """A data set of a card while it is run."""
-
-    ask: recipes.Ask
-    """How the recipe asks it."""
-    base: Plan | None = None
-    """The plan with the official settings; None if the benchmark cannot be run."""
-    ways: TwoWays | None = None
-    """The two ways of asking; None if it cannot be run by the recipe."""
-    search: GapRun | None = None
-    """The search for the fields that make the gap; None if it is not explained."""
-    reason: str = ""
-    """Why it is not run by the recipe; empty if it is."""
-    error: SnellenError | None = None
-    """The error that is the reason."""
-    by_recipe: Finished | None = None
-    """The run by the recipe."""
-    official: Finished | None = None
-    """The run by the official settings."""
-    gap: Gap | None = None
-    """The explained gap."""
-
-    def fail(self, error: SnellenError) -> None:
-        """Note why it is not run by the recipe."""
-        self.error, self.reason = error, " ".join(str(error).split())
+UNJUDGED = "incomplete: replies wait for a judge: `snellen judge RUN`"
 
 
 def card_row(entry: CardEntry, checkpoint: str | None, against: str) -> CardRow:
-    """The row of a data set."""
-    ask = entry.ask
-    figures = [_published(figure) for figure in ask.manner.figures]
+    """The row of a benchmark."""
+    figures = [_published(figure) for figure in entry.figures]
     published = _of(figures, checkpoint)
-    ours, official = _metric(entry.by_recipe), _metric(entry.official)
-    scoring = figure_scoring(ask)
-    notes = [*_run_notes(entry)]
     first = entry.by_recipe or entry.official
-    result = None if first is None or first.result is None else first.result
+    result = None if first is None else first.result
     headline = result.report.headline if result is not None and result.report.scorings else None
+    scoring = entry.scoring
     is_other = scoring.name is not None and scoring.name != headline
-    as_published = _metric(entry.by_recipe, scoring.name) if is_other else None
-    if as_published is not None:
-        notes.append(f"the figure is by the scoring {scoring.name}: {shown(as_published).value}")
-    elif scoring.words and (is_other or scoring.name is None):
-        notes.append(f"the figure was scored by another rule: {scoring.words}")
-    difference = None
-    if ours is not None and published is not None:
-        difference = minus_published(as_published or ours, published.value)
-        if difference is None:
-            notes.append("the published figure is in another unit than ours")
-    paired = None
-    values = [metric.value for metric in (ours, official) if metric is not None]
-    if len(values) == 2 and None not in values:
-        try:
-            paired = _paired(entry)
-        except UsageError:
-            notes.append("not compared: no sample counts in both runs")
-    if entry.by_recipe is not None and entry.ways is not None and not entry.ways.fields:
-        notes.append(f"the recipe asks as the {against} settings do")
-    return CardRow(
-        data_set=ask.data_set,
-        benchmark=ask.manner.benchmark,
+    as_published, official_as_published = (
+        _metric(done, entry, scoring.name) if is_other else None
+        for done in (entry.by_recipe, entry.official)
+    )
+    name = None if headline is None else _metric_name(first, entry, headline)
+    paired, why_not = _paired(entry, name)
+    row = CardRow(
+        data_set=entry.data_set,
+        benchmark=entry.benchmark,
         figures=figures,
         published=published,
         scoring=headline,
-        metric=None if result is None or headline is None else next(iter(result.scoring().metrics)),
-        by_recipe=ours,
-        official=official,
+        metric=name,
+        by_recipe=_metric(entry.by_recipe, entry),
+        official=_metric(entry.official, entry),
         figure_scoring=scoring.name if is_other else None,
         as_published=as_published,
-        difference=difference,
+        official_as_published=official_as_published,
         paired=paired,
         runs=[f"{done.run}" for done in (entry.by_recipe, entry.official) if done is not None],
         reason=entry.reason,
-        notes=notes,
+        notes=[*entry.notes, *_run_notes(entry), *([why_not] if why_not else [])],
+    )
+    return _with_difference(_in_points(row, entry.metric), entry, against)
+
+
+def _with_difference(row: CardRow, entry: CardEntry, against: str) -> CardRow:
+    """The row with the difference from the published figure, and notes on what is compared."""
+    notes, scoring, reason = [*row.notes], entry.scoring, row.reason
+    if entry.ask is None:
+        ours = row.official_as_published or row.official
+    else:
+        ours = row.as_published or row.by_recipe
+    if entry.ask is None and ours is not None and row.published is not None:
+        reason = f"{reason}: the difference is {against} minus published"
+    if row.as_published is not None or row.official_as_published is not None:
+        notes.append(
+            f"published figures are by the scoring {scoring.name}; so are the results in the first "
+            "table"
+        )
+    elif ours is not None and row.published is not None and _is_by_another_rule(row, scoring):
+        notes.append(f"the figure was scored by another rule: {scoring.words}")
+    difference = None
+    if ours is not None and row.published is not None:
+        difference = minus_published(ours, row.published.value)
+        if difference is None and ours.value is not None:
+            notes.append("the published figure is in another unit than ours")
+    if entry.by_recipe is not None and entry.ways is not None and not entry.ways.fields:
+        notes.append(f"the recipe asks as the {against} settings do")
+    return replace(row, difference=difference, reason=reason, notes=notes)
+
+
+def _is_by_another_rule(row: CardRow, scoring: FigureScoring) -> bool:
+    """Whether the figure was scored in a way that Snellen does not have."""
+    return bool(scoring.words) and (scoring.name is None or row.figure_scoring is not None)
+
+
+def _in_points(row: CardRow, metric: recipes.FigureMetric | None) -> CardRow:
+    """The row in the unit of its figure, if that is points."""
+    if metric is None or not metric.points or row.published is None or row.published.value <= 100:
+        return row
+
+    def points(report: MetricReport | None) -> MetricReport | None:
+        return None if report is None else _scaled(report, metric.points)
+
+    paired = row.paired
+    if paired is not None:
+        sides = {name: _scaled(getattr(paired, name), metric.points) for name in PAIRED}
+        paired = replace(paired, **sides, detectable=None)
+    note = f"in points, of {metric.points:,} at most"
+    return replace(
+        row,
+        by_recipe=points(row.by_recipe),
+        official=points(row.official),
+        as_published=points(row.as_published),
+        official_as_published=points(row.official_as_published),
+        paired=paired,
+        notes=[*row.notes, *([note] if row.scoring is not None else [])],
     )
 
 
-def unasked_rows(recipe: recipes.Recipe, checkpoint: str | None) -> list[CardRow]:
-    """A row for each benchmark of the card of which no source says how it is asked."""
-    by_benchmark: dict[str, list[PublishedFigure]] = {}
-    for figure in recipe.figures:
-        if not figure.data_set:
-            by_benchmark.setdefault(figure.benchmark, []).append(_published(figure))
-    return [
-        CardRow(
-            data_set=benchmark,
-            figures=figures,
-            published=_of(figures, checkpoint),
-            reason=UNASKED,
-        )
-        for benchmark, figures in by_benchmark.items()
-    ]
+PAIRED = ("a", "b", "difference")
+"""The metrics of a paired difference."""
 
 
-def plain_name(name: str) -> str:
-    """A checkpoint's name without its owner, and without signs: `Qwen/Qwen2.5-VL` as `qwen25vl`."""
-    return re.sub("[^a-z0-9]", "", name.rpartition("/")[2].casefold())
+def _scaled(report: MetricReport, points: int) -> MetricReport:
+    """A fraction in points of the best score; what has another unit stays as it is."""
+    if report.unit != "fraction":
+        return report
+
+    def pair(ends: tuple[float, float] | None) -> tuple[float, float] | None:
+        return None if ends is None else (ends[0] * points, ends[1] * points)
+
+    return replace(
+        report,
+        value=None if report.value is None else report.value * points,
+        unit="points",
+        stderr=None if report.stderr is None else report.stderr * points,
+        ci95=pair(report.ci95),
+        bounds=pair(report.bounds),
+    )
 
 
 def _of(figures: Sequence[PublishedFigure], checkpoint: str | None) -> PublishedFigure | None:
@@ -132,17 +140,30 @@ def _of(figures: Sequence[PublishedFigure], checkpoint: str | None) -> Published
     return next((figure for figure in figures if plain_name(figure.checkpoint) == wanted), None)
 
 
-def _published(figure: recipes.Figure | recipes.CardFigure) -> PublishedFigure:
+def _published(figure: recipes.Figure) -> PublishedFigure:
     """A figure of a recipe."""
     return PublishedFigure(checkpoint=figure.checkpoint, value=figure.value, source=figure.source)
 
 
-def _metric(finished: Finished | None, scoring: str | None = None) -> MetricReport | None:
-    """The first metric of a run under a scoring, by default the headline's."""
+def _metric_name(finished: Finished | None, entry: CardEntry, scoring: str) -> str | None:
+    """The metric of the benchmark's figures, or else the first one of a scoring."""
+    if finished is None or finished.result is None:
+        return None
+    known = [*finished.result.scoring(scoring).metrics]
+    wanted = None if entry.metric is None else entry.metric.metric
+    return wanted if wanted in known else known[0]
+
+
+def _metric(
+    finished: Finished | None, entry: CardEntry, scoring: str | None = None
+) -> MetricReport | None:
+    """The metric of a run under a scoring, by default the headline's."""
     result = None if finished is None else finished.result
     if result is None or (scoring or result.report.headline) not in result.report.scorings:
         return None
-    return next(iter(result.scoring(scoring).metrics.values()))
+    scoring = scoring or result.report.headline
+    name = _metric_name(finished, entry, scoring)
+    return None if name is None else result.scoring(scoring).metrics[name]
 
 
 def _run_notes(entry: CardEntry) -> Iterator[str]:
@@ -150,11 +171,15 @@ def _run_notes(entry: CardEntry) -> Iterator[str]:
     notes: dict[str, None] = {}
     for done in (entry.by_recipe, entry.official):
         if done is not None and done.result is not None:
-            notes |= dict.fromkeys(short_of(done.result))
+            waiting = done.result.counts.not_judged
+            notes |= {
+                UNJUDGED if note == "incomplete" and waiting else note: None
+                for note in short_of(done.result)
+            }
         if done is not None and done.stopped:
             notes[f"stopped: {done.stopped}"] = None
     yield from notes
-    if entry.ask.manner.fault:
+    if entry.ask is not None and entry.ask.manner.fault:
         yield f"fault: {entry.ask.manner.fault}"
 
 
@@ -175,21 +200,22 @@ def minus_published(ours: MetricReport, published: float) -> MetricReport | None
     return replace(ours, value=ours.value - figure, ci95=interval, bounds=None)
 
 
-def _paired(entry: CardEntry) -> MetricDifference:
-    """By the recipe minus official, on the samples of both.
-
-    Raises:
-        UsageError: they share no sample that counts.
-    """
-    assert entry.by_recipe is not None
-    assert entry.official is not None
-    assert entry.base is not None
+def _paired(entry: CardEntry, metric: str | None) -> tuple[MetricDifference | None, str]:
+    """By the recipe minus official, on the samples of both, and why it is not known although both
+    have a value."""
+    recipe, official = entry.by_recipe, entry.official
+    if recipe is None or official is None or entry.base is None or metric is None:
+        return None, ""
+    values = [_metric(done, entry) for done in (recipe, official)]
+    if any(value is None or value.value is None for value in values):
+        return None, ""
     (benchmark,) = entry.base.benchmarks
     own = None if benchmark.provenance.from_catalog else benchmark
-    document = compare(
-        entry.official.run, entry.by_recipe.run, benchmark=own, details=False
-    ).comparisons
-    return next(iter(document.comparisons[0].metrics.values()))
+    try:
+        result = compare(official.run, recipe.run, benchmark=own, details=False)
+    except SnellenError as error:  # the values stand without it
+        return None, f"the two ways are not compared: {' '.join(str(error).split())}"
+    return result.comparisons.comparisons[0].metrics.get(metric), ""
 
 
 def adjusted(rows: Sequence[CardRow]) -> list[CardRow]:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NoReturn, cast
 
-from snellen import recipes, registry
+from snellen import recipes
 from snellen.analysis.cards import Card, CardResult
+from snellen.core.benchmark import Benchmark
 from snellen.errors import CatalogError, DataError, UsageError
 from snellen.run import Budget
-from snellen.run.card_rows import CardEntry, adjusted, card_row, plain_name, unasked_rows
+from snellen.run.card_entries import (
+    INTERRUPTED,
+    CardEntry,
+    CardRequest,
+    card_checkpoint,
+    card_entries,
+    further_figures,
+)
+from snellen.run.card_rows import adjusted, card_row
 from snellen.run.declarations import checked
-from snellen.run.gap_run import GAP_BUDGET, GapRun
+from snellen.run.gap_run import GapRun
 from snellen.run.lifecycle import Show
 from snellen.run.options import RunOptions
 from snellen.run.plan import Finished, Plan
@@ -27,37 +37,10 @@ from snellen.run.ways import (
 )
 from snellen.store import FORMAT
 
-NOT_HERE = "not in Snellen"
 ALIKE = "the recipe asks as the benchmark's settings do, so there is no gap"
-INTERRUPTED = "not run: interrupted; the same command resumes"
-
-
-@dataclass(frozen=True, kw_only=True)
-class CardRequest:
-    """What a card is about: the arguments of `card`."""
-
-    recipe: str
-    """RECIPE, RECIPE:DATA_SET, or RECIPE:DATA_SET:VARIANT."""
-    model: str | registry.Opened
-    """The model."""
-    benchmarks: Collection[str] = ()
-    """The data sets or benchmarks of the card to run; empty for all."""
-    checkpoint: str | None = None
-    """The checkpoint whose figures count; None: the one that has the model's name."""
-    explain_gap: bool = False
-    """Whether gaps between the two ways of asking are explained."""
-    budget: int = GAP_BUDGET
-    """The most requests for each explained gap."""
-
-    @property
-    def model_name(self) -> str:
-        return self.model if isinstance(self.model, str) else self.model.name
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether all benchmarks of the recipe are on the card."""
-        data_set = self.recipe.partition(":")[2].partition(":")[0]
-        return not data_set and not self.benchmarks
+HIDDEN = "not run: the answers of this split are not public, so there would be no score"
+READ_FIRST = 50
+"""The most rows that are read to see whether a benchmark's answers are public."""
 
 
 @dataclass
@@ -111,22 +94,19 @@ def card_run(
     the reason.
 
     Raises:
-        SnellenError: there is no such recipe or checkpoint, or no benchmark of it can be run.
+        SnellenError: there is no such recipe or checkpoint, the recipe has modes and none is named,
+            or no benchmark of it can be run.
     """
     options = checked(options)
-    entries = _entries(request)
-    checkpoint = _checkpoint(request, entries)
+    entries = card_entries(request)
+    checkpoint = card_checkpoint(request, entries)
     _check_without(options, entries)
     for entry in entries:
         _prepare(entry, request, options, command)
     bases = [entry.base for entry in entries if entry.base is not None]
     errors = [entry.error for entry in entries if entry.error is not None]
     if not bases:
-        raise (
-            errors[0]
-            if errors
-            else UsageError(f"No benchmark of the recipe {request.recipe} is in Snellen.")
-        )
+        raise errors[0] if errors else _nothing_to_run(request, entries)
     runner = PlanRunner(show, at_once, budget_of(bases[0]))
     for entry in entries:
         if entry.search is not None:
@@ -139,101 +119,83 @@ def card_run(
     return CardOutcome(result=CardResult(card), finished=runner.finished)
 
 
-def _entries(request: CardRequest) -> list[CardEntry]:
-    """The data sets of the card, in the order of the recipe.
-
-    Raises:
-        UsageError: there is no such recipe, or it does not ask what the request names.
-    """
-    name, _, rest = request.recipe.partition(":")
-    data_set, _, variant = rest.partition(":")
-    recipe = recipes.load(name)
-    if data_set:
-        return [CardEntry(recipe.ask(data_set, variant))]
-    entries = []
-    for (known, its_variant), usual in recipe.asks.items():
-        if its_variant:
-            continue
-        try:
-            entries.append(CardEntry(recipe.ask(known, variant)))
-        except UsageError as error:
-            entries.append(CardEntry(usual, reason=f"{error}"))
-    wanted = [entry for entry in entries if {*_names(entry)} & {*request.benchmarks}]
-    every = {name for entry in entries for name in _names(entry)}
-    if unknown := [name for name in request.benchmarks if name not in every]:
-        raise UsageError(
-            f"The recipe {recipe.name} does not ask {', '.join(unknown)}. It asks: "
-            f"{', '.join(entry.ask.data_set for entry in entries)}."
+def _nothing_to_run(request: CardRequest, entries: Sequence[CardEntry]) -> UsageError:
+    if request.explain_gap and not any(entry.ask for entry in entries):
+        return UsageError(
+            f"--explain-gap: the recipe {request.recipe} has only figures here. No source says how "
+            "these benchmarks are asked, so there are no two ways to compare."
         )
-    return wanted or entries
-
-
-def _names(entry: CardEntry) -> Iterator[str]:
-    """The names by which a data set can be chosen."""
-    spec = entry.ask.manner.benchmark
-    yield entry.ask.data_set
-    if spec is not None:
-        yield from (spec, spec.partition(":")[0])
-
-
-def _checkpoint(request: CardRequest, entries: Sequence[CardEntry]) -> str | None:
-    """The checkpoint whose figures count; None if there is no figure of the model.
-
-    Raises:
-        UsageError: there is no figure of the checkpoint that the request names.
-    """
-    known = [figure.checkpoint for entry in entries for figure in entry.ask.manner.figures]
-    if request.is_complete:
-        recipe = recipes.load(request.recipe.partition(":")[0])
-        rows = unasked_rows(recipe, None)
-        known += [figure.checkpoint for row in rows for figure in row.figures]
-    names = [*dict.fromkeys(known)]
-    wanted = request.checkpoint or request.model_name
-    match = next((name for name in names if plain_name(name) == plain_name(wanted)), None)
-    if match is None and request.checkpoint is not None:
-        has = f"It has figures of: {', '.join(names)}." if names else "It has no figures."
-        raise UsageError(
-            f"--checkpoint {request.checkpoint}: the recipe {request.recipe} has no figure of it. "
-            f"{has}"
-        )
-    return match
+    whys = {
+        entry.data_set: "; ".join(filter(None, [entry.reason, *entry.notes])) for entry in entries
+    }
+    listed = ". ".join(f"{name}: {why}" for name, why in whys.items())
+    return UsageError(f"Nothing of the recipe {request.recipe} can be run. {listed}.")
 
 
 def _prepare(
     entry: CardEntry, request: CardRequest, options: RunOptions, command: Sequence[str]
 ) -> None:
-    """Make the plans of a data set, or note why there are none."""
-    ask, spec = entry.ask, entry.ask.manner.benchmark
-    if entry.reason:
+    """Make the plans of a benchmark, or note why there are none."""
+    ask, spec = entry.ask, entry.benchmark
+    if spec is None or (entry.reason and ask is not None):
         return
-    if spec is None:
-        entry.reason = NOT_HERE
-        return
-    recipe = ":".join([request.recipe.partition(":")[0], ask.data_set, ask.variant]).rstrip(":")
+    if ask is None and request.explain_gap:
+        return  # there is only one way of asking
     try:
         base = way_by_default(spec, request.model, options, command=command)
         base.benchmarks[0].data.facts()
+        if _is_hidden(base.benchmarks[0]):
+            entry.explain(HIDDEN)
+            return
         entry.base = base
-        recipes_own = _recipes_own(ask, options)
-        refused: Sequence[str] = ()
-        if request.explain_gap:
-            plan, refused = sendable_way_by_recipe(
-                spec, recipe, request.model, recipes_own, command=command
-            )
-        else:
-            plan = way_by_recipe(spec, recipe, request.model, recipes_own, command=command)
-        ways = TwoWays(base=base, by_recipe=plan, recipe=recipe, refused=refused)
-        differing = [field.name for field in ways.fields]
-        if request.explain_gap and differing:
-            entry.search = GapRun(ways=ways, budget=request.budget)
+        if ask is not None:
+            _prepare_ways(entry, ask, spec, request, options, command)
     except (UsageError, DataError, CatalogError) as error:
         entry.fail(error)
-    else:
-        entry.ways = ways
-        if request.explain_gap and not differing:
-            entry.reason = ALIKE
     if request.explain_gap and entry.search is None:
         entry.base = None  # a run of all questions would exceed the budget of the search
+
+
+def _prepare_ways(
+    entry: CardEntry,
+    ask: recipes.Ask,
+    spec: str,
+    request: CardRequest,
+    options: RunOptions,
+    command: Sequence[str],
+) -> None:
+    """Make the plan by the recipe, and the search for an explained gap.
+
+    Raises:
+        SnellenError: the benchmark cannot be asked so; the message says why.
+    """
+    assert entry.base is not None
+    recipe = ":".join([request.recipe_name, ask.data_set, ask.variant]).rstrip(":")
+    recipes_own = _recipes_own(ask, options)
+    refused: Sequence[str] = ()
+    if request.explain_gap:
+        plan, refused = sendable_way_by_recipe(
+            spec, recipe, request.model, recipes_own, command=command
+        )
+    else:
+        plan = way_by_recipe(spec, recipe, request.model, recipes_own, command=command)
+    ways = TwoWays(base=entry.base, by_recipe=plan, recipe=recipe, refused=refused)
+    differing = bool(ways.fields)
+    if request.explain_gap and differing:
+        entry.search = GapRun(ways=ways, budget=request.budget)
+    entry.ways = ways
+    if request.explain_gap and not differing:
+        entry.reason = ALIKE
+
+
+def _is_hidden(benchmark: Benchmark) -> bool:
+    """Whether none of the first answers is public."""
+    turns = [
+        turn
+        for row in islice(benchmark.data, READ_FIRST)
+        for turn in benchmark.turn_samples(benchmark.read(row))
+    ]
+    return bool(turns) and all(turn.hidden for turn in turns)
 
 
 def _recipes_own(ask: recipes.Ask, options: RunOptions) -> RunOptions:
@@ -247,7 +209,7 @@ def _recipes_own(ask: recipes.Ask, options: RunOptions) -> RunOptions:
 
 
 def _settings(ask: recipes.Ask) -> frozenset[str]:
-    """The names of the settings of a data set; none if its mode is not known."""
+    """The names of the settings of a data set; none if it is not asked in the card's mode."""
     try:
         return frozenset({*ask.model_settings(), *ask.manner.picture})
     except UsageError:
@@ -260,7 +222,8 @@ def _check_without(options: RunOptions, entries: Sequence[CardEntry]) -> None:
     Raises:
         UsageError: none has.
     """
-    known = frozenset[str]().union(*(_settings(entry.ask) for entry in entries))
+    asks = [entry.ask for entry in entries if entry.ask is not None]
+    known = frozenset[str]().union(*map(_settings, asks))
     for name in options.get("recipe_without", ()):
         if name not in known:
             raise UsageError(
@@ -274,7 +237,7 @@ def _run(entry: CardEntry, runner: PlanRunner) -> None:
     if entry.base is None:
         return
     if runner.is_stopped:
-        entry.reason = entry.reason or INTERRUPTED
+        entry.explain(INTERRUPTED)
         return
     try:
         if entry.search is not None:
@@ -294,17 +257,17 @@ def _run(entry: CardEntry, runner: PlanRunner) -> None:
 def _card(
     request: CardRequest, entries: Sequence[CardEntry], checkpoint: str | None, against: str
 ) -> Card:
-    recipe = recipes.load(request.recipe.partition(":")[0])
+    recipe = recipes.load(request.recipe_name)
     rows = adjusted([card_row(entry, checkpoint, against) for entry in entries])
-    if request.is_complete:
-        rows += unasked_rows(recipe, checkpoint)
     notes = []
     if checkpoint is None and any(row.figures for row in rows):
         notes.append(
-            f"no published figure is of {request.model_name}: figures are listed with their "
-            "checkpoints, without a difference. Name one with --checkpoint."
+            f"no published figure is of {request.model_name}, so there is no difference. Name the "
+            "checkpoint with --checkpoint."
         )
-    if any(entry.ask.manner.fault for entry in entries):
+    if checkpoint is None:
+        notes += further_figures(request)
+    if any(entry.ask is not None and entry.ask.manner.fault for entry in entries):
         notes.append(
             f"the recipe repeats faults of its source: `snellen show --recipe {recipe.name}`"
         )
