@@ -162,9 +162,7 @@ def speed() -> None:
             greys(files)
         rates[size] = 5 * len(files) / (time.process_time() - started)
         kB = sum(map(len, files)) / len(files) / 1000
-        print(
-            f"| JPEGs of {size[0]} x {size[1]} ({kB:.0f} kB) per CPU second | {rates[size]:,.0f} |"
-        )
+        print(f"| JPEGs of {size[0]} x {size[1]} ({kB:.0f} kB) per CPU s | {rates[size]:,.0f} |")
     draw = np.random.default_rng(0)
     hashed = draw.integers(0, 1 << 63, (100_000, 2)).astype(np.uint64)
     index = PictureIndex(np.zeros((0, SIDE, SIDE), np.uint8))

@@ -49,9 +49,8 @@ def main() -> None:
         return
     args.work.mkdir(parents=True, exist_ok=True)
     if not (args.work / RESULTS).exists():
-        child(
-            "make", args
-        )  # in a separate process, since children inherit the peak memory of this one
+        # In a separate process, since children inherit the peak memory of this one.
+        child("make", args)
     actual = {part: child(part, args) for part in PARTS}
     values = {actual[part]["accuracy"] for part in PARTS}
     assert max(values) - min(values) < 1e-9, values
