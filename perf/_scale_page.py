@@ -114,7 +114,7 @@ def at_a_glance(figures: Mapping[str, Any]) -> str:
     return (
         "## At a glance\n\n"
         f"- One driver sends {shown(rate)} questions per second, each with a picture of 100 kB. At "
-        f"this rate, its single core is full. The prediction is that this keeps {full} busy.\n"
+        f"this rate, its single core is full. By prediction, this is enough for {full}.\n"
         f"- `--concurrency auto` reaches its limit sooner: it stops at {MOST} concurrent requests, "
         f"enough for {MOST // at_once} GPUs with {at_once} requests each. For more GPUs, pass a "
         "number.\n"
@@ -486,8 +486,9 @@ def many_samples(figures: Mapping[str, Any]) -> str:
         ),
     ]
     return (
-        f"## Predictions: {SAMPLES / 1e6:.0f} million samples\n\nExtrapolated linearly: the costs "
-        f"per key are those between {figures['keys'][0]['keys']:,} and {large['keys']:,} keys.\n\n"
+        f"## Predictions: {SAMPLES / 1e6:.0f} million samples\n\nThe figures are extrapolated "
+        f"linearly, with the costs per key between {figures['keys'][0]['keys']:,} and "
+        f"{large['keys']:,} keys.\n\n"
         + table(("quantity", "predicted", "note"), rows)
     )
 
@@ -560,9 +561,9 @@ def the_changes(figures: Mapping[str, Any]) -> str:
     return "## What to change\n\n" + table(("situation", "what to do", "available"), rows)
 
 
-NOT_HERE = """## What was not measured
-
-There was no GPU, no network but loopback, no file system but a local one, and there were at most 4
-servers and 512 questions in flight. The servers answered at once or after a fixed time. Real calls
-vary in length, which costs time at the end of a run, when few questions are left.
-"""
+NOT_HERE = (
+    "## What was not measured\n\nThere was no GPU, no network but loopback, no file system but a "
+    "local one, and there were at most 4 servers and 512 questions in flight. The servers answered "
+    "at once or after a fixed time. Real calls vary in length, which costs time at the end of a "
+    "run, when few questions are left.\n"
+)

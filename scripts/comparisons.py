@@ -17,14 +17,14 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/comparisons.md"
-INTRO = """\
-# Which differences are real
-
-`snellen compare A B` takes runs, folders of runs, or anybody's predictions (`-b BENCH`). It says
-which is better, by how much, and whether the difference could be chance. As an example, this page
-compares results that benchmarks' authors published; `python scripts/comparisons.py` generates it.
-[decisions/comparing.md](decisions/comparing.md) explains how the numbers are computed.
-
+INTRO = (
+    "# Which differences are real\n\n"
+    "`snellen compare A B` takes runs, folders of runs, or anybody's predictions (`-b BENCH`). It "
+    "says which is better, by how much, and whether the difference could be chance. As an example, "
+    "this page compares results that benchmarks' authors published; `python "
+    "scripts/comparisons.py` generates it. [decisions/comparing.md](decisions/comparing.md) "
+    "explains how the numbers are computed.\n"
+    """
 ```sh
 snellen compare runs/mmbench/A/… runs/mmbench/B/…    # two runs: metrics, categories, capabilities
 snellen compare runs                                  # all runs: standings, pairs, benchmarks
@@ -42,19 +42,21 @@ after = snellen.evaluate("eyechart", model="baseline/reader", limit=60)
 print(snellen.compare(before, after))
 ```
 
-`snellen.compare(a, b, ...)` takes results of `evaluate` and `load_run`, and paths of runs, folders
-of runs, or predictions (`benchmark="mathvista"`). The numbers are in `.comparisons`. An error that
-you can fix, such as two sides that share no sample, raises `snellen.SnellenError`.
-
-- A *difference* is computed on the samples that both sides have, with the metric that the benchmark
-  publishes (even if it is an average of averages). The replies are scored again by the authors'
-  rule; pp are percentage points. Samples that one side lacks are left out, and the output says so.
-- Its *95 % interval* and *p* are for paired samples, clustered if samples share a video or an
-  image. *Adjusted p* is adjusted by Holm's method over all pairs of the table: if it is below 0.05,
-  the difference is significant.
-- *Ranks* is the range of ranks that a model has in 95 % of resamples. Models that share a *group*
-  letter do not differ significantly.
 """
+    "`snellen.compare(a, b, ...)` takes results of `evaluate` and `load_run`, and paths of runs, "
+    'folders of runs, or predictions (`benchmark="mathvista"`). The numbers are in `.comparisons`. '
+    "An error that you can fix, such as two sides that share no sample, raises "
+    "`snellen.SnellenError`.\n\n"
+    "- A *difference* is computed on the samples that both sides have, with the metric that the "
+    "benchmark publishes (even if it is an average of averages). The replies are scored again by "
+    "the authors' rule; pp are percentage points. Samples that one side lacks are left out, and "
+    "the output says so.\n"
+    "- Its *95 % interval* and *p* are for paired samples, clustered if samples share a video or "
+    "an image. *Adjusted p* is adjusted by Holm's method over all pairs of the table: if it is "
+    "below 0.05, the difference is significant.\n"
+    "- *Ranks* is the range of ranks that a model has in 95 % of resamples. Models that share a "
+    "*group* letter do not differ significantly.\n"
+)
 HEAD = ("rank", "model", "value", "95 % interval", "ranks", "group")
 PAIRS = ("model", "against", "difference", "95 % interval", "p", "adjusted p", "significant")
 OVO = ("Gemini", "GPT", "QWen2VL_72B_", "LLaVA_Video", "InternVL2", "QWen2VL_7B_")
@@ -158,9 +160,9 @@ def standings(document: Any) -> Iterator[str]:
     groups = [{*standing.group} for standing in board.standings]
     neighbor = sum(bool(standing & other) for standing, other in pairwise(groups))
     yield (
-        f"The table covers {board.samples:,} samples in {board.clusters:,} clusters. Pairs of "
-        f"models whose difference is **not significant: {alike} of {n}**; of pairs with adjacent "
-        f"ranks, {neighbor} of {len(groups) - 1}.\n"
+        f"The table covers {board.samples:,} samples in {board.clusters:,} clusters. The "
+        f"difference is **not significant for {alike} of {n}** pairs of models, and for {neighbor} "
+        f"of {len(groups) - 1} pairs with adjacent ranks.\n"
     )
 
 

@@ -373,7 +373,7 @@ def widest_gaps(tables: Sequence[Table]) -> str:
     points, model = max(gaps)
     return (
         f"If a model answers in sentences or works a problem out, the choice of rule changes its "
-        f"score by up to {points:.2f} points ({model}),\nand changes which model ranks first "
+        f"score by up to {points:.2f} points ({model}), and changes which model ranks first "
         "([below](#mathvision-values-and-letters-that-are-points)). The textbook rule scores up to "
         f"{textbook:.2f} points lower than the official one."
     )
