@@ -35,6 +35,9 @@ $(VENV)/installed: constraints.txt pyproject.toml
 pins:
 	uv pip compile -q --upgrade --generate-hashes --no-header --no-annotate --universal \
 	    --python-version 3.11 --extra dev -o constraints.txt pyproject.toml
+	cp constraints.txt constraints-exchange.txt
+	uv pip compile -q --generate-hashes --no-header --no-annotate --universal \
+	    --python-version 3.11 --extra dev --extra exchange -o constraints-exchange.txt pyproject.toml
 	printf '%s\n' 'torch==2.13.0' 'torchvision==0.28.0' 'transformers[serving]==5.23.0' \
 	    'ray==2.60.0' | \
 	    pip-compile -q --upgrade --generate-hashes --no-header --no-annotate --no-emit-index-url \

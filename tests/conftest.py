@@ -1,4 +1,5 @@
-"""Tests marked `heavy` skip without their packages; `--no-skips` makes a failure of every skip."""
+"""Tests marked `heavy` or `exchange` skip without their packages; `--no-skips` makes a failure of
+every skip."""
 
 from collections.abc import Generator, Sequence
 from importlib.util import find_spec
@@ -11,6 +12,11 @@ from tests.stores import bucket as bucket
 from tests.stores import endpoint as endpoint
 from tests.stores import proxy as proxy
 
+NEEDED = {
+    "heavy": ("torch", "transformers"),
+    "exchange": ("inspect_ai", "huggingface_hub"),
+}
+"""The packages of the tests with a marker."""
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 
@@ -29,11 +35,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    absent = [name for name in ("torch", "transformers") if find_spec(name) is None]
-    reason = f"needs {' and '.join(absent)}, of constraints-heavy.txt"
-    for item in items:
-        if absent and item.get_closest_marker("heavy"):
-            item.add_marker(pytest.mark.skip(reason=reason))
+    for marker, packages in NEEDED.items():
+        absent = [name for name in packages if find_spec(name) is None]
+        reason = f"needs {' and '.join(absent)}, of constraints-{marker}.txt"
+        for item in items:
+            if absent and item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import recipe_pages
+
 from snellen import registry
 from snellen.analysis import capabilities
 from snellen.cli import show
@@ -444,6 +446,7 @@ def pages(pictures: Path) -> Iterator[tuple[str, str]]:
     yield "metrics.md", metrics_page()
     yield "changes.md", changes_page()
     yield "options.md", options_page()
+    yield from recipe_pages.pages(text, table, fenced)
 
 
 def write(folder: Path) -> None:

@@ -339,7 +339,7 @@ def test_a_failed_download_says_the_command_that_goes_on(
 
     assert done.code == 2
     assert (
-        f"a.tsv: {server.url}/a.tsv: 404: there is no such file. To download it by hand, save "
+        f"a.tsv: {server.url}/a.tsv: 404: the file does not exist. To download it by hand, save "
         f"{server.url}/a.tsv as {home / 'a.tsv'} (MD5 {'0' * 32}), "
         "then run `snellen data get mathvision:split=testmini`"
     ) in done.err

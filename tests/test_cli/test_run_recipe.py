@@ -119,7 +119,7 @@ def test_a_mode_of_the_source_is_named(snellen: Snellen) -> None:
         (("--recipe", "qwen9"), "There is no recipe qwen9. There are: "),
         (("--recipe", "smolvlm2"), "control words. No back end sends such prompts"),
         (("--recipe", "qwen3-vl"), "The recipe qwen3-vl does not say how pope is asked."),
-        ((*QWEN, "--prompt", "llava"), "--recipe has a prompt of its own: leave --prompt out."),
+        ((*QWEN, "--prompt", "llava"), "--recipe sets the prompt. Leave --prompt out."),
         ((*QWEN, "--recipe-without", "beams"), "--recipe-without beams: the recipe qwen2-vl does"),
     ],
 )
@@ -165,3 +165,42 @@ def test_settings_have_the_names_of_the_back_end() -> None:
     }
     with pytest.raises(UsageError, match="enable_thinking = True, repetition_penalty"):
         with_recipe(Profile(), ask, "google/m", without)
+
+
+def test_frames_of_a_recipe_become_the_frame_policy() -> None:
+    ask = load("mimo-vl").ask("videomme_boxed")
+    settings = with_recipe(Profile(), ask, "openai/m", ["total_pixels"], "by recipe")
+    assert settings.frames == "fps:2,max=256,pixels=3211264"
+    assert "frames" in settings.fields
+    assert settings.profile.images.max_pixels is None
+    llava = load("llava-onevision-1.5").ask("videomme")
+    frames = with_recipe(Profile(), llava, "openai/m", ["min_pixels"], "by recipe").frames
+    assert frames == "uniform:32,pixels=3240000"
+
+
+def test_what_a_frame_policy_cannot_state_is_refused_by_name() -> None:
+    ask = load("qwen3-vl").ask("videomme_wo_sub", "instruct")
+    with pytest.raises(UsageError, match=r"min_frames = 4, min_pixels = 3584, .*total_pixels ="):
+        with_recipe(Profile(base_url="http://localhost/v1"), ask, "openai/m", (), "by recipe")
+    molmo = load("molmo2").ask("video_mme")
+    with pytest.raises(UsageError, match=r"video = \{'frame_sample_mode'"):
+        with_recipe(Profile(), molmo, "openai/m", (), "by recipe")
+    assert with_recipe(Profile(), molmo, "openai/m", (), "by user").frames is None
+
+
+def test_the_manifest_names_the_frames_and_their_origin(snellen: Snellen) -> None:
+    words = ("-b", "video-mme", "--data", "synthetic", "-m", "baseline/first", "--limit", "1")
+    left_out = ("--recipe-without", "total_pixels", "--recipe", "mimo-vl")
+    done = snellen("run", *words, *left_out)
+    assert done.code == 0, done.err
+    assert manifest()["identity"]["media"]["frames"] == "fps:2,max=256,pixels=3211264"
+    origins = manifest()["origins"]
+    assert (origins["frames"], origins["prompt"], origins["system"]) == ("recipe",) * 3
+
+
+def test_frames_of_the_user_win(snellen: Snellen) -> None:
+    words = ("-b", "video-mme", "--data", "synthetic", "-m", "baseline/first", "--limit", "1")
+    done = snellen("run", *words, "--recipe", "mimo-vl", "--frames", "uniform:4")
+    assert done.code == 0, done.err
+    assert manifest()["identity"]["media"]["frames"] == "uniform:4"
+    assert manifest()["origins"]["frames"] == "flag"

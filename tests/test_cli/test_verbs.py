@@ -156,7 +156,8 @@ def test_doctor_knows_the_packages_and_extras_of_the_project() -> None:
 
     assert names(project["dependencies"]) == doctor.CORE
     extras = project["optional-dependencies"]
-    assert {extra: names(extras[extra]) for extra in extras if extra not in ("all", "dev")} == (
+    for_developers = ("all", "dev", "exchange")
+    assert {extra: names(extras[extra]) for extra in extras if extra not in for_developers} == (
         doctor.EXTRAS
     )
 

@@ -5,7 +5,6 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from snellen.errors import DataError, UsageError, install
-from snellen.interop import Answered, jsonl, lmms_eval, predictions, separated, vlmevalkit, xlsx
+from snellen.interop import Answered, jsonl, predictions, separated, vlmevalkit, xlsx
 
 NEEDS_XLSX = "spreadsheets need the extra [xlsx]"
 RISKY = ["=1+1", "+cmd", "-a", "@SUM(A1)", "\t=1", "\r=1", "- a cat", "'=1", "''-x", "\uff1d1"]
@@ -272,22 +271,6 @@ def test_a_vlmevalkit_file_is_read_back(write_xlsx: Write, tmp_path: Path, kind:
     assert actual.replies == {"3": "- B", "1000003": "None"}
     assert ("org__m", "MMBench_DEV_EN") in actual.possible_names
     assert any("1 rows say that the model could not be reached" in note for note in actual.notes)
-
-
-def test_an_lmms_eval_file_is_read_back(tmp_path: Path) -> None:
-    name = lmms_eval.file_name("mmbench_en_dev", datetime(2026, 8, 1, 12, 30, 5))
-    jsonl.write(tmp_path / name, *lmms_eval.table(RUN))
-
-    actual = predictions.read(tmp_path / name)
-
-    assert name == "20260801_123005_samples_mmbench_en_dev.jsonl"
-    assert actual.replies == {"3": "- B", "1000003": "None"}
-    lines = [json.loads(line) for line in (tmp_path / name).read_text().splitlines()]
-    assert [(line["doc_id"], line["target"], line["filtered_resps"]) for line in lines] == [
-        (0, "B", "- B"),
-        (1, "A", "None"),
-        (2, "2", None),
-    ]
 
 
 def test_a_list_of_objects_is_json_as_a_whole(tmp_path: Path) -> None:

@@ -239,7 +239,7 @@ def test_a_file_goes_through_every_verb(snellen: Snellen, file: Path, file_run: 
     assert snellen("report", file_run / "report.json", *own).code == 0
     assert snellen("export", file_run, *own, "--to", "jsonl", "-o", "out.jsonl").code == 0
     judged = snellen("judge", file_run, *own, "--judge", "baseline/first")
-    assert "none of its scorings has a judge" in judged.err
+    assert "has no scoring with a judge" in judged.err
     power = snellen("power", own[1], "--data", "synthetic", "--from", other, file_run, "--json")
     assert power.code == 0, power.err
     assert snellen("show", own[1], "--json").json["bundled_rows"] == N

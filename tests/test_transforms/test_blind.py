@@ -220,7 +220,9 @@ def test_a_probed_benchmark_does_not_score_a_run_that_was_asked_otherwise(tmp_pa
     benchmark = replace(mine(tmp_path, *rows), name="of-my-own")
     plain = snellen.evaluate(benchmark, Says(lambda _: "x"), out=tmp_path / "runs").run
     assert plain is not None
-    with pytest.raises(UsageError, match="of the probe none, and the benchmark that is given of"):
+    with pytest.raises(
+        UsageError, match="has the probe none, but the benchmark that was passed has the probe"
+    ):
         snellen.score(plain, probed(benchmark, blind="none"))
 
 

@@ -12,6 +12,7 @@ from snellen.cli._own_benchmark import own_benchmark
 from snellen.cli._places import DATA, RUNS
 from snellen.cli.json_output import as_json as json_option
 from snellen.cli.json_output import put
+from snellen.interop.hub import HubTarget
 from snellen.report import export
 
 PATH = click.Path(path_type=Path)
@@ -42,6 +43,22 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "--scoring", metavar="NAME", help="For `labels`: the scoring whose judge is measured."
 )
+@click.option(
+    "--hub-dataset",
+    metavar="ORG/NAME",
+    help="For `hf-results`: the benchmark's data set on the Hugging Face Hub.",
+)
+@click.option(
+    "--hub-task",
+    metavar="ID",
+    help="For `hf-results` and `hf-benchmark`: the task in the data set's eval.yaml.",
+)
+@click.option(
+    "--hub-revision", metavar="COMMIT", help="For `hf-results`: the commit of the data set."
+)
+@click.option(
+    "--source-url", metavar="URL", help="For `hf-results`: where the replies or a report are."
+)
 @json_option
 def command(
     run: Path,
@@ -53,10 +70,15 @@ def command(
     sample_seed: int,
     scoring: str | None,
     as_json: bool,
+    **target: str | None,
 ) -> int:
-    """Write the replies of a RUN to a file: as VLMEvalKit's predictions (xlsx, tsv), lmms-eval's
-    samples, the file for a test server, results in the authors' form, a plain sheet, or a blank
-    sheet for people's labels."""
+    """Write a RUN in another tool's format.
+
+    Replies: VLMEvalKit's predictions (xlsx, tsv), the file for a test server, results in the
+    authors' form, a plain sheet, or a blank sheet for people's labels. Replies and scores: an
+    Inspect log, Every Eval Ever's records, lm-eval's or lmms-eval's samples and results. For the
+    Hugging Face Hub: an entry of .eval_results (hf-results) or an eval.yaml (hf-benchmark).
+    """
     path, notes = export.export(
         run,
         to,
@@ -64,6 +86,12 @@ def command(
         data=data,
         sheet=export.LabelSheet(scoring=scoring, sample=sample, seed=sample_seed),
         benchmark=benchmark,
+        hub=HubTarget(
+            dataset=target["hub_dataset"],
+            task=target["hub_task"],
+            revision=target["hub_revision"],
+            source=target["source_url"],
+        ),
     )
     if as_json:
         put({"file": str(path), "notes": notes})

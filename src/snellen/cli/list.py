@@ -49,4 +49,5 @@ def command(what: str | None, as_json: bool) -> int:
 def _title(recipe: recipes.Recipe) -> str:
     """What a recipe is, in a line."""
     data_sets = {data_set for data_set, _ in recipe.asks}
-    return f"{recipe.family}: {len(data_sets)} data sets ({recipe.evidence})."
+    provider = "" if recipe.provider == "bundled" else f" From {recipe.provider}."
+    return f"{recipe.family}: {len(data_sets)} data sets ({recipe.evidence}).{provider}"

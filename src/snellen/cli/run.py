@@ -27,6 +27,8 @@ from snellen.store import Run
 if TYPE_CHECKING:
     from snellen.analysis.result import Result
 
+SETTINGS = ("frames", "image_size", "effort")
+"""Options that are repeated for a sweep, besides the prompt."""
 ROBUST = "robust"
 """The scoring with our own rules that most benchmarks have."""
 
@@ -180,7 +182,7 @@ def _plan(
         )
     values = options_set(ctx, options)
     prompts = values.pop("prompt", ())
-    several = {name: values.pop(name, ()) for name in ("frames", "image_size")}
+    several = {name: values.pop(name, ()) for name in SETTINGS}
     settings = {name: chosen for name, chosen in several.items() if chosen}
     return api.Plan(
         benchmarks=load_benchmarks(suites.expanded(specs), prompts, **values),

@@ -64,7 +64,8 @@ def command(
     answers_in_file: bool,
     **columns: str | None,
 ) -> int:
-    """Score RUN folders again, or FILEs or folders of predictions (XLSX, TSV, CSV, JSON, JSONL).
+    """Score RUN folders again, or FILEs or folders of predictions (XLSX, TSV, CSV, JSON, JSONL, and
+    logs of Inspect).
 
     Files that VLMEvalKit or lmms-eval named after a benchmark do not need -b.
     """

@@ -1,16 +1,19 @@
 """Reads the rows of a file of any kind, each with a label for messages."""
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from snellen.data import csv, spreadsheets, tsv
 from snellen.data.spreadsheet_cells import original
 from snellen.errors import DataError
-from snellen.interop import _json
+from snellen.interop import _json, every_eval_ever, inspect_log, lm_eval
 from snellen.interop._answered import EXPORTED
+from snellen.interop._layout import REPEAT, REPLY, repeat_of
 
-KINDS = (".jsonl", ".json", ".csv", ".tsv", ".xlsx")
+INSPECT = ".eval"
+KINDS = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", INSPECT)
 LabeledRow = tuple[str, Mapping[str, Any]]
 """The label of a row ("row 3"), and its fields. A field that is not text, a number, or a boolean is
 a `NoText`, a list, or an object."""
@@ -23,7 +26,9 @@ INSTEAD = {
 
 
 def rows_of(path: Path) -> Iterator[LabeledRow]:
-    """The rows of a JSONL, JSON, CSV, or TSV file, each also with .gz, or of an XLSX file.
+    """The rows of a JSONL, JSON, CSV, or TSV file, each also with .gz, of an XLSX file, or of a log
+    of Inspect. Lines of Every Eval Ever, and lm-eval's samples that were asked several times, have
+    the columns of `_layout`.
 
     Raises:
         DataError: the name ends otherwise, or the file is not what its name says.
@@ -34,12 +39,27 @@ def rows_of(path: Path) -> Iterator[LabeledRow]:
         raise DataError(
             f"{path} is not a file of predictions by its name. {INSTEAD.get(kind, known)}"
         )
+    if kind == INSPECT:
+        return inspect_log.rows_of(path)
     if kind == ".xlsx":
         return spreadsheets.sheet_rows(path)
     if kind in (".csv", ".tsv"):
         table = csv(path) if kind == ".csv" else tsv(path)
         return ((f"row {row.position + 1}", _as_stored(row)) for row in table)
-    return _json.rows_of(path)
+    return chain.from_iterable(_of_log(label, row) for label, row in _json.rows_of(path))
+
+
+def _of_log(label: str, row: Mapping[str, Any]) -> Iterator[LabeledRow]:
+    """A row of another tool's log as one row for each repeat; other rows as they are."""
+    if every_eval_ever.is_line(row):
+        yield label, every_eval_ever.row_of(row, label)
+        return
+    texts = lm_eval.responses(row)
+    if texts is None or (len(texts) == 1 and not lm_eval.is_line(row)):
+        yield label, row
+        return
+    for repeat, text in texts:
+        yield label, {**row, REPEAT: repeat_of(repeat, label), REPLY: text}
 
 
 def _as_stored(row: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,17 +1,30 @@
-"""Writes sample files like lmms-eval's --log_samples: `{date}_samples_{task}.jsonl`.
+"""Writes sample files like lmms-eval's --log_samples, `{date}_samples_{task}.jsonl`, and the
+results file beside them.
 
 Source: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
 lmms_eval/loggers/evaluation_tracker.py, in `save_results_samples`. Fields that need lmms-eval's own
-data are absent: the hash of its row, its metrics, and its token counts.
+data are absent: the hash of its row, and its token counts.
 """
 
-from collections.abc import Iterable, Iterator
+from __future__ import annotations
+
+from collections.abc import Iterable
 from datetime import datetime
+from pathlib import Path
+from typing import Any
 
-from snellen.interop._answered import Answered
+import orjson
+
+from snellen.data import placed
+from snellen.interop.exchange import RunFacts, RunSample, questions_of
+from snellen.interop.lm_eval import (
+    errors_of,
+    mean_score,
+    replies_of,
+    scoring_facts,
+    write_results,
+)
 from snellen.store import STEM, safe_name
-
-COLUMNS = ("doc_id", "target", "filtered_resps", "input", "id")
 
 
 def file_name(task: str, when: datetime) -> str:
@@ -20,11 +33,56 @@ def file_name(task: str, when: datetime) -> str:
     return f"{before}{safe_name(task, room=STEM - len(before))}.jsonl"
 
 
-def table(answered: Iterable[Answered]) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
-    """Columns and rows, for JSONL. `id` is ours, so that the file can be read again. A failed reply
-    is null."""
-    rows = (
-        (reply.position, reply.target or "", reply.reply, reply.question, reply.id)
-        for reply in answered
-    )
-    return COLUMNS, rows
+def write(
+    path: Path, facts: RunFacts, samples: Iterable[RunSample], when: datetime, results: Path
+) -> list[str]:
+    """Write the samples to `path`, a line for each question, and the metrics to `results`.
+
+    `id` is the sample's id, so that the file can be read again. A failed reply is null. Repeats are
+    further responses in `resps`. Each scoring has its score and its reading under its own name.
+
+    Returns notes on what the files cannot hold.
+
+    Raises:
+        DataError: a file cannot be written.
+    """
+    several = False
+    with placed(path) as part, open(part, "wb") as file:
+        for repeats in questions_of(facts, samples):
+            several |= len(repeats[0].turns) > 1
+            file.write(orjson.dumps(_line(facts, repeats)) + b"\n")
+    notes = []
+    if facts.figures:
+        write_results(results, facts, when)
+        notes.append(f"the results of all samples are in {results}")
+    if several:
+        notes.append("only the last reply of each conversation is in the file")
+    return notes
+
+
+def _line(facts: RunFacts, repeats: list[RunSample]) -> dict[str, Any]:
+    first, replies = repeats[0], replies_of(repeats)
+    line: dict[str, Any] = {
+        "doc_id": first.question.place,
+        "target": first.question.target or "",
+        "filtered_resps": replies if len(replies) > 1 else replies[0],
+        "input": first.question.question,
+        "id": first.id,
+    }
+    if len(replies) > 1:
+        line["resps"] = [replies]
+    if errors := errors_of(repeats):
+        line["errors"] = errors
+    for figure in facts.first_figures:
+        rows = [row for sample in repeats for row in sample.scores if row.scoring == figure.scoring]
+        line[figure.scoring] = {
+            "metric": figure.metric,
+            "score": mean_score(rows),
+            "readings": scoring_facts(repeats, figure.scoring),
+        }
+    return line
+
+
+def results_name(when: datetime) -> str:
+    """The name of the file of metrics."""
+    return f"{when:%Y%m%d_%H%M%S}_results.json"

@@ -17,15 +17,26 @@ from typing import Any
 
 from snellen.data.spreadsheet_cells import EXACT, LONGEST, NoText
 from snellen.errors import DataError, UsageError
+from snellen.interop import inspect_log, lm_eval
 from snellen.interop._json import KEYS, VALUES, NotRows
-from snellen.interop._rows import KINDS, LabeledRow, kind_of, rows_of
+from snellen.interop._layout import CHOICES, ID, QUESTION, REPEAT, REPLY
+from snellen.interop._rows import INSPECT, KINDS, LabeledRow, kind_of, rows_of
 
 IDS = (
-    *(KEYS, "id", "index", "question_id", "questionId", "sample", "pid", "qid", "sample_id"),
+    *(ID, KEYS, "id", "index", "question_id", "questionId", "sample", "pid", "qid", "sample_id"),
     *("doc_id", "image_id"),
 )
 REPLIES = (
-    *(VALUES, "response", "prediction", "reply", "output", "model_output", "model_prediction"),
+    *(
+        REPLY,
+        VALUES,
+        "response",
+        "prediction",
+        "reply",
+        "output",
+        "model_output",
+        "model_prediction",
+    ),
     *("pred", "caption", "filtered_resps", "resps", "text", "answer"),
 )
 ALSO_DATA: Mapping[str, Collection[str]] = {
@@ -34,7 +45,7 @@ ALSO_DATA: Mapping[str, Collection[str]] = {
 }
 """Columns that data sets have too, for answers and questions. They are read as replies only if a
 row has nothing else but ids, or has one of these other columns, like LLaVA's answers."""
-QUESTIONS = ("question", "Question", "doc.question", "query", "prompt", "input", "text")
+QUESTIONS = (QUESTION, "question", "Question", "doc.question", "query", "prompt", "input", "text")
 """Columns that may contain the question; the first that exists is used."""
 MOST_QUESTIONS = 2_000
 """How many questions of a file are kept, spread over its rows, to check whether they are the data
@@ -74,6 +85,11 @@ class Predictions:
     """Further columns that may contain the ids."""
     answers: Mapping[str, str] = field(default_factory=dict)
     """The right answers in the column `answer`, by id."""
+    again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    """Further replies to a question, by id; None where one is missing. A question of `again`
+    without a first reply is not in `replies`."""
+    choices: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The choices in the file, by id, if it has them as a list."""
 
 
 def read(
@@ -112,15 +128,16 @@ def names_in(folder: Path, only: str | None = None) -> list[str]:
 
 @dataclass
 class _FilePredictions:
-    """The content of one file: for each row its id, its reply, and its label."""
+    """The content of one file: for each row its id, repeat, reply, and label."""
 
     name: str
     columns: tuple[str, str]
     notes: list[str]
-    replies: list[tuple[str, str | None, str]] = field(default_factory=list)
+    replies: list[tuple[str, int, str | None, str]] = field(default_factory=list)
     targets: dict[str, str] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)
     questions: list[tuple[str, str]] = field(default_factory=list)
+    choices: dict[str, Sequence[str]] = field(default_factory=dict)
     other_ids: tuple[str, ...] = ()
 
 
@@ -145,6 +162,10 @@ def _file(path: Path, name: str, ids: str | None, replies: str | None) -> _FileP
     )
     _read_rows(part, chain(first, rows), question_column)
     part.other_ids = () if ids else tuple(keys[1:])
+    if kind_of(path) == INSPECT:
+        part.notes[:1] = inspect_log.notes_of(path)
+    elif reply == REPLY:
+        part.notes[:1] = ["read as samples of another tool's log" + f", by {key!r}" * (key != ID)]
     return part
 
 
@@ -178,7 +199,9 @@ def _read_rows(part: _FilePredictions, rows: Iterable[LabeledRow], question_colu
         elif reply_value is not None:
             text = str(reply_value)
             counted["number"] += isinstance(reply_value, bool | int | float)
-        part.replies.append((name, text, label))
+        part.replies.append((name, row.get(REPEAT, 0), text, label))
+        if choices := row.get(CHOICES):
+            part.choices[name] = choices
         if key == LMMS_ID and isinstance(row.get("target"), str):
             part.targets[name] = row["target"]
         if reply != "answer" and (answer := row.get("answer")) not in (None, ""):
@@ -193,9 +216,10 @@ def _read_rows(part: _FilePredictions, rows: Iterable[LabeledRow], question_colu
                 del part.questions[1::2]
                 step *= 2
     part.notes += _notes(counted, lost)
-    if part.replies and all(INTEGRAL_FLOAT.fullmatch(name) for name, _, _ in part.replies):
+    if part.replies and all(INTEGRAL_FLOAT.fullmatch(name) for name, *_ in part.replies):
         part.replies = [
-            (name.removesuffix(".0"), text, label) for name, text, label in part.replies
+            (name.removesuffix(".0"), repeat, text, label)
+            for name, repeat, text, label in part.replies
         ]
         part.questions = [(name.removesuffix(".0"), text) for name, text in part.questions]
         part.answers = {name.removesuffix(".0"): text for name, text in part.answers.items()}
@@ -361,27 +385,28 @@ def _merged(
     possible_names: Sequence[tuple[str, str]],
     notes: Sequence[str],
 ) -> Predictions:
-    replies: dict[str, str] = {}
-    places: dict[str, tuple[str, str]] = {}
+    replies: dict[tuple[str, int], str] = {}
+    places: dict[tuple[str, int], tuple[str, str]] = {}
     shared: dict[str, None] = {}  # the questions, and the files, in the order found
     clashing: dict[str, None] = {}
     doubled = without = 0
     for part in parts:
-        for name, text, label in part.replies:
+        for name, repeat, text, label in part.replies:
+            key = (name, repeat)
             if text is None:
                 without += 1
-            elif name not in replies:
-                replies[name], places[name] = text, (part.name, label)
-            elif places[name][0] != part.name:
+            elif key not in replies:
+                replies[key], places[key] = text, (part.name, label)
+            elif places[key][0] != part.name:
                 shared[name] = None
-                clashing |= {places[name][0]: None, part.name: None}
-            elif replies[name] == text:
-                doubled += 1
+                clashing |= {places[key][0]: None, part.name: None}
+            elif replies[key] == text:
+                doubled += part.columns[1] != REPLY  # a log has a row for each scoring
             else:
                 of = f" of {part.name}" if len(parts) > 1 else ""
                 raise DataError(
                     f"{where}: the id {name!r} has two replies, the second in {label}{of}, the "
-                    f"first in {places[name][1]}{of}. Keep one of them."
+                    f"first in {places[key][1]}{of}. Keep one of them."
                 )
     if shared:
         raise UsageError(
@@ -407,15 +432,44 @@ def _merged(
     questions = dict(chain.from_iterable(part.questions for part in parts))
     others = () if numbers else [c for c in parts[0].other_ids if c != LMMS_ID]
     return Predictions(
-        replies, where, notes_in_order, possible_names, numbers, targets, questions, others, answers
+        {name: text for (name, repeat), text in replies.items() if not repeat},
+        where,
+        notes_in_order,
+        possible_names,
+        numbers,
+        targets,
+        questions,
+        others,
+        answers,
+        _further(parts, replies),
+        {name: choices for part in parts for name, choices in part.choices.items()},
     )
+
+
+def _further(
+    parts: Sequence[_FilePredictions], replies: Mapping[tuple[str, int], str]
+) -> dict[str, list[str | None]]:
+    """The replies after the first to each question, with None for a missing one."""
+    most: dict[str, int] = {}
+    for part in parts:
+        for name, repeat, *_ in part.replies:
+            if repeat:
+                most[name] = max(repeat, most.get(name, 0))
+    return {
+        name: [replies.get((name, repeat)) for repeat in range(1, last + 1)]
+        for name, last in most.items()
+    }
 
 
 def _possible_names(path: Path) -> Sequence[tuple[str, str]]:
     """The (model, data set) pairs that the name of a file of VLMEvalKit or lmms-eval may mean."""
+    if kind_of(path) == INSPECT:
+        return (inspect_log.names_of(path),)
     stem = path.name.removesuffix(".gz").removesuffix(path.suffix)
     folders = [parent.name for parent in path.absolute().parents[:2]]
     if match := LMMS_NAME.fullmatch(stem):
+        return ((folders[0], match["task"]),)
+    if match := lm_eval.NAME.fullmatch(stem):
         return ((folders[0], match["task"]),)
     if kind_of(path) not in (".xlsx", ".tsv", ".json"):
         return ()

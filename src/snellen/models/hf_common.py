@@ -8,14 +8,14 @@ from typing import Any
 from snellen.errors import UsageError, install
 
 BROKEN = (ValueError, TypeError, LookupError, RuntimeError, AttributeError, AssertionError)
-"""Exceptions that processors and models raise about inputs that they do not accept."""
+"""Exceptions that processors and models raise for inputs that they do not accept."""
 
 
 def libraries(model: str) -> tuple[ModuleType, ModuleType]:
-    """torch and transformers.
+    """Import torch and transformers.
 
     Raises:
-        UsageError: one is missing.
+        UsageError: one of them is missing.
     """
     try:
         import torch
@@ -26,7 +26,7 @@ def libraries(model: str) -> tuple[ModuleType, ModuleType]:
 
 
 def stop_tokens(model: Any, tokenizer: Any) -> set[int]:
-    """The tokens that end a reply: the model's own and the tokenizer's."""
+    """The ids of the tokens that end a reply, according to the model and to its tokenizer."""
     end_tokens = model.generation_config.eos_token_id
     return {
         tokenizer.eos_token_id,

@@ -1,4 +1,4 @@
-"""A transformers model on a device. A single thread generates replies and ranks choices."""
+"""A transformers model on one device. It generates replies and ranks choices in a single thread."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from snellen.models.hf_prompts import HfPrompts, PreparedBatch
 from snellen.models.hf_settings import HfSettings
 
 MAX_TOKENS = 1024
-"""The limit of a reply's tokens unless the request has its own."""
+"""The token limit of a reply, unless the request sets one."""
 SHORT = ("out of memory", "ALLOC_FAILED", "can't allocate memory", "not enough memory")
-"""Parts of messages that mean a lack of memory in errors other than OutOfMemoryError: errors of
-CUDA and its libraries, and of the CPU's allocator."""
+"""Texts in error messages which mean that memory ran out. They identify errors other than
+OutOfMemoryError, such as those of CUDA, its libraries, and the CPU allocator."""
 
 
 class HfReplica:
-    """A model on a device."""
+    """A model on one device."""
 
     ranks = True
     _generators: ClassVar[dict[str, threading.Lock]] = {}
-    """A lock per device, for the random generator that its models share."""
+    """One lock for each device, because all models on a device share its random generator."""
 
     def __init__(
         self,
@@ -60,7 +60,8 @@ class HfReplica:
         return 1
 
     def group(self, request: Request) -> Hashable:
-        """The key of requests that can share a batch, or a unique object for a separate batch."""
+        """A key that is the same for requests that can share a batch. A request that needs a batch
+        of its own gets a unique object."""
         generation = request.generation
         if request.kind == "rank":
             return object()
@@ -75,11 +76,11 @@ class HfReplica:
         try:
             return self._prompts.prepared(requests)
         except MemoryError:
-            pass  # frees the exception's memory before another attempt, here and below
+            pass  # leaving the block frees the exception's memory before the next attempt
         raise TooMuch
 
     def answer(self, prepared: PreparedBatch) -> Sequence[Reply]:
-        """A reply per request.
+        """Answer a batch with one reply per request.
 
         Raises:
             TooMuch: the batch did not fit into memory.
@@ -100,7 +101,7 @@ class HfReplica:
         raise TooMuch
 
     def _is_short(self, error: Exception) -> bool:
-        """Whether an error means a lack of memory."""
+        """Whether an error means that memory ran out."""
         kinds = (MemoryError, self._torch.OutOfMemoryError)
         return isinstance(error, kinds) or any(words in str(error) for words in SHORT)
 
@@ -111,7 +112,7 @@ class HfReplica:
         return bool(self.model.generation_config.do_sample if temperature is None else temperature)
 
     def _config(self, request: Request, most: int) -> Any:
-        """The generation settings of a batch, from its first request."""
+        """The generation settings of a batch, taken from its first request."""
         generation = request.generation
         config = copy.deepcopy(self.model.generation_config)
         config.max_length, config.max_new_tokens, config.num_beams = None, most, 1
@@ -151,8 +152,8 @@ class HfReplica:
         if numbers.lacking:
             raise Rejected(
                 f"{self.name}: the model's scores are NaN, so its reply would be meaningless. Its "
-                f"values may exceed {self.model.dtype}. Set another `dtype` in the profile's "
-                "`extra`."
+                f"values may exceed the range of {self.model.dtype}. Set another `dtype` in the "
+                "profile's `extra`."
             )
         return [
             self._reply(tokens[:end], length, request.stop)
@@ -162,7 +163,8 @@ class HfReplica:
         ]
 
     def _seed(self, seed: int | None) -> None:
-        """Seed this device's generator alone, since those of other GPUs may be in use."""
+        """Seed only the random generator of this device, since those of other GPUs may be in
+        use."""
         if seed is None:
             return
         if self.model.device.type == "cuda":
@@ -181,8 +183,8 @@ class HfReplica:
         room = limit if self._positions is None else self._positions - length
         if room <= 0:
             raise Rejected(
-                f"{self.name}: the prompt has {length:,} tokens, and the model has "
-                f"{self._positions:,} positions. Make pictures or frames smaller or fewer (the "
+                f"{self.name}: the prompt has {length:,} tokens, but the model's context has only "
+                f"{self._positions:,} positions. Use smaller or fewer pictures or frames (the "
                 "profile's [images], --frames)."
             )
         return min(limit, room)
@@ -197,7 +199,7 @@ class HfReplica:
         return Reply(text=text, stop=stop, usage=Usage(input=length, output=n))
 
     def _here(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """The tensors on the model's device, with pixels in the model's dtype."""
+        """Move the tensors to the model's device, and convert pixels to the model's dtype."""
         here = {}
         for name, value in inputs.items():
             if isinstance(value, self._torch.Tensor):
@@ -209,8 +211,8 @@ class HfReplica:
     # -- ranking
 
     def _ranked(self, prepared: PreparedBatch) -> Reply:
-        """All choices in a single batch, with the prompt in each row. With a cached prompt, some
-        models would derive the choices' positions from their last input."""
+        """Rank all choices in one batch, with the whole prompt in each row. The prompt is not
+        cached, since some models would then derive wrong positions from their last input."""
         length, choices = prepared.lengths[0], prepared.choices
         longest = length + max(map(len, choices))
         if self._positions is not None and longest > self._positions:
@@ -231,7 +233,8 @@ class HfReplica:
     def _rows(
         self, inputs: Mapping[str, Any], length: int, choices: Sequence[Sequence[int]]
     ) -> Sequence[Ranked]:
-        """Log-probabilities of choices after a prompt. No token attends to their padding."""
+        """The log-probabilities of choices after a prompt. No token attends to the padding of the
+        choices."""
         torch = self._torch
         n, most = len(choices), max(map(len, choices))
         rows: dict[str, Any] = {}
@@ -239,9 +242,10 @@ class HfReplica:
             if not isinstance(value, torch.Tensor):
                 rows[name] = list(value) * n if isinstance(value, list) else value
                 continue
-            rows[name] = torch.cat([value] * n)  # also if there is a row per image
+            rows[name] = torch.cat([value] * n)  # also if the tensor has one row per image
             if value.shape == inputs["input_ids"].shape:
-                # Zeros: token types of text. The ids and the mask are filled in below.
+                # Zeros are right for token types, since they mean text. The ids and the mask are
+                # filled in below.
                 rows[name] = torch.nn.functional.pad(rows[name], (0, most))
         for row, choice in enumerate(choices):
             end = length + len(choice)
@@ -260,19 +264,19 @@ class HfReplica:
 
 
 class _Numbers:
-    """Detects scores that are NaN. The likeliest token would then always be the vocabulary's
-    first."""
+    """Detects whether the model's scores are NaN. In that case, the first token of the vocabulary
+    would always count as the most likely one."""
 
     lacking: Any = False
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        self.lacking = scores.isnan().any() | self.lacking  # on the device, without a wait
+        self.lacking = scores.isnan().any() | self.lacking  # stays on the device, without waiting
         return scores
 
 
 class _Ends:
-    """Stops rows of a batch at their limits of tokens, or at a stop string. `lengths` are the rows'
-    numbers of tokens at their ends."""
+    """Stops each row of a batch at its token limit or at a stop string. `lengths` holds the number
+    of tokens after which each row ends."""
 
     def __init__(
         self,

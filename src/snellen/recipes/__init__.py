@@ -7,16 +7,20 @@ written. `load("qwen2-vl")` reads one; `Recipe.ask("mmstar")` says how it asks a
 May import `core`, `media`, and `errors`; knows no model.
 """
 
+from snellen.recipes.facts import CardFigure, Figure, RecipeScoring, RecipeThinking
 from snellen.recipes.prompts import VideoFrame, as_text
 from snellen.recipes.reading import load, names
-from snellen.recipes.recipe import Ask, Figure, Manner, Recipe
+from snellen.recipes.recipe import Ask, Manner, Recipe
 from snellen.recipes.tiles import Tiles, tile_count
 
 __all__ = [
     "Ask",
+    "CardFigure",
     "Figure",
     "Manner",
     "Recipe",
+    "RecipeScoring",
+    "RecipeThinking",
     "Tiles",
     "VideoFrame",
     "as_text",

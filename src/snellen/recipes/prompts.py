@@ -7,7 +7,7 @@ Templates are Jinja, in its sandbox. They see:
 - `frames(n)`, a list of n marks for frames of the first video;
 - `inside(text)`, the text with `<image 1>` replaced by the first picture, and so on; all pictures
   come first if the text has no such marks; `pieces(text)` gives the same as a list;
-- the filters `lettered`, `rstrip`, and `without`, and the test `chinese`;
+- the filters `lettered`, `rstrip`, `without`, and `needed`, and the test `chinese`;
 - the names that the recipe defines in `variables`.
 """
 
@@ -119,6 +119,17 @@ def lettered(choices: Sequence[str], form: str = "{letter}. {text}\n", least: in
     return "".join(form.format(letter=chr(ord("A") + i), text=text) for i, text in enumerate(texts))
 
 
+def needed(value: object, name: str) -> object:
+    """The value, if there is one. A prompt without it would be another one.
+
+    Raises:
+        LookupError: there is none.
+    """
+    if value in (None, ""):
+        raise LookupError(f"it has no {name}")
+    return value
+
+
 @lru_cache(maxsize=64)
 def _environment(load: Loads) -> jinja2.Environment:
     import jinja2
@@ -132,6 +143,7 @@ def _environment(load: Loads) -> jinja2.Environment:
     )
     environment.filters["lettered"] = lettered
     environment.filters["rstrip"] = str.rstrip
+    environment.filters["needed"] = needed
     environment.filters["without"] = lambda text, part: text.replace(part, "")
     environment.tests["chinese"] = lambda text: HAN.search(text) is not None
     return environment

@@ -11,6 +11,13 @@ from typing import TYPE_CHECKING
 from snellen import lazy
 
 if TYPE_CHECKING:
+    from snellen.report.cards import (
+        card_html as card_html,
+        card_latex as card_latex,
+        card_markdown as card_markdown,
+        card_text as card_text,
+        print_card as print_card,
+    )
     from snellen.report.junit_file import junit as junit
     from snellen.report.pages import compared_html as compared_html, html as html, look as look
     from snellen.report.plot_files import plot as plot, plots as plots
@@ -38,6 +45,10 @@ if TYPE_CHECKING:
 
 _FILES = {
     "as_text": "terminal",
+    "card_html": "cards",
+    "card_latex": "cards",
+    "card_markdown": "cards",
+    "card_text": "cards",
     "compared_csv": "sheets",
     "compared_html": "pages",
     "compared_latex": "tex",
@@ -51,6 +62,7 @@ _FILES = {
     "markdown": "words",
     "plot": "plot_files",
     "plots": "plot_files",
+    "print_card": "cards",
     "print_companions": "terminal",
     "print_compared": "terminal",
     "print_contamination": "terminal",

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -21,19 +20,20 @@ from snellen.interop import (
     Answered,
     jsonl,
     labels,
-    lmms_eval,
     separated,
     vlmevalkit,
     xlsx,
 )
+from snellen.interop.hub import NO_TARGET, HubTarget
+from snellen.report import exchange
 from snellen.scoring import Scored, judge, replies_of
 from snellen.store import STEM, Run, data_path, is_object_run, safe_name
 
 Write = Callable[[Path, Sequence[str], Iterable[Sequence[object]]], list[str]]
 Table = tuple[Sequence[str], Iterable[Sequence[object]]]
 FORMATS = (
-    *("vlmevalkit", "lmms-eval", "csv", "tsv", "xlsx", "jsonl", "submission", "authors"),
-    "labels",
+    *("vlmevalkit", "csv", "tsv", "xlsx", "jsonl", "submission", "authors", "labels"),
+    *exchange.FORMATS,
 )
 COUNTED = {
     "submission": ", are empty in it, and a test server counts them as wrong",
@@ -72,11 +72,15 @@ def export(
     data: Path | None = None,
     sheet: LabelSheet = ALL_REPLIES,
     benchmark: str | Benchmark | None = None,
+    hub: HubTarget = NO_TARGET,
 ) -> tuple[Path, list[str]]:
     """Write a run's replies to a file or folder `out`; return its path and notes for the reader.
 
     The extension of `out` selects the file type if a format allows several. The authors' format
     contains parts of the rows, which are read from the run's data path, or from `data`.
+
+    `inspect`, `every-eval-ever`, `lm-eval`, and `lmms-eval` hold all repeats, and scores if the run
+    has been scored. `hf-results` and `hf-benchmark` are for the Hugging Face Hub, where `hub` says.
 
     `labels` is a blank sheet for people, with the replies that `sheet` selects.
 
@@ -98,6 +102,11 @@ def export(
         raise UsageError(
             "--scoring and --sample are only for --to labels. Other formats hold every reply."
         )
+    if hub != NO_TARGET and to not in exchange.OF_HUB:
+        raise UsageError(
+            f"--hub-dataset, --hub-task, --hub-revision, and --source-url are only for --to "
+            f"{' and --to '.join(exchange.OF_HUB)}."
+        )
     run = Run(folder)
     manifest = run.manifest()
     benchmark = _benchmark_of(folder, manifest, benchmark)
@@ -107,6 +116,10 @@ def export(
         if to == "authors":
             path, notes = _as_authors(run, manifest, benchmark, data, out, states)
             return path, [*_missing(run, manifest, to, states), *notes]
+        if to in exchange.FORMATS:
+            path, notes = exchange.write(run, benchmark, to, out, states, hub)
+            missing = _missing(run, manifest, to, states)
+            return path, [*missing, *dict.fromkeys(notes)]
         if to == "labels":
             return _write_sheet(run, manifest, benchmark, out, sheet)
         name, (columns, rows) = _table(run, manifest, benchmark, to, out, states)
@@ -272,9 +285,6 @@ def _table(
         # Tags for metrics do not help a reader, and may clash with a column, such as `question`.
         without = benchmark.presentation.metric_tags
         return name, vlmevalkit.table([_answered(scored, without) for scored in replies])
-    if to == "lmms-eval":
-        name = lmms_eval.file_name(registry.lmms_eval_name(manifest), datetime.now(UTC))
-        return name, lmms_eval.table(map(_answered, replies))
     if to == "submission":
         if benchmark.interop.submission is None:
             raise UsageError(f"{benchmark.name} has no submission format for a test server.")
@@ -296,13 +306,15 @@ def _counted(replies: Iterable[Scored], states: Counter[str]) -> Iterator[Scored
 
 def _missing(run: Run, manifest: Mapping[str, Any], to: str, states: Counter[str]) -> Iterator[str]:
     """Notes on the replies of a run that are not in the file."""
-    if (repeats := manifest.get("repeats", 1)) > 1:
+    if (repeats := manifest.get("repeats", 1)) > 1 and to not in exchange.FORMATS:
         yield f"only the first of {repeats} repeats is in the file"
     n, of, failed = states.total(), manifest.get("rows", 0), states["failed"]
+    if to in exchange.FORMATS:
+        of *= repeats
     sent = to == "submission"
     if sent and registry.is_bundled(manifest.get("notes", [])):
         yield registry.BUNDLED
-    if of > n:
+    if of > n > 0:
         wrong = ", and a test server counts the others as wrong" * sent
         yield f"partial: {n:,} of {of:,} questions are in the file{wrong}"
     if failed:

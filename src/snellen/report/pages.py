@@ -30,7 +30,8 @@ from snellen.analysis.comparing import (
 )
 from snellen.analysis.result import Result, baselines, shown
 from snellen.errors import plain
-from snellen.report import _differences, run_facts, side_by_side, table_rows
+from snellen.report import _differences, by_tokens, run_facts, side_by_side, table_rows
+from snellen.report._compared import Part
 from snellen.report._page_tables import PageTable, table
 from snellen.report.charts import Curve, curve
 from snellen.report.cite import citations
@@ -116,6 +117,15 @@ def compared_html(of: Comparisons) -> str:
     )
 
 
+def parts_html(title: str, parts: Sequence[Part]) -> str:
+    """A page with a section for each part of a report."""
+    sections = []
+    for n, part in enumerate(parts, start=1):
+        shown_table = table(part.title, part.table[0], part.table[1:]) if part.table else None
+        sections.append({"id": f"part-{n}", "part": part, "table": shown_table})
+    return _page("parts.html", title=title, sections=sections)
+
+
 def look() -> str:
     """The style sheet that all pages share."""
     return LOOK.read_text(encoding="utf-8")
@@ -141,6 +151,15 @@ def _several(results: Sequence[Result], titles: Sequence[str]) -> dict[str, Any]
         "better_at": list(_better_at(results)),
         "capabilities": table("Mean score", side_by_side.CAPABILITIES, capabilities),
         "capability_notes": notes,
+        "by_tokens": [
+            table(
+                title,
+                by_tokens.HEADINGS,
+                by_tokens.rows(points),
+                [point.score for point in points],
+            )
+            for title, points in by_tokens.sweeps(results)
+        ],
     }
 
 

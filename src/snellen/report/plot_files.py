@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.result import Result
 from snellen.errors import UsageError, install, plain
-from snellen.report import side_by_side, table_rows
+from snellen.report import by_tokens, side_by_side, table_rows
 from snellen.report._differences import in_points
+from snellen.report.by_tokens import TokenPoint
 from snellen.report.ladder import number, numeral, position
 from snellen.scoring import MetricReport
 
@@ -105,6 +106,8 @@ def _all(results: Sequence[Result], compared: Comparisons | None) -> Iterator[tu
                 yield f"{benchmark}-{tag}", _ladder(benchmark, tag, of)
             elif figure := _by_tag(benchmark, tag, of):
                 yield f"{benchmark}-{tag}", figure
+    for title, points in by_tokens.sweeps(results):
+        yield f"{title.rpartition(': ')[0]}-tokens", _by_tokens(title, points)
     if compared is not None and compared.comparisons:
         yield from _differences(compared)
 
@@ -208,6 +211,41 @@ def _ladder(benchmark: str, tag: str, of: Mapping[str, Result]) -> Figure:
 
 def _values(levels: Mapping[str, MetricReport]) -> list[float]:
     return [100 * metric.value for metric in levels.values() if metric.value is not None]
+
+
+def _by_tokens(title: str, points: Sequence[TokenPoint]) -> Figure:
+    """The score of each setting by the tokens of its replies, with both intervals, and a line
+    through the settings of each model."""
+    figure = _figure(3.6)
+    on = figure.subplots()
+    unit = points[0].score.unit
+    scale = 100 if unit == "fraction" else 1
+    models = dict.fromkeys(point.model for point in points)
+    for n, model in enumerate(models):
+        color, shape = COLORS[n % len(COLORS)], SHAPES[n % len(SHAPES)]
+        drawn = sorted(
+            (point.per_reply.value, scale * point.score.value, point)
+            for point in points
+            if point.model == model
+            and point.per_reply.value is not None
+            and point.score.value is not None
+        )
+        across, up = [x for x, _, _ in drawn], [y for _, y, _ in drawn]
+        on.plot(across, up, color=color, marker=shape, markersize=5.5, label=plain(model))
+        for x, y, point in drawn:
+            if point.score.ci95 is not None:
+                low, high = point.score.ci95
+                on.vlines(x, scale * low, scale * high, color=color, linewidth=1.2)
+            if point.per_reply.ci95 is not None:
+                on.hlines(y, *point.per_reply.ci95, color=color, linewidth=1.2)
+            name = _wrapped(point.setting, 24)
+            on.annotate(name, (x, y), (5, -9), textcoords="offset points", fontsize=7)
+    on.set_xlabel("output tokens per reply")
+    on.set_ylabel("%" if unit == "fraction" else plain(unit))
+    on.set_title(_wrapped(title, 64), loc="left")
+    if len(models) > 1:
+        on.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
+    return figure
 
 
 def _differences(compared: Comparisons) -> Iterator[tuple[str, Figure]]:

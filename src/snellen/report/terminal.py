@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import IO, TYPE_CHECKING
 
 from snellen.analysis.comparing import Comparisons
@@ -14,6 +14,7 @@ from snellen.report import (
     _compared,
     _contaminated,
     _swept,
+    by_tokens,
     companions,
     run_facts,
     side_by_side,
@@ -108,9 +109,25 @@ def compared_text(document: Comparisons) -> str:
     return out.getvalue()
 
 
+def print_parts(parts: Iterable[_compared.Part]) -> None:
+    """Show the parts of a report on standard output."""
+    _show_parts(parts, _console())
+
+
+def parts_text(parts: Iterable[_compared.Part]) -> str:
+    """The text that `print_parts` shows, without colors and with unlimited width."""
+    out = io.StringIO()
+    _show_parts(parts, _console(out))
+    return out.getvalue()
+
+
 def _show_compared(document: Comparisons, console: Console) -> None:
+    _show_parts(_compared.parts(document, detailed=False), console)
+
+
+def _show_parts(parts: Iterable[_compared.Part], console: Console) -> None:
     room = console.width if console.is_terminal else WIDE
-    for part in _compared.parts(document, detailed=False):
+    for part in parts:
         if part.untested or len(part.table) - 1 > MOST_CATEGORIES:
             why = "not tested, because each has few samples; " if part.untested else ""
             rows = f"{len(part.table) - 1} rows"
@@ -144,6 +161,8 @@ def _show_all(results: Sequence[Result], console: Console) -> None:
             for note in notes:
                 _line(console, f"note: {note}", style="yellow")
             _table(console, "by capability", side_by_side.CAPABILITIES, capabilities, WIDE)
+        for title, points in by_tokens.sweeps(results):
+            _table(console, title, by_tokens.HEADINGS, by_tokens.rows(points), WIDE)
         _line(console, side_by_side.how_to_show_a_run(results))
         return
     for result in results:

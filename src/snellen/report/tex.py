@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from snellen import __version__
 from snellen.analysis.comparing import Comparison, Comparisons, Leaderboard, Side, notes_of
 from snellen.analysis.result import Result, shown
 from snellen.errors import plain
 from snellen.report import side_by_side, table_rows
+from snellen.report._compared import Part
 from snellen.report._differences import differences
 
 SIGNS = str.maketrans(
@@ -76,6 +77,17 @@ def compared_latex(of: Comparisons) -> str:
     """A table for each leaderboard of a comparison, and one for the differences of each pair."""
     boards = [_board(board, of.sides) for board in of.leaderboards]
     return _document([*boards, *_differences_of(of, of.comparisons)])
+
+
+def parts_latex(parts: Iterable[Part]) -> str:
+    """A table for each part of a report that has one. Its caption has the part's lines."""
+    tables = []
+    for part in parts:
+        if part.table:
+            headings, *rows = part.table
+            caption = f"{part.title}.{_sentences([*part.above, *part.below], ())}"
+            tables.append(_table(caption, part.title, headings, rows))
+    return _document(tables)
 
 
 def _document(tables: Sequence[str]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from snellen.analysis.comparing import Comparisons
 from snellen.analysis.result import Result, blind
 from snellen.errors import plain
-from snellen.report import _compared, run_facts, side_by_side, table_rows
+from snellen.report import _compared, by_tokens, run_facts, side_by_side, table_rows
 from snellen.store import Run
 
 FILE = "report.md"
@@ -38,13 +38,21 @@ def markdown(results: Sequence[Result]) -> str:
             table = "\n".join(_table(side_by_side.CAPABILITIES, capabilities))
             sentences = "".join(f"{_text(note)}\n\n" for note in notes)
             parts.insert(1, f"## By capability\n\n{sentences}{table}\n")
+        for title, points in by_tokens.sweeps(results):
+            table = "\n".join(_table(by_tokens.HEADINGS, by_tokens.rows(points)))
+            parts.insert(1, f"## {_text(title)}\n\n{table}\n")
     return "\n".join(parts)
 
 
 def compared_markdown(document: Comparisons) -> str:
     """A comparison with tables and the details of every pair."""
+    return parts_markdown(_compared.parts(document, detailed=True))
+
+
+def parts_markdown(parts: Iterable[_compared.Part]) -> str:
+    """The parts of a report, a section for each part with a title."""
     sections = []
-    for part in _compared.parts(document, detailed=True):
+    for part in parts:
         lines = [f"## {_text(part.title)}", ""] if part.title else []
         lines += [f"{_text(line)}\n" for line in part.above]
         lines += [*_table(part.table[0], part.table[1:]), ""] if part.table else []

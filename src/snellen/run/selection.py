@@ -1,4 +1,4 @@
-"""Selects the rows of a benchmark that a run asks, and checks them before the first question."""
+"""Selects the rows of a benchmark that a run asks, and checks rows before the first question."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from snellen.errors import DataError
 
 CHECKED = 20_000
 CHECK_SECONDS = 0.05
-"""The most rows, and the most seconds, to read before the first question. Later rows are checked
-when they are asked."""
+"""The maximum number of rows, and the maximum time in seconds, for the check before the first
+question. Later rows are checked when they are asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,18 +23,18 @@ class Selection:
     """The rows that a run asks."""
 
     places: frozenset[int] | None
-    """The indices of the chosen rows; None for all."""
+    """The indices of the selected rows; None: all rows."""
     rows: int
-    """The number of the chosen rows."""
+    """The number of selected rows."""
     total: int
     """The number of all rows."""
 
 
 def check(benchmark: Benchmark) -> None:
-    """Read the rows once before any question: all of them, or as many as can be read quickly.
+    """Read the rows once before the first question: all rows, or as many as can be read quickly.
 
     Raises:
-        DataError: there are no rows, one cannot be read, or two have the same id.
+        DataError: there are no rows, a row cannot be read, or two rows have the same id.
     """
     seen: dict[str, int] = {}
     until = monotonic() + CHECK_SECONDS
@@ -56,9 +56,9 @@ def check(benchmark: Benchmark) -> None:
 def select(
     benchmark: Benchmark, total: int, *, limit: int | None, sample: int | None, seed: int
 ) -> Selection:
-    """The first `limit` rows, or `sample` rows drawn by `seed` in proportion to the categories of
-    the first breakdown. They are fewer if rows that belong together would be split, except for the
-    first such unit."""
+    """Select the first `limit` rows, or draw `sample` rows with `seed` in proportion to the
+    categories of the first breakdown. Rows that belong together are not split. The selection may
+    therefore be smaller than requested, or larger if a single unit is larger."""
     places: list[int] | None = None
     if sample is not None and sample < total:
         places = _drawn(benchmark, sample, seed)
@@ -70,11 +70,11 @@ def select(
 
 
 Unit = list[int]
-"""The indices of rows that are selected together; usually one."""
+"""The indices of rows that are selected together; usually a single row."""
 
 
 def _units(benchmark: Benchmark) -> Iterator[tuple[str, Unit]]:
-    """Each unit with its category, in the order of their first rows."""
+    """Yield each unit with its category, in the order of the units' first rows."""
     tag = benchmark.presentation.break_down_by[0] if benchmark.presentation.break_down_by else None
     together = benchmark.procedure.together
     groups: dict[str, tuple[str, Unit]] = {}
@@ -89,7 +89,8 @@ def _units(benchmark: Benchmark) -> Iterator[tuple[str, Unit]]:
 
 
 def _first(benchmark: Benchmark, limit: int, allowed: frozenset[int] | None) -> list[int]:
-    """The indices of the first units with at most `limit` rows in all."""
+    """The row indices of the first units that together have at most `limit` rows. The first unit is
+    always included."""
     places: list[int] = []
     if benchmark.procedure.together is None:
         rows = (
@@ -105,8 +106,9 @@ def _first(benchmark: Benchmark, limit: int, allowed: frozenset[int] | None) -> 
 
 
 def _drawn(benchmark: Benchmark, n: int, seed: int) -> list[int]:
-    """The indices of about `n` rows in complete units, distributed over the categories by largest
-    remainders and drawn within each category."""
+    """Draw about `n` rows in complete units, and return their indices. The number of units of each
+    category is proportional to its size (largest remainder method), and units are drawn within each
+    category."""
     strata: dict[str, list[Unit]] = {}
     rows = 0
     for category, unit in _units(benchmark):
@@ -125,7 +127,7 @@ def _drawn(benchmark: Benchmark, n: int, seed: int) -> list[int]:
 
 
 def chosen(benchmark: Benchmark, selection: Selection) -> Iterator[Row]:
-    """The chosen rows in the data's order; reading stops after the last."""
+    """The selected rows in the order of the data. Reading stops after the last selected row."""
     if selection.places is None:
         return iter(benchmark.data)
     return rows_at(benchmark.data, selection.places)

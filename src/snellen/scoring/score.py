@@ -60,7 +60,8 @@ def score_run(
         labels=labels,
         judging=judging or {},
     )
-    notes = [*manifest.get("notes", []), *dict.fromkeys(run.notes), *_lost(run), *notes]
+    noticed = manifest.get("noticed", {}).values()
+    notes = [*manifest.get("notes", []), *noticed, *dict.fromkeys(run.notes), *_lost(run), *notes]
     report = tally.report_on(source, notes)
     if scorings is None:
         stored = StoredWith(inputs=inputs, source=source_digest(benchmark))

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         components as components,
         pass_at as pass_at,
     )
+    from snellen.stats._sign_flips import sign_flips as sign_flips
     from snellen.stats._sums import Sums as Sums, ratio as ratio
 
 _FILES = {
@@ -70,6 +71,7 @@ _FILES = {
     "powered_mean": "_powered",
     "ranks": "_ranks",
     "ratio": "_sums",
+    "sign_flips": "_sign_flips",
     "t_beyond": "_quantiles",
     "t_quantile": "_quantiles",
 }

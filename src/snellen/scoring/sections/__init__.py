@@ -28,7 +28,9 @@ from snellen.scoring.sections.probe import ProbeSection
 from snellen.scoring.sections.repeats import RepeatsSection
 from snellen.scoring.sections.reply_states import ReplyStatesSection
 from snellen.scoring.sections.slices import SlicesSection
+from snellen.scoring.sections.speed import SpeedSection, speed_facts
 from snellen.scoring.sections.streaming import StreamingSection, streaming_facts
+from snellen.scoring.sections.tokens import TokensSection, tokens_facts
 from snellen.scoring.verdicts import Finding
 
 
@@ -58,6 +60,8 @@ SECTIONS: Sequence[Callable[[Scorer], Section]] = (
     JudgesSection,
     BaselinesSection,
     CostSection,
+    TokensSection,
+    SpeedSection,
     ProbeSection,
     StreamingSection,
 )
@@ -67,5 +71,7 @@ baselines, which it reads."""
 FACTS: Mapping[str, Callable[[Report], Iterator[tuple[str, str]]]] = {
     "Online": streaming_facts,
     "Cost and speed": cost_facts,
+    "Tokens": tokens_facts,
+    "Streamed replies": speed_facts,
 }
 """Maps titles in a report to functions that yield the facts of a section as text: (label, text)."""

@@ -1,0 +1,78 @@
+"""Reads JSON documents out of a zip whose parts may be compressed with Zstandard."""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from snellen.errors import DataError, UsageError, install
+
+ZSTANDARD = 93
+"""The number of Zstandard among the compression methods of zip files (APPNOTE.TXT 4.4.5)."""
+LARGEST = 1 << 30
+"""The most bytes of a document; a larger one would fill the memory."""
+LOCAL_HEADER = struct.Struct("<26xHH")
+"""The end of a local file header: the lengths of the name and of the extra field."""
+
+
+def document(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
+    """A JSON document of the archive.
+
+    Raises:
+        DataError: it is damaged, not JSON, or larger than 1 GiB.
+        UsageError: it needs an extra that is not installed.
+    """
+    info = archive.getinfo(name)
+    if info.file_size > LARGEST:
+        raise DataError(f"{path}: {name} has {info.file_size:,} bytes, more than {LARGEST:,}.")
+    try:
+        raw = archive.read(name) if info.compress_type != ZSTANDARD else _zstandard(path, info)
+        return orjson.loads(raw)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+        raise DataError(f"{path}: {name} is damaged: {error}.") from error
+    except orjson.JSONDecodeError:
+        return _lenient(path, name, raw)
+
+
+def _lenient(path: Path, name: str, raw: bytes) -> Any:
+    """JSON as Python writes it, with NaN and the infinities, which are read as None."""
+    import json
+
+    try:
+        return json.loads(raw, parse_constant=lambda _: None)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}: {name} is not whole JSON: {error}.") from error
+
+
+def _zstandard(path: Path, info: zipfile.ZipInfo) -> bytes:
+    try:
+        import zstandard
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"{path} is compressed with Zstandard, which needs an extra: {install('inspect')}."
+        ) from error
+    with open(path, "rb") as file:
+        _to_data(file, info)
+        compressed = file.read(info.compress_size)
+    try:
+        reader = zstandard.ZstdDecompressor().stream_reader(compressed, read_across_frames=True)
+        raw: bytes = reader.read(info.file_size + 1)
+    except zstandard.ZstdError as error:
+        raise zipfile.BadZipFile(str(error)) from error
+    if len(raw) != info.file_size or zlib.crc32(raw) != info.CRC:
+        raise zipfile.BadZipFile("its checksum differs")
+    return raw
+
+
+def _to_data(file: IO[bytes], info: zipfile.ZipInfo) -> None:
+    """Move to the first byte of the compressed data."""
+    file.seek(info.header_offset)
+    header = file.read(LOCAL_HEADER.size)
+    if len(header) < LOCAL_HEADER.size:
+        raise zipfile.BadZipFile("its header is cut off")
+    file.seek(sum(LOCAL_HEADER.unpack(header)), 1)
