@@ -488,8 +488,7 @@ def many_samples(figures: Mapping[str, Any]) -> str:
     return (
         f"## Predictions: {SAMPLES / 1e6:.0f} million samples\n\nThe figures are extrapolated "
         f"linearly, with the costs per key between {figures['keys'][0]['keys']:,} and "
-        f"{large['keys']:,} keys.\n\n"
-        + table(("quantity", "predicted", "note"), rows)
+        f"{large['keys']:,} keys.\n\n" + table(("quantity", "predicted", "note"), rows)
     )
 
 
