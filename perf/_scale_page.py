@@ -295,8 +295,8 @@ def the_memory(figures: Mapping[str, Any]) -> str:
         f"{size(most['memory'])}. Each further question adds {shown(sample)} bytes (measured up to "
         f"{figures['run'][1]['n']:,} questions). Each further question in flight, with a picture "
         f"of 100 kB, adds {size(under_way)} (measured up to {figures['under_way'][1]['slots']}). "
-        "If the questions of a benchmark share pictures or videos, a run asks those that share "
-        "one together, and keeps all questions not yet asked in memory: "
+        "If questions share pictures or videos, a run asks the questions with the same picture or "
+        "video together, and keeps all questions not yet asked in memory: "
         f"{shown(figures['groups']['memory'])} bytes per question here.\n"
     )
 
@@ -561,8 +561,8 @@ def the_changes(figures: Mapping[str, Any]) -> str:
 
 
 NOT_HERE = (
-    "## What was not measured\n\nThere was no GPU, no network but loopback, no file system but a "
-    "local one, and there were at most 4 servers and 512 questions in flight. The servers answered "
-    "at once or after a fixed time. Real calls vary in length, which costs time at the end of a "
-    "run, when few questions are left.\n"
+    "## What was not measured\n\nThe measurements used no GPU, no network except loopback, and no "
+    "file system except a local one. There were at most 4 servers and 512 questions in flight. The "
+    "servers answered at once or after a fixed time. Real calls vary in length, which costs time "
+    "at the end of a run, when few questions are left.\n"
 )
