@@ -144,17 +144,17 @@ def test_what_is_no_run_is_said_to_be_none(tmp_path: Path) -> None:
 
 
 def test_a_misspelt_benchmark_is_met_with_the_nearest_name(tmp_path: Path) -> None:
-    with pytest.raises(CatalogError, match="no benchmark 'mathvison'; did you mean"):
+    with pytest.raises(CatalogError, match=r"no benchmark 'mathvison'\. Did you mean"):
         snellen.evaluate("mathvison", AlwaysA(), out=tmp_path)
 
 
 def test_an_unknown_option_is_met_with_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="mathvision has no option 'spilt'; it has split, prompt"):
+    with pytest.raises(UsageError, match=r"has no option 'spilt'\. Options: split, prompt"):
         snellen.evaluate("mathvision:spilt=test", AlwaysA(), out=tmp_path)
 
 
 def test_a_value_that_an_option_does_not_take_is_met_with_those_it_does(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="mathvision:split is one of test, testmini, not 'dev'"):
+    with pytest.raises(UsageError, match="split must be one of test, testmini, not 'dev'"):
         snellen.evaluate("mathvision:split=dev", AlwaysA(), out=tmp_path)
 
 

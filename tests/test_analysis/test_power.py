@@ -130,8 +130,8 @@ def test_the_table_says_what_no_disagreement_can_show(tmp_path: Path) -> None:
     shown = output(path, "--disagree", 0.02, "--disagree", 0.4, "--difference", 0.05, "--icc", 0.5)
     lines = shown.splitlines()
     assert lines[0].endswith(
-        "40 samples in 20 clusters, worth 27 independent ones (design effect 1.50)"
+        "40 samples in 20 clusters, equivalent to 27 independent samples (design effect 1.50)"
     )
     assert lines[3].split("  ")[-2:] == ["samples for 5.00 pp", "clusters"]
     assert lines[4].split()[-3:] == ["none", "none", "none"]
-    assert "none: not even if one model is right wherever they disagree" in lines
+    assert "none: not detectable, even if one model is right wherever the two disagree" in lines

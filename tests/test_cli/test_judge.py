@@ -302,7 +302,10 @@ def test_labels_that_nobody_drew_are_called_so(snellen: Snellen, run: Path, tmp_
         ("id,label\nq1,nan\n", "not a finite number"),
         ("id,label\nq1,\n", "all 1 labels are empty"),
         ("id,score\nq1,1\n", "no column label"),
-        ("id,label,rater\nq1,1,ann\nq1,0,ann\n", "row 1 and row 2 are both ann's label of 'q1'"),
+        (
+            "id,label,rater\nq1,1,ann\nq1,0,ann\n",
+            "row 1 and row 2 are both labels by ann for the same reply to 'q1'",
+        ),
         ("id,label,repeat\nq1,1,x\n", "repeat is 'x', which is not a number"),
         ("id,label,scoring\nq1,1,official\n", "no scoring 'official' with a judge"),
     ],
@@ -322,9 +325,9 @@ def test_labels_that_cannot_be_meant_are_refused_before_anybody_is_asked(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ([], "name a judge"),
-        (["--probe", "steering"], "name a judge"),
-        (["--judge", "openai/m", "--sample-seed", "3"], "draws the replies for --probe; add"),
+        ([], "The judge is missing."),
+        (["--probe", "steering"], "The judge is missing."),
+        (["--judge", "openai/m", "--sample-seed", "3"], "draws the replies for --probe. Add"),
         (
             ["--judge", "openai/m", "--against", "x.csv", "--probe", "steering"],
             "cannot be combined with --probe",

@@ -187,4 +187,4 @@ def test_an_empty_suite_is_an_error(snellen: Snellen, tmp_path: Path) -> None:
     wrong = snellen("run", "-m", "baseline/first", "-b", "suite:none.toml")
 
     assert wrong.code == 2
-    assert "no benchmarks in it" in wrong.err
+    assert "the suite has no benchmarks" in wrong.err

@@ -560,7 +560,7 @@ def test_a_folder_of_two_models_files_is_refused_and_one_of_them_can_be_named(
     single = snellen("score", "theirs/B_mine.tsv", "-b", rows.name, "--json")
 
     assert mixed.code == 2
-    assert "3 questions, such as 'q0', have a reply in more than one of its files" in mixed.err
+    assert "3 questions, such as 'q0', have a reply in more than one file" in mixed.err
     assert "A_mine.tsv, B_mine.tsv" in mixed.err
     assert single.json["replies"] == {"ok": 3}
 

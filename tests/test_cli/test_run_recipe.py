@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,34 @@ def test_prompt_settings_and_pictures_are_the_recipes(snellen: Snellen) -> None:
         assert body["top_k"] == 1
         assert 2048 in (body.get("max_tokens"), body.get("max_completion_tokens"))
         assert "custom_prompt" not in body
+
+
+@pytest.mark.parametrize(
+    ("mode", "reply", "noticed"),
+    [
+        ("off", "<think>It is there.</think>Yes", "reply 1 has thoughts"),
+        ("off", "Yes", None),
+        ("on", "Yes", "none of the first 2 replies has thoughts"),
+        ("on", "It is there.</think>Yes", None),
+        ("template", "Yes", None),
+    ],
+)
+def test_thoughts_that_are_not_as_the_recipe_states_are_noticed(
+    snellen: Snellen, mode: str, reply: str, noticed: str | None
+) -> None:
+    Path("mine.toml").write_text(
+        'family = "Mine"\nevidence = "maker-card"\nsource = "card"\n'
+        f'[prompts]\nplain = "{{{{ question }}}}"\n[defaults]\nthinking = {{ mode = "{mode}" }}\n'
+        '[[asks]]\ndata_sets = ["pope"]\nprompt = "plain"\n'
+    )
+    with serving(completion(reply)) as server:
+        done = run(snellen, server, "--recipe", "mine.toml")
+
+    assert done.code == 0, done.err
+    shown = [note for note in manifest().get("noticed", {}).values() if "thoughts" in note]
+    assert len(shown) == bool(noticed)
+    if noticed:
+        assert noticed in shown[0]
 
 
 def test_the_run_says_who_asked_so_and_where_each_value_is_from(snellen: Snellen) -> None:
@@ -139,6 +168,37 @@ def test_a_setting_that_the_model_cannot_take_is_refused(model: str) -> None:
     with pytest.raises(UsageError, match=r"cannot take .*: top_k = 1\. .* --recipe-without top_k;"):
         with_recipe(Profile(), ask, model)
     assert with_recipe(Profile(), ask, model, ["top_k"]).profile.top_p == 0.001
+
+
+@pytest.mark.parametrize(
+    ("recipe", "data_set", "refused"),
+    [
+        ("minicpm-v-4.5", "mmstar", r"thinking\.begins = '<think>\\nI'"),
+        ("internvl", "mmmu", r"tiles\.first_doubled = True, tiles\.others = 1"),
+        ("internvl", "mmiu", r"tiles\.divided = True"),
+    ],
+)
+def test_what_no_back_end_can_do_is_refused_and_not_dropped(
+    recipe: str, data_set: str, refused: str
+) -> None:
+    ask = load(recipe).ask(data_set)
+    profile = Profile(base_url="http://localhost/v1")
+    with pytest.raises(UsageError, match=refused) as error:
+        with_recipe(profile, ask, "openai/m")
+    without = re.findall(r"--recipe-without (\S+?)[;.]? ", str(error.value))
+    assert with_recipe(profile, ask, "openai/m", without).profile.max_tokens
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        Profile(base_url="https://api.openai.com/v1"),
+        Profile(base_url="https://mine.openai.azure.com/v1", server="openai"),
+    ],
+)
+def test_openais_own_service_is_known_by_its_address_or_by_the_profile(profile: Profile) -> None:
+    with pytest.raises(UsageError, match=r"cannot take .*: top_k = 1"):
+        with_recipe(profile, load("qwen2-vl").ask("pope"), "openai/m")
 
 
 def test_greedy_decoding_has_no_sampling_settings() -> None:

@@ -15,29 +15,35 @@ from tests.test_cli.conftest import Snellen, written
 RUN = ("run", "-m", "baseline/first", "-b", "mine.jsonl")
 WRONG = [
     ("shwo eyechart", "No such command 'shwo'. Commands: demo, run, .* Did you mean 'show'"),
-    ("show eyechrat", "no benchmark 'eyechrat'; did you mean eyechart"),
-    ("show mine", "no benchmark 'mine'; did you mean mine.jsonl\\?"),
-    ("run -m baseline/first -b serve.toml", "a file of rows ends in .jsonl, .*: save it as one"),
+    ("show eyechrat", "no benchmark 'eyechrat'. Did you mean eyechart"),
+    ("show mine", "no benchmark 'mine'. Did you mean mine.jsonl\\?"),
+    (
+        "run -m baseline/first -b serve.toml",
+        "A file of rows must end in .jsonl, .*\\. Save it in one",
+    ),
     ("run -m baseline/first -b X_MMStar.xlsx", "X_MMStar.xlsx is not a complete .xlsx file"),
-    ("show " + "x" * 300, "no benchmark 'xxx.*; there are"),
-    ("show eyechart:sise=3", "eyechart has no option 'sise'; it has seed, n, tasks"),
-    ("show mathvision:split=dev", "mathvision:split is one of test, testmini, not 'dev'"),
+    ("show " + "x" * 300, "no benchmark 'xxx.*\\. Benchmarks: "),
+    ("show eyechart:sise=3", "eyechart has no option 'sise'. Options: seed, n, tasks"),
+    ("show mathvision:split=dev", "mathvision:split must be one of test, testmini, not 'dev'"),
     ("list everything", "'everything' is not one of"),
     ("run -b eyechart", "a model \\(-m\\) is missing"),
     ("run -m baseline/first -b nothing.jsonl", "nothing.jsonl: there is no such file of rows"),
     (
         "run -m baseline/frist -b mine.jsonl",
-        "no model 'baseline/frist'; did you mean baseline/first",
+        "no model 'baseline/frist'. Did you mean baseline/first",
     ),
-    ("run -m reader -b mine.jsonl", "no model 'reader'; models are named"),
-    ("run -m openai/m -b mine.jsonl", "no --base-url, and no key in OPENAI_API_KEY"),
+    ("run -m reader -b mine.jsonl", "no model 'reader'. The names of models are"),
+    (
+        "run -m openai/m -b mine.jsonl",
+        "no --base-url, and no key for the official service in OPENAI_API_KEY",
+    ),
     (
         "run -m openai/m -b mine.jsonl --base-url http://localhost:1 --api-key-env NOT_THERE",
         "the environment variable NOT_THERE is not set",
     ),
     (
         "run -m openai/m -b mine.jsonl --base-url http://localhost:1 --api-key-env sk-a1",
-        "is not a name of a variable, and is not shown",
+        "is not the name of an environment variable. It is not shown",
     ),
     ("{RUN} --max-tokens 18446744073709551616", "cannot be stored: .* at most 64 bits"),
     ("{RUN} --seed 18446744073709551616", "cannot be stored: .* at most 64 bits"),
@@ -47,7 +53,7 @@ WRONG = [
     ),
     ("run -m baseline/first -b mathvision", "no test.jsonl .* as --data PATH"),
     ("run -m baseline/first -b eyechart --prompt cot", "eyechart has no option 'prompt'"),
-    ("run -m baseline/first -b eyechart --task mcq", "--task and --map are for files of rows"),
+    ("run -m baseline/first -b eyechart --task mcq", "--task and --map are only for files of rows"),
     ("{RUN} --task riddle", "no task 'riddle'; the tasks are mcq"),
     ("{RUN} --map x", "'--map': 'x' is not valid. Write COL=FIELD"),
     ("{RUN} --map A=B --map A=C", "'--map': 'A' is set twice"),
@@ -85,7 +91,7 @@ WRONG = [
     ),
     ("score . --data x", "data applies only to predictions. Name their benchmark"),
     ("score absent.jsonl -b eyechart", "absent.jsonl"),
-    ("score mine.jsonl -b eyechart", "'answer' may be what is right"),
+    ("score mine.jsonl -b eyechart", "'answer' may contain right answers"),
     ("score mine.jsonl --replies answer -b eyechart", "none of its 3 ids .* is an id of eyechart"),
     (
         "score mine.jsonl --replies answer -b eyechart --scoring best",
@@ -93,14 +99,11 @@ WRONG = [
     ),
     (
         "score . --explain 1 --scoring all",
-        "--explain shows every scoring: leave out --scoring and --missing",
+        "--explain shows every scoring. Leave out --scoring and --missing",
     ),
-    ("score . --explain 1 --missing wrong", "leave out --scoring and --missing"),
-    ("report .", "contains no run, searched 6 folders deep"),
-    (
-        "report mine.jsonl",
-        "mine.jsonl is a file, not .* score them with `snellen score mine.jsonl`",
-    ),
+    ("score . --explain 1 --missing wrong", "Leave out --scoring and --missing"),
+    ("report .", "contains no runs. It was searched 6 folders deep"),
+    ("report mine.jsonl", "mine.jsonl is a file, not .* `snellen score mine.jsonl`"),
     ("export mine.jsonl --to csv", "mine.jsonl is a file, not a run folder"),
     (
         "score mine.jsonl --replies answer -b MMStar --data X_MMStar.xlsx",
@@ -234,4 +237,4 @@ def test_flags_that_say_more_of_what_is_not_asked_for_are_refused(
 
     assert (run.code, judge.code) == (2, 2)
     assert "Set their number with --shots" in run.err
-    assert "add --probe" in judge.err
+    assert "Add --probe" in judge.err

@@ -76,13 +76,17 @@ def question(*parts: Part) -> Request:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("openai/x", "openai/x: replicas are for models that run here"),
-        ("anthropic/x", "anthropic/x: replicas are for models that run here"),
+        ("openai/x", "openai/x: replicas are only for models that run here"),
+        ("anthropic/x", "anthropic/x: replicas are only for models that run here"),
         ("hf-stream/x", "hf-stream/x watches streams"),
         ("worker:a.py:b", "worker:a.py:b watches streams"),
-        ("recorded/x", "recorded/x has no replicas; python…, hf…, vllm…, baseline… can"),
-        ("vlmevalkit:a.py:b", "vlmevalkit:a.py:b has no replicas"),
-        ("baseline/most-frequent", "baseline/most-frequent has no replicas"),
+        (
+            "recorded/x",
+            "recorded/x cannot have replicas. Leave out --replicas. Models that can have replicas: "
+            "python…, hf…, vllm…, baseline….",
+        ),
+        ("vlmevalkit:a.py:b", "vlmevalkit:a.py:b cannot have replicas"),
+        ("baseline/most-frequent", "baseline/most-frequent cannot have replicas"),
     ],
 )
 def test_a_model_that_gains_nothing_by_replicas_has_none(
@@ -94,7 +98,9 @@ def test_a_model_that_gains_nothing_by_replicas_has_none(
 
 
 def test_a_server_of_its_own_has_no_replicas() -> None:
-    with pytest.raises(UsageError, match="A server is asked more at once with --concurrency"):
+    with pytest.raises(
+        UsageError, match="To send a server more requests at once, use --concurrency"
+    ):
         registry.check_replicated("openai/x", Profile(serve=Serve(kind="vllm")))
 
 

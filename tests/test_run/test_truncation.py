@@ -128,6 +128,17 @@ def test_a_run_that_stops_for_cut_replies_can_be_resumed(snellen: Snellen, tmp_p
     assert max(Counter(needs.requests).values()) == 1 and len(needs.requests) == 40
 
 
+def test_the_command_that_stopped_a_run_for_cut_replies_goes_on_with_it(tmp_path: Path) -> None:
+    rows, needs = write_rows(tmp_path / "rows.jsonl", 40), cut(*range(0, 40, 2))
+    with serving(needs) as server:
+        stopped = ask(rows, server, tmp_path / "runs", on_truncation="stop")
+        resumed = ask(rows, server, tmp_path / "runs", on_truncation="stop")
+
+    assert stopped.interrupted and not resumed.interrupted
+    assert states(resumed) == {"ok": 20, "truncated": 20}
+    assert len(needs.requests) == 40
+
+
 # -- raised
 
 
@@ -170,6 +181,36 @@ def test_a_run_whose_limit_was_raised_goes_on_with_it(tmp_path: Path) -> None:
     assert Counter(needs.requests)[0, MORE] == Counter(needs.requests)[1, MORE] == 1
     assert all(most == MORE for n, most in needs.requests if n >= 2)
     assert max(Counter(needs.requests).values()) == 1
+
+
+def test_cut_replies_of_an_earlier_call_are_asked_again_once_the_limit_is_raised(
+    tmp_path: Path,
+) -> None:
+    rows, needs = write_rows(tmp_path / "rows.jsonl", 60), cut(0, 1, 12, 13, 14)
+    option = {"on_truncation": f"raise:{MORE}"}
+    with serving(needs) as server:
+        first = ask(rows, server, tmp_path / "runs", max_requests=10, **option)
+        assert first.interrupted and states(first) == {"ok": 8, "truncated": 2}
+        last = ask(rows, server, tmp_path / "runs", **option)
+
+    assert states(last) == {"ok": 60}
+    assert (last.progress.kept, last.progress.done) == (8, 52)
+    assert max(Counter(needs.requests).values()) == 1
+    assert "5 cut replies were asked again with 4,096 tokens: 5 are complete" in notes(last)
+
+
+def test_cut_replies_of_an_earlier_call_are_kept_if_the_limit_is_not_raised(
+    tmp_path: Path,
+) -> None:
+    rows, needs = write_rows(tmp_path / "rows.jsonl", 70), cut(0, 1)
+    option = {"on_truncation": f"raise:{MORE}"}
+    with serving(needs) as server:
+        ask(rows, server, tmp_path / "runs", max_requests=10, **option)
+        last = ask(rows, server, tmp_path / "runs", **option)
+
+    assert states(last) == {"ok": 68, "truncated": 2}
+    assert (last.progress.kept, last.progress.done) == (10, 60)
+    assert len(needs.requests) == 70
 
 
 def test_a_run_that_may_raise_its_limit_and_need_not_is_as_any_other(tmp_path: Path) -> None:

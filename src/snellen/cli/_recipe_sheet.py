@@ -1,4 +1,4 @@
-"""What `snellen show --recipe` shows of a recipe, or of how it asks one data set."""
+"""The output of `snellen show --recipe`: a recipe, or how the recipe evaluates one data set."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def recipe_sheet(name: str) -> dict[str, Any]:
     """A recipe in JSON types. `name` is RECIPE, a path, or RECIPE:DATA_SET, also with :VARIANT.
 
     Raises:
-        UsageError: there is no such recipe, or it does not ask this data set.
+        UsageError: there is no such recipe, or it does not have this data set.
     """
     recipe_name, _, rest = name.partition(":")
     recipe = recipes.load(recipe_name)

@@ -23,8 +23,8 @@ class Provenance:
     recipe: Mapping[str, object] = field(default_factory=dict)
     """How a recipe changes the prompt (`transforms.recipe`); empty: it is unchanged."""
     recipe_source: Mapping[str, str] = field(default_factory=dict)
-    """The recipe's name, data set, evidence, and source, for the manifest. They are not in the
-    identity, since two recipes that send the same prompts are one run."""
+    """The recipe's name, data set, evidence, source, and mode of thinking, for the manifest. They
+    are not in the identity, since two recipes that send the same prompts are one run."""
     called: str | None = None
     """The benchmark's name for models that have their own prompts; None: the same as usual."""
     notes: tuple[str, ...] = ()

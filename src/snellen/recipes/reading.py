@@ -16,7 +16,7 @@ A file has these tables:
 """
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from msgspec import structs
 from snellen.errors import UsageError
 from snellen.recipes.facts import CardFigure, Evidence
 from snellen.recipes.plugins import recipe_plugins
+from snellen.recipes.prompts import Loads
 from snellen.recipes.recipe import Ask, Manner, Recipe
 
 T = TypeVar("T")
@@ -113,13 +114,18 @@ def load(name: str | Path) -> Recipe:
             "Name the file of one with --recipe PATH.toml, or remove a package."
         )
     if owners:
-        return _recipe(owners[0].file(), owners[0].provider)
+        return _cached(owners[0].file(), owners[0].provider)
     if not providers:
         raise UsageError(f"There is no recipe {name}. There are: {', '.join(names())}.")
-    return _recipe(FOLDER / f"{name}.toml", "bundled")
+    return _cached(FOLDER / f"{name}.toml", "bundled")
 
 
 @cache
+def _cached(file: Path, provider: str) -> Recipe:
+    """A recipe whose file does not change while this process runs."""
+    return _recipe(file, provider)
+
+
 def _recipe(file: Path, provider: str) -> Recipe:
     content = _read(file)
     asks = {(ask.data_set, variant): ask for variant, ask in _asks(content, file)}
@@ -150,15 +156,19 @@ def _recipe(file: Path, provider: str) -> Recipe:
     )
 
 
-@cache
 def _read(file: Path) -> RecipeFile:
     return _converted(_table(file), RecipeFile, f"{file}")
+
+
+@cache
+def _read_bundled(name: str) -> RecipeFile:
+    return _read(FOLDER / f"{name}.toml")
 
 
 def _table(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # not UTF-8 or TOML, or nested too deep
         raise UsageError(f"{file}: the recipe cannot be read: {error}.") from error
 
 
@@ -173,21 +183,29 @@ def _asks(content: RecipeFile, file: Path) -> Iterator[tuple[str, Ask]]:
     """The asks with their variants: the file's own, then those of its base."""
     texts = [content, *([_base(content, file)] if content.base else [])]
     defaults = merged(*(text.defaults for text in reversed(texts)))
+    load = partial(_template, content.prompts)
     stated: set[str] = set()
     for text in texts:
         for i, entry in enumerate(text.asks, start=1):
             where = f"{file if text is content else content.base}: [[asks]] number {i}"
             table = _converted(entry, AskTable, where)
+            if unknown := sorted(table.variants.keys() - text.variants.keys()):
+                known = ", ".join(text.variants) or "none"
+                raise UsageError(
+                    f"{where}: the recipe has no variant {unknown[0]}. It has: {known}. Add a "
+                    f"table [variants.{unknown[0]}]."
+                )
             own = {name: entry[name] for name in entry.keys() - {*AskTable.__struct_fields__}}
             data_sets = [name for name in table.data_sets if name not in stated]
             for variant, change in {"": {}, **content.variants}.items():
                 special = table.variants.get(variant, {})
                 fields = merged({} if table.alone else defaults, own, change, special)
-                fields["source"] = _full_source(fields.get("source", ""), text.source)
-                if text is not content and "/" not in fields.get("prompt", "/"):
-                    fields["prompt"] = f"{content.base}/{fields['prompt']}"
+                manner = _converted(fields, Manner, where)
+                fields["source"] = _full_source(manner.source, text.source)
+                if text is not content and "/" not in manner.prompt:
+                    fields["prompt"] = f"{content.base}/{manner.prompt}"
                 for data_set in data_sets:
-                    yield variant, _ask(content, file, data_set, variant, fields, where)
+                    yield variant, _ask(content, file, load, data_set, variant, fields, where)
         stated |= {name for entry in text.asks for name in entry["data_sets"]}
 
 
@@ -197,16 +215,22 @@ def _base(content: RecipeFile, file: Path) -> RecipeFile:
             f"{file}: there is no bundled recipe {content.base} for `base`. There are: "
             f"{', '.join(sorted(_bundled()))}."
         )
-    return _read(FOLDER / f"{content.base}.toml")
+    return _read_bundled(content.base)
 
 
 def _ask(
-    content: RecipeFile, file: Path, data_set: str, variant: str, fields: Any, where: str
+    content: RecipeFile,
+    file: Path,
+    load: Loads,
+    data_set: str,
+    variant: str,
+    fields: Any,
+    where: str,
 ) -> Ask:
     entry = _benchmarks().get(data_set)
     known = entry if isinstance(entry, dict) else {"benchmark": entry}
     manner = _converted({**known, **fields}, Manner, where)
-    if _template(file, manner.prompt) is None:
+    if load(manner.prompt) is None:
         raise UsageError(f"{where}: there is no prompt {manner.prompt!r}.")
     return Ask(
         recipe=file.stem,
@@ -214,7 +238,7 @@ def _ask(
         variant=variant,
         evidence=manner.evidence or content.evidence,
         manner=manner,
-        load=_loader(file),
+        load=load,
     )
 
 
@@ -245,13 +269,9 @@ def _benchmarks() -> dict[str, Any]:
     return _table(FOLDER / f"{BENCHMARKS}.toml")
 
 
-@cache
-def _loader(file: Path) -> Callable[[str], str | None]:
-    return partial(_template, file)
-
-
-def _template(file: Path, name: str) -> str | None:
-    """A template of this file, or of a bundled recipe by RECIPE/PROMPT; None if there is none."""
+def _template(prompts: Mapping[str, str], name: str) -> str | None:
+    """A template of a file, or of a bundled recipe by RECIPE/PROMPT; None if there is none."""
     recipe, _, prompt = name.rpartition("/")
-    source = FOLDER / f"{recipe}.toml" if recipe else file
-    return _read(source).prompts.get(prompt) if source.is_file() else None
+    if recipe:
+        prompts = _read_bundled(recipe).prompts if recipe in _bundled() else {}
+    return prompts.get(prompt)

@@ -1,7 +1,8 @@
-"""Results for people and for other tools: terminal, Markdown, HTML, LaTeX, CSV, plots, exports.
+"""Presents results to people and other tools: terminal, Markdown, HTML, LaTeX, CSV, plots, exports.
 
-May import analysis and what is below it; computes no score.
-Start with `table_rows.py`: the rows of one result; `side_by_side.py`: of several.
+This package may import analysis and every layer below it. It computes no scores. Start with
+`table_rows.py`, which has the rows for one result, and `side_by_side.py`, which has those for
+several results.
 """
 
 from __future__ import annotations

@@ -222,9 +222,12 @@ def _states(run: Run) -> dict[str, int]:
 
 
 def _scores_of(run: Run) -> dict[tuple[str, int], list[ScoreRow]]:
-    """The results of the scorings by sample and repeat; those of turns under their own names."""
+    """The results of the scorings by sample and repeat; those of turns under their own names. A
+    failed sample has no score, also where `--missing wrong` counts it as wrong."""
     scores: dict[tuple[str, int], list[ScoreRow]] = {}
     for row in run.scores():
+        if row.reply in ("failed", "absent"):
+            row = msgspec.structs.replace(row, score=None)
         scores.setdefault((row.sample, row.repeat), []).append(row)
     return scores
 

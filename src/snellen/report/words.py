@@ -1,4 +1,4 @@
-"""Results as Markdown."""
+"""Writes results and comparisons as Markdown."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from snellen.report import _compared, by_tokens, run_facts, side_by_side, table_
 from snellen.store import Run
 
 FILE = "report.md"
-# A backslash escapes each of these, in CommonMark and in tables.
+# In CommonMark, and in its tables, a backslash escapes each of these characters.
 SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~#$"} | {"&": "&amp;"})
 
 
 def write_markdown(result: Result) -> None:
-    """Write `report.md` next to the run's `report.json`. A result without a run has no file.
+    """Write `report.md` next to the run's `report.json`. For a result without a run, nothing is
+    written.
 
     Raises:
         StoreError: the file cannot be written.
@@ -26,7 +27,8 @@ def write_markdown(result: Result) -> None:
 
 
 def markdown(results: Sequence[Result]) -> str:
-    """A section with tables for each result. Several results are preceded by a table of all."""
+    """A section with tables for each result. If there are several results, a table of all of them
+    comes first."""
     titles = side_by_side.titles(results)
     parts = [_section(result, title) for result, title in zip(results, titles, strict=True)]
     if len(results) > 1:
@@ -103,5 +105,5 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _text(text: str) -> str:
-    """Text with the special characters of Markdown and HTML escaped."""
+    """Escape the special characters of Markdown and HTML in a text."""
     return plain(text).translate(SIGNS)

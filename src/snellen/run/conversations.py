@@ -90,11 +90,14 @@ class Conversations:
         waiting, self._limit.waiting = self._limit.waiting, []
         if self._limit.raised is not None:
             return [
-                Group([(row, sample)], (repeat,), asks_again=True)
-                for row, sample, repeat, _ in waiting
+                Group([(row, sample)], (repeat,), asks_again=bool(history))
+                for row, sample, repeat, history in waiting
             ]
         for _, sample, _, history in waiting:
-            self._observer.sample_finished(self._scored_replies(sample, history))
+            if history:
+                self._observer.sample_finished(self._scored_replies(sample, history))
+            else:
+                self._observer.samples_kept(1)
         return ()
 
     async def _ask_sample(self, row: Row, sample: Sample, repeat: int, group: Group) -> None:
@@ -113,6 +116,11 @@ class Conversations:
             lacks_question = is_stored and not self._recorder.has_question(row, key)
             if is_stored and not lacks_question and most == 1:
                 break
+            if not is_stored and self._keeps_truncated(key):
+                if not self._limit.is_open:
+                    break
+                self._limit.waiting.append((row, sample, repeat, ()))
+                return
             request = self._requests.request(sample, history, repeat)
             if request is None:
                 if self._benchmark.procedure.conversation.by_turn is None:
@@ -160,6 +168,13 @@ class Conversations:
         while reply is not None and (again := self._turn_again(key, request)) is not None:
             turn, reply = again, await self._reply(again, sample, group)
         return None if reply is None else (turn.request, reply)
+
+    def _keeps_truncated(self, key: Key) -> bool:
+        """Whether an earlier call has a truncated reply, and the limit is not raised."""
+        if self._limit.again is not None:
+            return False
+        record = self._recorder.stored_record(key)
+        return record is not None and record.state == "truncated"
 
     def _first_turn(self, key: Key, request: Request, with_media: bool) -> Turn:
         turn = self._recorder.turn(key, self._limit.of_request(request), with_media=with_media)

@@ -242,14 +242,15 @@ def effort_notes(model: str, profile: Profile) -> list[str]:
     return [note] if note else []
 
 
-def expects_thoughts(profile: Profile) -> bool | None:
-    """Whether a model is asked to think, or not to think, by the profile's effort, or by the
-    profile's or the recipe's own fields. None if nothing says so."""
+def expects_thoughts(profile: Profile, mode: str | None = None) -> bool | None:
+    """Whether a model is asked to think, or not to think, by the profile's effort, by the profile's
+    or the recipe's own fields, or else by what the recipe states of its prompt and model (`mode`:
+    `on`, `off`, or `template`). None if nothing says so."""
     if profile.effort is not None:
         return profile.effort != "none"
     values = [value for path in sorted(PATHS) if (value := _value(profile.extra, path)) is not None]
     if not values:
-        return None
+        return {"on": True, "off": False}.get(mode or "")
     return not any(value in (False, 0, "none", "disabled") for value in values)
 
 
@@ -284,7 +285,7 @@ def _dialect(model: str, profile: Profile) -> Dialect:
     """
     kind = re.split("[:/]", model)[0]
     if kind == "openai":
-        kind = _kind_of_server(profile)
+        kind = kind_of_server(profile)
     dialect = DIALECTS.get(kind)
     if dialect is None:
         known = "openai/, openai-responses/, anthropic/, google/, vllm/, and hf/"
@@ -294,7 +295,7 @@ def _dialect(model: str, profile: Profile) -> Dialect:
     return dialect
 
 
-def _kind_of_server(profile: Profile) -> str:
+def kind_of_server(profile: Profile) -> str:
     """The kind of the server that an `openai/` model is on."""
     name = profile.serve.kind if profile.serve else profile.server
     if name == "transformers":

@@ -117,7 +117,7 @@ class Preparation:
         run.put_manifest(manifest(before))
         if limit.is_open and RAISED in before:
             limit.raise_to(before[RAISED])
-        run.load(limit.asks_again)
+        run.load(limit.reopens)
         return run, () if before else nearest
 
     def _job(
@@ -146,7 +146,10 @@ class Preparation:
         )
         opened.listeners.append(progress.note)
         stop = Stop()
-        watch = ReplyWatch(progress, run, stop, limit, settings, expects_thoughts(config.profile))
+        thinks = expects_thoughts(
+            config.profile, benchmark.provenance.recipe_source.get("thinking")
+        )
+        watch = ReplyWatch(progress, run, stop, limit, settings, thinks)
         if opened.server not in self._limiters:
             concurrency = config.profile.concurrency or opened.concurrency
             self._limiters[opened.server] = Limiter(concurrency)

@@ -16,6 +16,7 @@ from snellen.core.profile import Profile
 from snellen.errors import UsageError
 from snellen.recipes import Ask
 from snellen.run.effort import PATHS as THINKING
+from snellen.run.effort import kind_of_server
 
 DESCRIPTIONS = frozenset(
     {
@@ -167,7 +168,7 @@ def _stated(ask: Ask, without: Collection[str]) -> dict[str, Any]:
     Raises:
         UsageError: the recipe does not set one that is left out.
     """
-    settings = {**ask.model_settings(), **ask.manner.picture}
+    settings = {**ask.model_settings(), **ask.manner.picture, **_unsendable(ask)}
     for name in without:
         if name not in settings:
             known = ", ".join(sorted(settings.keys() - DESCRIPTIONS))
@@ -183,6 +184,22 @@ def _stated(ask: Ask, without: Collection[str]) -> dict[str, Any]:
         and name not in DESCRIPTIONS | idle | {*without}
         and value not in NEUTRAL.get(name, ())
     }
+
+
+def _unsendable(ask: Ask) -> dict[str, Any]:
+    """What a recipe states besides the settings of the model call, and no back end can do: the text
+    that a reply begins with, and rules for tiles that differ from picture to picture."""
+    thinking, tiles = ask.manner.thinking, ask.manner.tiles
+    values = {
+        "thinking.begins": thinking and thinking.begins,
+        "tiles.divided": tiles and tiles.divided,
+        "tiles.others": tiles and tiles.others,
+        # VLMEvalKit's adapter has a setting of its own for it.
+        "tiles.first_doubled": tiles
+        and tiles.first_doubled
+        and "first_image_upscaled_2x" not in ask.model_settings(),
+    }
+    return {name: value for name, value in values.items() if value}
 
 
 def _taken_frames(left: dict[str, Any], videos: Videos) -> str | None:
@@ -232,8 +249,7 @@ def _extra(left: Mapping[str, Any], ask: Ask, model: str, profile: Profile) -> d
 def _kind(model: str, profile: Profile) -> str:
     """The kind of back end: of `openai/`, whether the server is the official one."""
     kind = model.partition("/")[0]
-    is_official = profile.base_url is None and profile.serve is None
-    return "compatible" if kind == "openai" and not is_official else kind
+    return "compatible" if kind == "openai" and kind_of_server(profile) != kind else kind
 
 
 def _put(extra: dict[str, Any], path: str, value: object) -> None:

@@ -46,6 +46,7 @@ class ReplyWatch(Observer):
         self._watched = min(FIRST, progress.total or FIRST)
         self._n = self._truncated = self._thoughtful = 0
         self._is_over = False
+        self._was_noticed = "truncated" in run.manifest().get(NOTICED, {})
 
     def reply_stored(self, turn: Turn, reply: Reply, seconds: float) -> None:
         if self._is_over or turn.cut_at is not None:
@@ -81,7 +82,7 @@ class ReplyWatch(Observer):
             f"{what}. Raise the limit with --max-tokens (token_floor in a profile), or ask for "
             "less thinking with --effort; --retry-truncated N asks the cut ones again",
         )
-        if self._on_truncation == "stop":
+        if self._on_truncation == "stop" and not self._was_noticed:
             reason = f"{what} (--on-truncation stop)"
             self._stop.set(reason, interrupted=True, patient=True)
 

@@ -37,7 +37,8 @@ class TokenLimit:
     is_open: bool = False
     """Whether the run may still raise the limit."""
     waiting: list[tuple[Row, Sample, int, History]] = field(default_factory=list)
-    """Samples, with their repeat, whose reply is truncated while the limit may still be raised."""
+    """Samples, with their repeat, whose reply is truncated while the limit may still be raised. The
+    history is empty if the reply is from an earlier call."""
 
     def raise_to(self, tokens: int) -> None:
         """Ask all further requests with this limit, and truncated ones again."""
@@ -62,6 +63,11 @@ class TokenLimit:
             and self.again is not None
             and (tokens is None or tokens < self.again)
         )
+
+    def reopens(self, record: ReplyRecord) -> bool:
+        """Whether a stored reply is no final one yet when a run goes on: its question is asked
+        again, or would be if the limit were raised."""
+        return (self.is_open and record.state == "truncated") or self.asks_again(record)
 
     def of_record(self, record: ReplyRecord) -> int | None:
         """The token limit with which a stored reply was requested."""

@@ -110,6 +110,7 @@ def in_words_of_recipe(benchmark: Benchmark, name: str) -> Benchmark:
             "data_set": ask.data_set,
             "evidence": str(ask.evidence),
             "source": str(ask.manner.source),
+            **({} if manner.thinking is None else {"thinking": manner.thinking.mode}),
         },
     )
     for note in notes_of(ask, benchmark):
