@@ -2,11 +2,11 @@
 
 usage: python perf/gap_cases.py [--cases 20] [--first-seed 1] [--budget 3000]
 
-Each case is asked of a server on this machine, in the whole way that the command goes: a recipe,
+Each case goes through everything that the command does, against a server on this machine: a recipe,
 runs, journals, scores, and the search. The server answers by a rule that `tests/gap_cases.py`
 describes. A case is right if exactly the fields that matter are named. There are N cases without a
-field that matters, N with a single field, and N with two: that add up, that act only together, or
-of which either is enough.
+field that matters, N with a single field, and N with two fields, which add up, act only together,
+or are each enough alone.
 """
 
 import argparse

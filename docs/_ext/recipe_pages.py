@@ -1,4 +1,5 @@
-"""A page for each recipe: who vouches for it, how it asks each data set, and published figures."""
+"""Generates a page for each recipe: its evidence, how it asks each data set, and its published
+figures."""
 
 from __future__ import annotations
 
@@ -11,12 +12,12 @@ Table = Callable[[Sequence[str], Sequence[Sequence[str]]], str]
 
 
 def pages(text: Text, table: Table, fenced: Text) -> Iterator[tuple[str, str]]:
-    """The name under `docs/generated` and the text of each page.
+    """Yield the name under `docs/generated` and the text of each page.
 
     Args:
-        text: Turns plain text into Markdown.
-        table: Makes a table of Markdown cells, from its head and rows.
-        fenced: Makes a block that is shown as it is.
+        text: Converts plain text to Markdown.
+        table: Formats a table, from its head and rows of Markdown cells.
+        fenced: Formats a block that is shown as it is.
     """
     loaded = [recipes.load(name) for name in recipes.names()]
     bundled = [recipe for recipe in loaded if recipe.provider == "bundled"]
@@ -38,9 +39,9 @@ def _index(loaded: Sequence[recipes.Recipe], text: Text, table: Table) -> str:
     ]
     tree = "\n".join(f"recipes/{recipe.name}" for recipe in loaded)
     return (
-        "# Recipes by name\n\nA page for each recipe, made from its file. "
-        "[Recipes](../recipes.md) says how they are used and what the evidence means. "
-        "`snellen show --recipe NAME` says the same in the terminal.\n\n"
+        "# Recipes by name\n\nEach recipe has a page, generated from its file. "
+        "[Recipes](../recipes.md) says how to use them and what the evidence means. "
+        "`snellen show --recipe NAME` shows the same in the terminal.\n\n"
         + table(["name", "family", "evidence", "data sets", "figures"], rows)
         + f"\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
     )
@@ -102,7 +103,7 @@ def _data_sets(asks: Mapping[str, recipes.Ask], text: Text, table: Table) -> str
 
 
 def _manners(asks: Iterable[recipes.Ask], text: Text, fenced: Text) -> Iterator[str]:
-    """A section for all data sets that are asked in the same way."""
+    """Yield sections; data sets with the same prompts and settings share a section."""
     alike: dict[str, list[recipes.Ask]] = {}
     for ask in asks:
         manner = ask.manner
