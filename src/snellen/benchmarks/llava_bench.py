@@ -114,6 +114,7 @@ def llava_bench(split: Split = "wild", data: Path | None = None) -> Benchmark:
     table, file = authors_files.table(data_file, lambda path: questions(path, split))
     reviewer = Judge(
         name="gpt-4-0314",
+        authors_model="gpt-4-0314",
         prompt=lambda sample, reply: review(sample, reply, split),
         parse=verdict,
         when=lambda _: True,

@@ -198,6 +198,7 @@ def grader(version: Version) -> Judge:
     """The judge, which grades each reply from 0 to 1."""
     return Judge(
         name="gpt-4-0613",
+        authors_model="gpt-4-0613",
         prompt=lambda sample, reply: (user(GRADED[version](sample, reply)),),
         parse=lambda words, _: Reading(answer=grade(words), rule="grade"),
         when=lambda _: True,

@@ -89,7 +89,10 @@ def shortfalls(
     it, and the exit code. A name that is not in `known` is not a metric of any run."""
     metrics = metrics_of(result)
     code = DONE
+    judges = result.report.judged_by.get(result.report.headline)
     lines = []
+    if floors and judges is not None and judges.remark:
+        lines.append(f"{judges.remark}, so --fail-under checks its verdicts, not the authors'")
     for name, floor in floors.items():
         stem = name.partition("/")[0]
         if stem not in metrics:

@@ -108,6 +108,10 @@ class Judge:
     """Whether a verdict that was cut at the token limit counts: some authors ask for so few."""
     needs_target: bool = True
     """Whether published verdicts count only for samples whose right answer is known."""
+    authors_model: str | None = None
+    """The model whose verdicts are behind the authors' figures; None: the prompt isn't theirs."""
+    on_request: bool = False
+    """Whether a judge is asked only where the scoring is named, as it costs more verdicts."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,7 @@ from snellen.scoring.sections.cost import CostSection, cost_facts
 from snellen.scoring.sections.coverage import CoverageSection
 from snellen.scoring.sections.disagreements import DisagreementsSection
 from snellen.scoring.sections.failures import FailuresSection
+from snellen.scoring.sections.judged_by import JudgedBySection
 from snellen.scoring.sections.judges import JudgesSection
 from snellen.scoring.sections.metrics import MetricsSection
 from snellen.scoring.sections.probe import ProbeSection
@@ -55,6 +56,7 @@ SECTIONS: Sequence[Callable[[Scorer], Section]] = (
     MetricsSection,
     DisagreementsSection,
     CapabilitiesSection,
+    JudgedBySection,
     JudgesSection,
     BaselinesSection,
     CostSection,
