@@ -66,7 +66,7 @@ def qualify(
         data=data,
         scoring=next(iter(scorings), None),
         thresholds=limits,
-        **({} if tolerance is None else {"tolerance": tolerance}),
+        tolerance=tolerance,
         n=sample,
         show=ProgressLines(),
     )

@@ -25,7 +25,7 @@ def tables(
         "bias": (f"bias (judge minus published, of {agreement.best:g})", agreement.bias),
         "tau": ("Kendall's tau of the models' ranks", agreement.tau),
     }
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for name, (label, metric) in figures.items():
         cells = shown(metric)
         condition = _condition(conditions.get(name))
@@ -34,7 +34,7 @@ def tables(
     rows.append(("replies", f"{agreement.replies:,}", "", "", _condition(count), ""))
     title = f"{of.benchmark} {of.scoring}: {of.judge} against the published verdicts"
     yield f"{title} of {of.authors}" if of.authors else title, FIGURES, rows
-    models = [
+    models: list[tuple[str, ...]] = [
         (name, f"{scores.published:.4f}", f"{scores.judge:.4f}", f"{scores.n:,}")
         for name, scores in agreement.models.items()
     ]

@@ -208,7 +208,7 @@ def _of_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> 
         run.load()
         replies = partial(judgeable, run, benchmark)
         verdicts, notes, juries = judge.verdicts(run, benchmark, replies, stack)
-        named = judged_by(run, benchmark, juries)
+        judges_by_scoring = judged_by(run, benchmark, juries)
         older = asks_notes(manifest.get("identity", {}), rules_of(benchmark))
         loaded = comparing.load(
             benchmark,
@@ -227,7 +227,7 @@ def _of_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> 
                 *source_notes(run, benchmark),
             ],
         )
-    judges = named.get(loaded.scoring)
+    judges = judges_by_scoring.get(loaded.scoring)
     if judges is None:
         return replace(loaded, cost=stored_cost(run))
     note = judges.note(loaded.scoring)

@@ -29,7 +29,7 @@ LEVELS = 6
 def qualification_key(identity: Mapping[str, Any], benchmark: Benchmark, scoring: str) -> str:
     """The digest of everything that a judge's verdicts depend on, except the replies. `identity` is
     that of the judge's run."""
-    rules, asked = judge.scoring_of(benchmark, scoring), judge.judge_of(benchmark, scoring)
+    rules, form = judge.scoring_of(benchmark, scoring), judge.judge_of(benchmark, scoring)
     generation = identity["generation"]
     return identity_digest(
         {
@@ -42,13 +42,13 @@ def qualification_key(identity: Mapping[str, Any], benchmark: Benchmark, scoring
             "benchmark": benchmark.name,
             "scoring": scoring,
             "version": rules.version,
-            "judge": {"name": asked.name, "asks": asked.asks},
-            "prompt": _prompt_digest(benchmark, asked),
+            "judge": {"name": form.name, "asks": form.asks},
+            "prompt": _prompt_digest(benchmark, form),
         }
     )
 
 
-def _prompt_digest(benchmark: Benchmark, asked: Judge) -> str:
+def _prompt_digest(benchmark: Benchmark, form: Judge) -> str:
     """The digest of the judge's messages about the benchmark's bundled rows, so that a prompt that
     depends on the benchmark's options has a digest of its own. For a user's own benchmark, that of
     its options."""
@@ -63,7 +63,7 @@ def _prompt_digest(benchmark: Benchmark, asked: Judge) -> str:
             options={k: v for k, v in benchmark.provenance.options.items() if k != "data"},
         )
         for row in bundled.data:
-            messages = asked.prompt(bundled.read(row), Reply(text="A reply."))
+            messages = form.prompt(bundled.read(row), Reply(text="A reply."))
             digest.update(repr([(message.role, message.text) for message in messages]).encode())
     except (LookupError, SnellenError):
         digest.update(repr(sorted(options.items())).encode())

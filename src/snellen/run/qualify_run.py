@@ -55,7 +55,7 @@ def qualify_run(
     data: str | Path | None = None,
     scoring: str | None = None,
     thresholds: Mapping[str, float | None] | None = None,
-    tolerance: float = TOLERANCE,
+    tolerance: float | None = None,
     n: int | None = None,
     show: Show | None = None,
     budget: Budget | None = None,
@@ -65,8 +65,8 @@ def qualify_run(
 
     `scoring` is the scoring whose judge is asked; by default the headline. If the files have no
     verdicts under it, those of the headline are compared, in proportion to the best scores.
-    `thresholds` replace defaults of `THRESHOLDS`; `tolerance` is a fraction of the best score.
-    `n` draws this many questions by the plan's `sample_seed`.
+    `thresholds` replace defaults of `THRESHOLDS`; `tolerance` is a fraction of the best score,
+    0.1 unless set. `n` draws this many questions by the plan's `sample_seed`.
 
     The judges' runs are in `.qualified/` in the plan's folder `out`, each with its
     `qualification.json`, which `judge`, `score`, and `compare` read. A second call requests only
@@ -102,41 +102,69 @@ def qualify_run(
     )
     judge_plan = plan.replaced(benchmarks=[asking], out=out / QUALIFIED, reuse=[], score=False)
     finished = run_plan(judge_plan, show, budget=budget or budget_of(plan))
-    qualifications = []
-    for done in finished:
-        if done.interrupted:
-            continue
-        pairs = _pairs(Run(done.run), benchmark, name, replies)
-        if all(pair.judge is None for pair in pairs):
-            raise UsageError(
-                f"{done.run}: none of the {len(pairs):,} verdicts of {done.progress.name} can be "
-                "read, so nothing can be compared. Look at its replies."
-            )
-        agreement = measure(
-            pairs, best=rules.best, tolerance=tolerance * rules.best, thresholds=limits
-        )
-        identity = Run(done.run).manifest()["identity"]
-        qualifications.append(
-            Qualification(
-                format=FORMAT,
-                key=qualification_key(identity, benchmark, name),
-                benchmark=benchmark.name,
-                scoring=name,
-                version=rules.version,
-                judge=identity["model"],
-                revision=identity["model_revision"],
-                authors=judge.judge_of(benchmark, published_as).authors_model,
-                published_as=published_as,
-                measured=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-                sources=[path.name for path in files],
-                agreement=agreement,
-                qualified=all(criterion.met for criterion in agreement.criteria),
-                run=str(done.run),
-            )
-        )
-        raw = msgspec.json.format(msgspec.json.encode(qualifications[-1]), indent=2)
-        Run(done.run).folder.put_atomic(QUALIFICATION, raw + b"\n")
+    subject = _Subject(benchmark, name, published_as, [path.name for path in files], replies)
+    share = TOLERANCE if tolerance is None else tolerance
+    qualifications = [
+        _measured(Run(done.run), subject, share * rules.best, limits)
+        for done in finished
+        if not done.interrupted
+    ]
     return qualifications, finished
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """What judges are measured on."""
+
+    benchmark: Benchmark
+    """The benchmark."""
+    scoring: str
+    """The scoring whose judge is asked."""
+    published_as: str
+    """The scoring that the published verdicts belong to."""
+    sources: list[str]
+    """The names of the files."""
+    replies: Sequence[PublishedReply]
+    """The replies."""
+
+
+def _measured(
+    judging: Run, subject: _Subject, tolerance: float, limits: Mapping[str, float | None]
+) -> Qualification:
+    """Measure the judge of a finished run, and store the result with the run.
+
+    Raises:
+        UsageError: none of its verdicts can be read.
+    """
+    benchmark, name = subject.benchmark, subject.scoring
+    pairs = _pairs(judging, benchmark, name, subject.replies)
+    identity = judging.manifest()["identity"]
+    if all(pair.judge is None for pair in pairs):
+        raise UsageError(
+            f"{judging.path}: none of the {len(pairs):,} verdicts of {identity['model']} can be "
+            "read, so nothing can be compared. Look at its replies."
+        )
+    rules = judge.scoring_of(benchmark, name)
+    agreement = measure(pairs, best=rules.best, tolerance=tolerance, thresholds=limits)
+    qualification = Qualification(
+        format=FORMAT,
+        key=qualification_key(identity, benchmark, name),
+        benchmark=benchmark.name,
+        scoring=name,
+        version=rules.version,
+        judge=identity["model"],
+        revision=identity["model_revision"],
+        authors=judge.judge_of(benchmark, subject.published_as).authors_model,
+        published_as=subject.published_as,
+        measured=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        sources=subject.sources,
+        agreement=agreement,
+        qualified=all(criterion.met for criterion in agreement.criteria),
+        run=str(judging.path),
+    )
+    raw = msgspec.json.format(msgspec.json.encode(qualification), indent=2)
+    judging.folder.put_atomic(QUALIFICATION, raw + b"\n")
+    return qualification
 
 
 def _read(
@@ -152,6 +180,12 @@ def _read(
         benchmark = registry.benchmark(benchmark, data=where)
     sets = [read_predictions(path, benchmark, None, None, None, None) for path in files]
     models = [known.model for known in sets]
+    for known in sets:
+        if not any(known.replies.values()):
+            raise UsageError(
+                f"{known.path} has verdicts, but not the replies that they are on. Put the replies "
+                f"where {benchmark.name}'s authors have them."
+            )
     if twice := {model for model in models if models.count(model) > 1}:
         raise UsageError(
             f"two files are named {', '.join(sorted(twice))}. Each file is one model: give them "
@@ -228,9 +262,9 @@ def _pairs(
         judging.load()
         repeats = judging.manifest().get("repeats", 1)
         for reply in replies:
-            asked = judge.judged_id(reply.sample, reply.reply)
+            judged_id = judge.judged_id(reply.sample, reply.reply)
             words = [
-                judge.words_of(judging, asked, repeat, reads_cut=reads_cut)
+                judge.words_of(judging, judged_id, repeat, reads_cut=reads_cut)
                 for repeat in range(repeats)
             ]
             scores = [judge.worth(rules, text, reply.sample) for text in words]

@@ -10,9 +10,11 @@ class JudgedBySection(Base):
     """Names the judges, and says whether they are qualified."""
 
     def summarize(self, draft: Draft) -> Part:
-        named = {
+        judges_by_scoring = {
             name: judges
             for name, judges in draft.source.judged_by.items()
             if name in draft.reported
         }
-        return {"judged_by": named}, [*filter(None, (of.note(name) for name, of in named.items()))]
+        return {"judged_by": judges_by_scoring}, [
+            *filter(None, (of.note(name) for name, of in judges_by_scoring.items()))
+        ]
