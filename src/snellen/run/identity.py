@@ -91,6 +91,11 @@ def manifest_of(
         "profile": _stored(profile),
         "limit": options["limit"],
         "sample": options["sample"],
+        **(
+            {"until_stderr": options["until_stderr"], "order_seed": options["sample_seed"]}
+            if options["until_stderr"] is not None
+            else {}
+        ),
         "concurrency": profile.concurrency or opened.concurrency or "auto",
         "snellen": __version__,
         "python": platform.python_version(),

@@ -28,6 +28,7 @@ from snellen.run import (
     check_model,
     dummies,
     select,
+    until_stderr,
 )
 from snellen.run.earlier_runs import check_pictures, reuse_of
 from snellen.run.identity import manifest_of, run_identity
@@ -103,6 +104,12 @@ class Preparation:
         self._stack.enter_context(run.folder.lock())
         self._stack.callback(run.close)
         before = {} if run.folder.get(MANIFEST) is None else run.manifest()
+        options = self._plan.options
+        if options["until_stderr"] is not None:
+            until_stderr.check_benchmark(benchmark)
+            until_stderr.check_earlier(
+                run, before, {**options, "order_seed": options["sample_seed"]}
+            )
         if before and "prompt" not in identity:
             check_pictures(run, benchmark)
         run.put_manifest(manifest(before))
@@ -125,6 +132,7 @@ class Preparation:
             limit=options["limit"],
             sample=options["sample"],
             seed=options["sample_seed"],
+            in_random_order=options["until_stderr"] is not None,
         )
         progress = Progress(
             name=_name(benchmark, opened, self._plan.setting),
@@ -137,6 +145,10 @@ class Preparation:
         if opened.server not in self._limiters:
             limit = config.profile.concurrency or opened.concurrency
             self._limiters[opened.server] = Limiter(limit)
+        observers = _observers(self._plan.on_sample, benchmark, stop)
+        if (most := options["until_stderr"]) is not None:
+            total = selection.rows * settings.repeats
+            observers.append(until_stderr.StderrWatch(benchmark, run, stop, most, total))
         return Job(
             benchmark=benchmark,
             model=opened.model,
@@ -148,7 +160,7 @@ class Preparation:
             stop=stop,
             progress=progress,
             reuse=reuse,
-            observers=_observers(self._plan.on_sample, benchmark, stop),
+            observers=observers,
         )
 
 

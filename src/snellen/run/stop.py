@@ -15,6 +15,8 @@ class Stop:
     def __init__(self) -> None:
         self.reason: str | None = None
         """Why the run stops, in words. None while it continues."""
+        self.is_goal = False
+        """Whether it stopped because it has what it was for, so that nothing is left to do."""
         self.interrupted = False
         """Whether a person or a budget stopped it, so that it can be resumed."""
         self.crash: BaseException | None = None
@@ -23,9 +25,17 @@ class Stop:
         self._hurrying = asyncio.Event()
         self._is_over = False
 
-    def set(self, reason: str, *, interrupted: bool = False, patient: bool = False) -> None:
+    def set(
+        self,
+        reason: str,
+        *,
+        interrupted: bool = False,
+        patient: bool = False,
+        is_goal: bool = False,
+    ) -> None:
         if self.reason is None and not self._is_over:
             self.reason = reason
+            self.is_goal = is_goal
             self.interrupted = interrupted
             self._stopping.set()
         if not patient:

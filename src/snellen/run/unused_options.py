@@ -42,6 +42,7 @@ JUDGING_REASONS: Mapping[str, str] = {
     "out": "The verdicts are stored in the run.",
     "reuse": "Verdicts of the same judge are found in the runs beside this one.",
     "missing": "Pass it to `score`.",
+    "until_stderr": "All open replies are judged.",
 }
 """Options that judging has no use for, and why."""
 

@@ -28,6 +28,7 @@ from snellen.scoring.sections.metrics import MetricsSection
 from snellen.scoring.sections.probe import ProbeSection
 from snellen.scoring.sections.repeats import RepeatsSection
 from snellen.scoring.sections.reply_states import ReplyStatesSection
+from snellen.scoring.sections.sequential import SequentialSection
 from snellen.scoring.sections.slices import SlicesSection
 from snellen.scoring.sections.streaming import StreamingSection, streaming_facts
 from snellen.scoring.verdicts import Finding
@@ -49,6 +50,7 @@ class Section(Protocol):
 
 SECTIONS: Sequence[Callable[[Scorer], Section]] = (
     CoverageSection,
+    SequentialSection,
     FailuresSection,
     ReplyStatesSection,
     RepeatsSection,
