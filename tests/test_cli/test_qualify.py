@@ -405,3 +405,23 @@ def test_a_stored_qualification_that_cannot_be_read_is_named(
     stored.write_text("{")
     done = snellen("score", run)
     assert (done.code, f"{stored.name} is not a qualification" in done.err) == (2, True)
+
+
+def test_our_grades_with_reasons_are_measured_against_the_published_grades(
+    snellen: Snellen, published: Path, runs: Path
+) -> None:
+    def graded(request: ReceivedRequest) -> Answer:
+        text: str = request.json["messages"][0]["content"]
+        points = round(10 * float(text.split("worth ")[1].split(".\n")[0]))
+        return completion(f"Score: {points}/10\nReason: it says so.")
+
+    done, _ = qualify(snellen, published, runs, graded, "--scoring", "graded")
+    assert (done.code, done.json["published_as"], done.json["authors"]) == (
+        *(0, "official"),
+        "gpt-4-0613",
+    )
+    run = run_in(runs)
+    with serving(graded) as server:
+        judge = ["--judge", "openai/graded", "--base-url", server.url, "--scoring", "graded"]
+        judged = snellen("judge", run, *judge, "--json").json["judged_by"]["graded"]
+    assert (judged["qualified"], judged.get("authors")) == (True, None)

@@ -112,6 +112,8 @@ class Judge:
     """The model whose verdicts are behind the authors' figures; None: the prompt isn't theirs."""
     on_request: bool = False
     """Whether a judge is asked only where the scoring is named, as it costs more verdicts."""
+    perfect: Callable[[Sample, Reply], str] | None = None
+    """What a judge that is right says of a reply, for tests; None: what `Check.verdict` says."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -119,34 +119,47 @@ def _judged_by(run: Run, benchmark: Benchmark, name: str, judges: Sequence[Run])
     authors = judge.judge_of(benchmark, name).authors_model
     manifests = [judging.manifest() for judging in judges]
     models = list(dict.fromkeys(manifest["model"] for manifest in manifests))
-    others = (
-        []
-        if authors is None
-        else [m for m in manifests if not is_authors_judge(m["model"], authors)]
-    )
-    if not others:
+    others = [
+        manifest
+        for manifest in manifests
+        if authors is None or not is_authors_judge(manifest["model"], authors)
+    ]
+    stored = list(_stored(run.path, benchmark.name, name)) if others else []
+    if not others or (authors is None and not stored):
         return JudgedBy(judges=models, authors=authors)
-    stored = list(_stored(run.path, benchmark.name, name))
-    reasons, qualified, digests = [], True, []
-    for manifest in others:
-        key = qualification_key(manifest["identity"], benchmark, name) if stored else ""
-        of_judge = [qualification for qualification in stored if qualification.key == key]
-        prefix = f"{manifest['model']}: " if len(others) > 1 else ""
-        if not of_judge:
-            qualified = False
-            reasons.append(f"{prefix}{_why_none(stored, manifest['model'])}")
-            continue
-        latest = max(of_judge, key=lambda qualification: qualification.measured)
-        qualified &= latest.qualified
-        digests.append(f"{key}, {latest.measured}")
-        reasons.append(f"{prefix}{latest.agreement.summary}")
+    latest = {
+        manifest["model"]: _latest(stored, manifest["identity"], benchmark, name)
+        for manifest in others
+    }
+    reasons = {
+        model: _why_none(stored, model) if of_judge is None else of_judge.agreement.summary
+        for model, of_judge in latest.items()
+    }
     return JudgedBy(
         judges=models,
         authors=authors,
-        qualified=qualified,
-        reason="; ".join(dict.fromkeys(reasons)),
-        qualifications=list(dict.fromkeys(digests)),
+        qualified=all(of_judge is not None and of_judge.qualified for of_judge in latest.values()),
+        reason="; ".join(
+            f"{model}: {reason}" if len(reasons) > 1 else reason
+            for model, reason in reasons.items()
+        ),
+        qualifications=[
+            f"{of_judge.key}, {of_judge.measured}"
+            for of_judge in latest.values()
+            if of_judge is not None
+        ],
     )
+
+
+def _latest(
+    stored: Sequence[Qualification], identity: Mapping[str, Any], benchmark: Benchmark, name: str
+) -> Qualification | None:
+    """The newest qualification of a judge with this identity; None if there is none."""
+    if not stored:
+        return None
+    key = qualification_key(identity, benchmark, name)
+    same = [qualification for qualification in stored if qualification.key == key]
+    return max(same, key=lambda qualification: qualification.measured, default=None)
 
 
 def _why_none(stored: Sequence[Qualification], model: str) -> str:

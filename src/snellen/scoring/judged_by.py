@@ -18,11 +18,11 @@ class JudgedBy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The judge of the benchmark's authors; None if the prompt is not theirs."""
     qualified: bool | None = None
     """Whether every judge is qualified against published verdicts. None for the authors' own judge,
-    and if the prompt has no authors' judge."""
+    and, if the prompt has no authors' judge, for judges that were not measured."""
     reason: str = ""
     """Why the judges are, or are not, qualified."""
     qualifications: list[str] = []
-    """The digests of the qualifications that were used, in the order of `judges`."""
+    """The qualifications that were used: the digest and the time of each."""
 
     @property
     def name(self) -> str:
@@ -40,12 +40,14 @@ class JudgedBy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"judge {', '.join(self.judges)} {verb} not qualified"
 
     def note(self, scoring: str) -> str:
-        """A note for the report; empty for the authors' own judge."""
-        if self.qualified is None or self.authors is None:
+        """A note for the report; empty for the authors' own judge, and without a qualification."""
+        if self.qualified is None:
             return ""
+        state = "qualified" if self.qualified else "not qualified"
+        if self.authors is None:
+            return f"{scoring}: {self.name}; {state}: {self.reason}"
         day = retired().get(self.authors)
         gone = "" if day is None else f", which was shut down on {day}"
-        state = "qualified" if self.qualified else "not qualified"
         return (
             f"{scoring}: {self.name}, instead of the authors' {self.authors}{gone}; {state}: "
             f"{self.reason}"

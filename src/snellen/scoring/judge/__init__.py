@@ -87,7 +87,7 @@ def steering(
 
     `of` is the folder of the replies. `digest` identifies their run.
     """
-    asking = _asking(benchmark, name, Steered(benchmark, replies, of, digest))
+    asking = _asking(benchmark, name, Steered(benchmark, name, replies, of, digest))
     return replace(asking, name=f"{asking.name}.steering")
 
 
