@@ -225,7 +225,6 @@ def measure(
     reports["kappa"] = _with_bound(reports["kappa"], _kappa_loss(theirs, ours, spare * best), -1)
     # In the unit of the score, not in percent.
     reports["bias"] = replace(_with_bound(reports["bias"], spare, 1), unit="")
-    reports["tau"] = _with_bound(reports["tau"], 0.0, -1)
     return VerdictAgreement(
         replies=len(pairs),
         questions=len(cluster_of),

@@ -6,14 +6,20 @@ short formula each, and neither resamples clusters.
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from snellen.stats._bootstrap import bootstrap_sums
+from snellen.stats._bootstrap import MOST_UNDEFINED, bootstrap_sums, totals_drawn
 from snellen.stats._estimate import Estimate
+from snellen.stats._mean import FEWEST_CLUSTERS, too_few
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+RESAMPLES = 10_000
+"""The number of resamples for the interval of a rank agreement."""
 
 
 def weighted_kappa(
@@ -60,7 +66,9 @@ def rank_agreement(
         tau_b = Σ_{g<h} s(x_g - x_h) s(y_g - y_h) / √(Σ s(x_g - x_h)² · Σ s(y_g - y_h)²)
 
     with s the sign. Kendall 1945, The Treatment of Ties in Ranking Problems, Biometrika 33:239-251.
-    A resample draws clusters of items for all groups at once.
+    A resample draws clusters of items for all groups at once. The interval is that of the
+    percentiles of the resamples (Efron 1979): tau takes few values, and at its largest value BCa's
+    correction for bias would pull the lower end up to it.
     """
     import numpy as np
 
@@ -72,9 +80,19 @@ def rank_agreement(
         np.bincount(cell, weights=column, minlength=size).reshape(len(clusters), len(groups))
         for column in (np.ones(len(first)), first, second)
     ]
-    return bootstrap_sums(
-        np.concatenate(sums, axis=1).astype(np.float64), _tau_b, n=len(first), unit=""
-    )
+    table = np.concatenate(sums, axis=1).astype(np.float64)
+    value = float(_tau_b(table.sum(axis=0, keepdims=True))[0])
+    known = partial(Estimate, n=len(first), unit="")
+    if math.isnan(value):
+        return known(value=None, reason="a rater gives all groups the same mean")
+    if len(clusters) < FEWEST_CLUSTERS:
+        return known(value=value, reason=too_few(len(clusters)))
+    drawn = np.concatenate([_tau_b(totals) for totals in totals_drawn(table, RESAMPLES, seed=0)])
+    defined = drawn[~np.isnan(drawn)]
+    if len(defined) < (1 - MOST_UNDEFINED) * len(drawn):
+        return known(value=value, reason="undefined in too many resamples")
+    low, high = np.quantile(defined, (0.025, 0.975))
+    return known(value=value, stderr=float(defined.std()), ci95=(float(low), float(high)))
 
 
 def _tau_b(totals: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -82,9 +100,9 @@ def _tau_b(totals: NDArray[np.float64]) -> NDArray[np.float64]:
 
     n, x, y = np.split(totals, 3, axis=1)
     a, b = np.triu_indices(n.shape[1], k=1)
-    signs = [
-        np.sign(np.round(means[:, a] - means[:, b], 12)) for means in (x / n, y / n)
-    ]  # means of equal numbers can differ in their last bit
+    with np.errstate(invalid="ignore", divide="ignore"):  # a group that is not drawn
+        # Means of equal numbers can differ in their last bit.
+        signs = [np.sign(np.round(means[:, a] - means[:, b], 12)) for means in (x / n, y / n)]
     ties = np.sqrt((signs[0] ** 2).sum(axis=1) * (signs[1] ** 2).sum(axis=1))
     tau: NDArray[np.float64] = (signs[0] * signs[1]).sum(axis=1) / np.where(ties > 0, ties, np.nan)
     return tau
