@@ -16,6 +16,7 @@ from snellen import registry
 from snellen.core.benchmark import Benchmark
 from snellen.core.model import Reply
 from snellen.core.sample import Sample
+from snellen.core.scoring import total_score
 from snellen.errors import UsageError
 from snellen.run import Budget
 from snellen.run.lifecycle import Show
@@ -45,6 +46,8 @@ class PublishedReply:
     """The reply."""
     score: float
     """The score by the authors' verdict; the mean if there are several verdicts."""
+    is_open: bool = True
+    """Whether rules leave the reply to the judge. Otherwise `score` is by the rules."""
 
 
 def qualify_run(
@@ -88,7 +91,7 @@ def qualify_run(
     published_as = _published_as(sets, benchmark, name)
     every = [*_published(sets, benchmark, name, published_as)]
     replies = _drawn(every, n, seed)
-    if not replies:
+    if not any(reply.is_open for reply in replies):
         raise UsageError(
             f"{', '.join(map(str, files))}: no reply has a published verdict that {published_as} "
             f"can read, and a right answer in {benchmark.data.where}. A judge is measured on those."
@@ -145,7 +148,12 @@ def _measured(
             "read, so nothing can be compared. Look at its replies."
         )
     rules = judge.scoring_of(benchmark, name)
-    agreement = measure(pairs, best=rules.best, tolerance=tolerance, thresholds=limits)
+    settled = [
+        VerdictPair(reply.model, _cluster(benchmark, reply), reply.score, reply.score)
+        for reply in subject.replies
+        if not reply.is_open
+    ]
+    agreement = measure(pairs, settled, best=rules.best, tolerance=tolerance, thresholds=limits)
     qualification = Qualification(
         format=FORMAT,
         key=qualification_key(identity, benchmark, name),
@@ -214,13 +222,21 @@ def _published_as(sets: Sequence[PredictionSet], benchmark: Benchmark, name: str
 def _published(
     sets: Sequence[PredictionSet], benchmark: Benchmark, name: str, published_as: str
 ) -> Iterator[PublishedReply]:
-    """The replies with a published verdict that can be read, in the unit of the scoring `name`."""
+    """The replies with a published verdict that can be read, in the unit of the scoring `name`, and
+    those that rules decide."""
     rules, theirs = judge.scoring_of(benchmark, name), judge.scoring_of(benchmark, published_as)
     for known in sets:
         for scored in known.scorable().scored():
             if scored.reply is None or scored.sample.hidden:
                 continue
-            if not judge.judge_of(benchmark, name).when(rules.parse(scored.reply, scored.sample)):
+            reading = rules.parse(scored.reply, scored.sample)
+            if not judge.judge_of(benchmark, name).when(reading):
+                by_rules = total_score(rules.score(reading, scored.sample))
+                if by_rules is not None:
+                    yield PublishedReply(
+                        *(known.model, scored.row_index, scored.sample, scored.reply, by_rules),
+                        is_open=False,
+                    )
                 continue
             words = known.verdicts[published_as](scored.sample, scored.reply)
             scores = [judge.worth(theirs, text, scored.sample) for text in words]
@@ -255,13 +271,16 @@ def _digest(replies: Sequence[PublishedReply]) -> str:
 def _pairs(
     judging: Run, benchmark: Benchmark, name: str, replies: Sequence[PublishedReply]
 ) -> list[VerdictPair]:
-    """The published score and the judge's score of each reply; the mean of the judge's repeats."""
+    """The published score and the judge's score of each open reply; the mean of the judge's
+    repeats."""
     rules, reads_cut = judge.scoring_of(benchmark, name), judge.judge_of(benchmark, name).reads_cut
     pairs = []
     with closing(judging):
         judging.load()
         repeats = judging.manifest().get("repeats", 1)
         for reply in replies:
+            if not reply.is_open:
+                continue
             judged_id = judge.judged_id(reply.sample, reply.reply)
             words = [
                 judge.words_of(judging, judged_id, repeat, reads_cut=reads_cut)
@@ -269,13 +288,17 @@ def _pairs(
             ]
             scores = [judge.worth(rules, text, reply.sample) for text in words]
             readable = [score for score in scores if score is not None]
-            of = benchmark.cluster_by
             pairs.append(
                 VerdictPair(
                     model=reply.model,
-                    cluster=reply.sample.id if of is None else of(reply.sample),
+                    cluster=_cluster(benchmark, reply),
                     published=reply.score,
                     judge=fmean(readable) if readable else None,
                 )
             )
     return pairs
+
+
+def _cluster(benchmark: Benchmark, reply: PublishedReply) -> str:
+    of = benchmark.cluster_by
+    return reply.sample.id if of is None else of(reply.sample)

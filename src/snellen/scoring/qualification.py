@@ -53,7 +53,7 @@ class ModelScores(msgspec.Struct, frozen=True, kw_only=True):
     judge: float
     """The mean score by the judge's verdicts."""
     n: int
-    """The number of replies with both."""
+    """The number of replies with both, those that rules decide included."""
 
 
 class Criterion(msgspec.Struct, frozen=True, kw_only=True):
@@ -169,13 +169,15 @@ def _failure(criterion: Criterion) -> str:
 
 def measure(
     pairs: Sequence[VerdictPair],
+    settled: Sequence[VerdictPair] = (),
     *,
     best: float,
     tolerance: float,
     thresholds: Mapping[str, float | None],
 ) -> VerdictAgreement:
-    """Compare a judge's scores with the published scores of the same replies. `thresholds` holds
-    all names of `THRESHOLDS`; `tolerance` is in the unit of the score.
+    """Compare a judge's scores with the published scores of the same replies. `settled` are replies
+    that rules decide, with the same score twice; they count only in the models' means and ranks.
+    `thresholds` holds all names of `THRESHOLDS`; `tolerance` is in the unit of the score.
 
     All intervals resample, or sum over, clusters of samples, so that several models' replies to one
     question count together. If an interval is missing because all clusters agree, its bound assumes
@@ -185,33 +187,13 @@ def measure(
     import numpy as np
 
     known = [pair for pair in pairs if pair.judge is not None]
-    theirs = np.array([pair.published for pair in known], dtype=float)
-    ours = np.array([pair.judge for pair in known], dtype=float)
+    theirs, ours = _scores(known)
     cluster_of = _numbered(pair.cluster for pair in pairs)
     cluster = np.array([cluster_of[pair.cluster] for pair in known], dtype=np.intp)
-    model_of = _numbered(pair.model for pair in pairs)
-    group = np.array([model_of[pair.model] for pair in known], dtype=np.intp)
     every = np.array([cluster_of[pair.cluster] for pair in pairs], dtype=np.intp)
     has_verdict = np.array([pair.judge is not None for pair in pairs], dtype=float)
     spare = best * 3 / max(1, len(np.unique(cluster)))
-    models = {
-        name: ModelScores(
-            published=float(theirs[group == number].mean()),
-            judge=float(ours[group == number].mean()),
-            n=int((group == number).sum()),
-        )
-        for name, number in model_of.items()
-        if (group == number).any()
-    }
-    notes = []
-    if len(models) < FEWEST_MODELS:
-        notes.append(
-            f"the effect on ranks is not measured: it takes the replies of at least "
-            f"{FEWEST_MODELS} models, and these are of {len(models)}"
-        )
-        tau = stats.Estimate(value=None, n=len(known), unit="", reason="too few models")
-    else:
-        tau = stats.rank_agreement(theirs, ours, group, cluster)
+    models, tau, notes = _ranked([*known, *settled])
     difference = np.abs(ours - theirs)
     results = {
         "readable": stats.mean(has_verdict, every),
@@ -235,6 +217,45 @@ def measure(
         criteria=[*_criteria(reports, len(pairs), best, thresholds)],
         notes=notes,
     )
+
+
+def _scores(pairs: Sequence[VerdictPair]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The published scores and the judge's scores (n,) of replies that have both."""
+    import numpy as np
+
+    return (
+        np.array([pair.published for pair in pairs], dtype=float),
+        np.array([pair.judge for pair in pairs], dtype=float),
+    )
+
+
+def _ranked(
+    pairs: Sequence[VerdictPair],
+) -> tuple[dict[str, ModelScores], stats.Estimate, list[str]]:
+    """The mean scores of the models, the agreement of their ranks, and notes."""
+    import numpy as np
+
+    theirs, ours = _scores(pairs)
+    model_of = _numbered(pair.model for pair in pairs)
+    cluster_of = _numbered(pair.cluster for pair in pairs)
+    group = np.array([model_of[pair.model] for pair in pairs], dtype=np.intp)
+    cluster = np.array([cluster_of[pair.cluster] for pair in pairs], dtype=np.intp)
+    models = {
+        name: ModelScores(
+            published=float(theirs[group == number].mean()),
+            judge=float(ours[group == number].mean()),
+            n=int((group == number).sum()),
+        )
+        for name, number in model_of.items()
+    }
+    if len(models) >= FEWEST_MODELS:
+        return models, stats.rank_agreement(theirs, ours, group, cluster), []
+    note = (
+        f"the effect on ranks is not measured: it takes the replies of at least {FEWEST_MODELS} "
+        f"models, and these are of {len(models)}"
+    )
+    none = stats.Estimate(value=None, n=len(pairs), unit="", reason="too few models")
+    return models, none, [note]
 
 
 def _numbered(names: Iterable[str]) -> dict[str, int]:
