@@ -219,7 +219,11 @@ def _headlines(benchmark: Benchmark, model: Generates, out: Path) -> dict[str, f
 def _judged(benchmark: Benchmark, result: Result | None) -> Result:
     """Add the verdicts of a perfect judge to a result, if any scoring has a judge."""
     assert result is not None
-    judges = [scoring.judge for scoring in benchmark.scorings.values() if scoring.judge]
+    judges = {
+        name: scoring.judge
+        for name, scoring in benchmark.scorings.items()
+        if scoring.judge and scoring.reads == benchmark.procedure.kind
+    }
     if not judges:
         return result
     verdict = benchmark.check and benchmark.check.verdict
@@ -231,15 +235,17 @@ def _judged(benchmark: Benchmark, result: Result | None) -> Result:
     run.load()
     with closing(run):
         verdicts = {
-            judge.prompt(scored.sample, scored.reply): verdict(scored.sample, scored.reply)
+            judge.prompt(scored.sample, scored.reply): (judge.perfect or verdict)(
+                scored.sample, scored.reply
+            )
             for scored in replies_of(run, benchmark)
             if scored.reply is not None
-            for judge in judges
+            for judge in judges.values()
         }
     model = Scripted(lambda request: verdicts[request.messages], name="scripted")
     opened = registry.Opened(model=model, name=model.name, server=model.name, concurrency=32)
     plan = api.Plan(benchmarks=[], models=[opened])
-    return api.judge_run(result.run, plan, benchmark=benchmark)[0]
+    return api.judge_run(result.run, plan, benchmark=benchmark, scorings=[*judges])[0]
 
 
 def _random(benchmark: Benchmark, out: Path) -> list[CheckRow]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         power as power,
     )
     from snellen.run.probe_run import probe_run as probe_run
+    from snellen.run.qualify_run import qualify_run as qualify_run
     from snellen.run.run_plan import budget_of as budget_of, run_plan as run_plan
     from snellen.run.score_run import explain as explain, load_run as load_run, score as score
 
@@ -61,6 +62,7 @@ _FILES = {
     "load_run": ".run.score_run",
     "power": ".run.power",
     "probe_run": ".run.probe_run",
+    "qualify_run": ".run.qualify_run",
     "run_async": ".run.lifecycle",
     "run_plan": ".run.run_plan",
     "score": ".run.score_run",

@@ -89,7 +89,10 @@ def shortfalls(
     the floor, and the exit code. `known` has the names of all metrics of all runs."""
     metrics = metrics_of(result)
     code = DONE
+    judges = result.report.judged_by.get(result.report.headline)
     lines = []
+    if floors and judges is not None and judges.remark:
+        lines.append(f"{judges.remark}, so --fail-under checks its verdicts, not the authors'")
     for name, floor in floors.items():
         stem = name.partition("/")[0]
         if stem not in metrics:

@@ -1,4 +1,5 @@
-"""snellen judge: asks judges for verdicts on replies that the rules leave undecided."""
+"""snellen judge: asks judges for verdicts on replies that the rules leave undecided, and measures
+judges."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from snellen import api, report
+from snellen.cli import _qualify
 from snellen.cli._complete import models
 from snellen.cli._exit import DONE, FELL_SHORT, INTERRUPTED
 from snellen.cli._own_benchmark import own_benchmark
@@ -57,12 +59,37 @@ PATH = click.Path(path_type=Path)
     help="Measure how far replies that try to steer the judge change its verdicts.",
 )
 @click.option(
+    "--qualify",
+    is_flag=True,
+    help="Measure the judge against published verdicts: each RUN is a file of one model's replies "
+    "with the verdicts of the authors' judge (-b names the benchmark).",
+)
+@click.option(
+    "--threshold",
+    "limits",
+    multiple=True,
+    metavar="NAME=X|none",
+    callback=_qualify.thresholds,
+    help="A condition of --qualify: kappa=0.6, bias=0.05 (of the best score), tau=0.6, "
+    "readable=0.95, replies=100, within=none; repeatable.",
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1),
+    metavar="X",
+    help="For --qualify: the difference that counts as the same, as a fraction of the best score.  "
+    "[default: 0.1]",
+)
+@click.option(
     "--sample",
     type=NUMBER,
     metavar="N",
-    help=f"The number of replies for --probe.  [default: {PROBED}]",
+    help=f"The number of replies for --probe, or of questions for --qualify.  [default: {PROBED}, "
+    "all]",
 )
-@run_option("sample_seed", help="The seed that draws the replies for --probe.")
+@run_option("sample_seed", help="The seed that draws the replies or questions.")
+@run_option("data", help="The benchmark's rows, for --qualify.")
+@run_option("out", help="The folder of runs that --qualify writes to, in `.qualified`.")
 @click.option(
     "--scoring",
     "scorings",
@@ -87,6 +114,9 @@ def command(
     scorings: tuple[str, ...],
     against: Path | None,
     probe: str | None,
+    qualify: bool,
+    limits: dict[str, float | None],
+    tolerance: float | None,
     sample: int | None,
     as_json: bool,
     **options: Any,  # those of RunOptions
@@ -97,7 +127,12 @@ def command(
     If the command is repeated, only missing verdicts are requested. With --against and without
     --judge, the existing verdicts are used.
     """
-    _check_use(runs, models, against, probe, sample, options)
+    if qualify and (against or probe):
+        raise UsageError("--qualify cannot be combined with --against or --probe.")
+    if not qualify:
+        if limits or tolerance is not None:
+            raise UsageError("--threshold and --tolerance are for --qualify; add --qualify.")
+        _check_use(runs, models, against, probe, sample, options)
     ctx = click.get_current_context()
     plan = api.Plan(
         benchmarks=[],
@@ -106,6 +141,19 @@ def command(
         command=sys.argv[1:],
         **options_set(ctx, options),
     )
+    if qualify:
+        code, qualifications, finished = _qualify.qualify(
+            runs,
+            plan,
+            benchmark=benchmark,
+            data=options["data"],
+            scorings=scorings,
+            limits=limits,
+            tolerance=tolerance,
+            sample=sample,
+        )
+        _qualify.show(qualifications, as_json=as_json)
+        return max(code, *map(_report_missing, finished))
     if probe:
         code, reports = _probe(runs, plan, benchmark, scorings, sample or PROBED)
         if as_json:
@@ -143,9 +191,11 @@ def _check_use(
             "--against takes the labels of a single RUN, and cannot be combined with --probe."
         )
     if sample is not None and not probe:
-        raise UsageError("--sample is the number of replies for --probe. Add --probe.")
+        raise UsageError(
+            "--sample is the number of replies for --probe, or of questions for --qualify. Add one."
+        )
     if options["sample_seed"] and not probe:
-        raise UsageError("--sample-seed draws the replies for --probe. Add --probe.")
+        raise UsageError("--sample-seed draws replies or questions. Add --probe or --qualify.")
 
 
 def _judge(

@@ -20,6 +20,7 @@ from snellen.cli.json_output import put, put_results
 from snellen.cli.progress_lines import ProgressLines
 from snellen.errors import UsageError, plain
 from snellen.registry import suites
+from snellen.run import until_stderr
 from snellen.run.options import BENCHMARK, BUDGET, MODEL, OUTPUT
 from snellen.run.plan import load_benchmarks
 from snellen.store import Run
@@ -162,7 +163,7 @@ def command(
             report.print_companions(results, companions)
         except UsageError as error:  # the results were shown, so the exit code stays theirs
             _say(f"--also: {error}")
-    return _ending(finished, floors)
+    return _ending(finished, floors, options["until_stderr"])
 
 
 def _plan(
@@ -239,7 +240,9 @@ def _show_without_probe(result: Result) -> None:
         report.print_compared(compared.comparisons)
 
 
-def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> int:
+def _ending(
+    finished: Sequence[api.Finished], floors: Mapping[str, float], most_stderr: float | None
+) -> int:
     """Print what remains to be done, if anything. Returns the exit code."""
     code = DONE
     unfinished = False
@@ -261,7 +264,12 @@ def _ending(finished: Sequence[api.Finished], floors: Mapping[str, float]) -> in
             for line in lines:
                 _say(f"{name}: {line}")
             code = max(code, shortfall)
-        unfinished |= bool(failed or run.stopped)
+            if most_stderr is not None and not run.stopped:
+                lack = until_stderr.shortfall(run.result, most_stderr)
+                if lack is not None:
+                    _say(f"{name}: all {run.result.report.n:,} questions are asked, and {lack}")
+                    code = max(code, FELL_SHORT)
+        unfinished |= bool(failed or (run.stopped and not run.has_goal))
     if unfinished:
         _say("the same command resumes the run: it sends the questions without a reply again")
         code = max(code, FELL_SHORT)

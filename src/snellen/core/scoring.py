@@ -114,6 +114,14 @@ class Judge:
     low that this is normal."""
     needs_target: bool = True
     """Whether published verdicts count only for samples whose right answer is public."""
+    authors_model: str | None = None
+    """The model that gave the verdicts behind the authors' figures; None: the prompt is not
+    theirs."""
+    on_request: bool = False
+    """Whether a judge is asked only if the scoring is named, because it needs further verdicts."""
+    perfect: Callable[[Sample, Reply], str] | None = None
+    """The verdict of a perfect judge on a reply, for tests; None: the verdict of
+    `Check.verdict`."""
 
 
 @dataclass(frozen=True, kw_only=True)

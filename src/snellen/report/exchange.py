@@ -129,6 +129,11 @@ def _figures(result: Result, benchmark: Benchmark) -> Iterator[RunMetric]:
         scoring = result.report.scorings[name]
         known = benchmark.scorings.get(name)
         judge = None if known is None or known.judge is None else known.judge.name
+        if (judges := result.report.judged_by.get(name)) is not None:
+            state = (
+                "" if judges.qualified is None else f", {'not ' * (not judges.qualified)}qualified"
+            )
+            judge = f"{judges.name}{state}"
         for metric, of in scoring.metrics.items():
             yield RunMetric(
                 scoring=name,

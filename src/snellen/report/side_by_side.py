@@ -171,6 +171,8 @@ def short_of(result: Result) -> list[str]:
         note.endswith((SOURCE_CHANGED, SOURCE_DIFFERS)) for note in report.notes
     )
     notes += [OTHER_SOURCE] * is_of_other_source
+    judges = report.judged_by.get(report.headline)
+    notes += [judges.remark] if judges is not None and judges.remark else []
     return [*notes, *["incomplete"] * report.incomplete, *[BUNDLED] * _bundled(result)]
 
 

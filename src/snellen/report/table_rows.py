@@ -53,7 +53,18 @@ def headline_rows(result: Result) -> Iterator[tuple[str, ...]]:
     for name, scoring in result.report.scorings.items():
         for metric, metric_report in scoring.metrics.items():
             if "/" not in metric:
-                yield name, metric, *shown(metric_report)
+                value, interval, n, remark = shown(metric_report)
+                remarks = "; ".join(filter(None, (_judge_remark(result, name), remark)))
+                yield name, metric, value, interval, n, remarks
+
+
+def _judge_remark(result: Result, scoring: str) -> str:
+    """`official prompt, judge openai/NAME, not qualified`; empty if no judge stands in for the
+    authors'."""
+    judges = result.report.judged_by.get(scoring)
+    if judges is None or judges.qualified is None:
+        return ""
+    return f"{judges.name}, {'' if judges.qualified else 'not '}qualified"
 
 
 def repeats_title(result: Result) -> str:

@@ -13,6 +13,7 @@ from snellen.errors import plain
 from snellen.report import (
     _compared,
     _contaminated,
+    _qualified,
     _swept,
     by_tokens,
     companions,
@@ -20,7 +21,7 @@ from snellen.report import (
     side_by_side,
     table_rows,
 )
-from snellen.scoring import SteeringReport
+from snellen.scoring import Qualification, SteeringReport
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,6 +51,16 @@ def print_steering(steering: SteeringReport) -> None:
         console, title, table_rows.STEERING, rows, console.width if console.is_terminal else WIDE
     )
     _line(console, f" run {steering.run}")
+
+
+def print_qualification(qualification: Qualification) -> None:
+    """Show on standard output how a judge agrees with published verdicts."""
+    console = _console()
+    room = console.width if console.is_terminal else WIDE
+    for title, headings, rows in _qualified.tables(qualification):
+        _table(console, title, headings, rows, room)
+    for line in _qualified.lines(qualification):
+        _line(console, f" {line}")
 
 
 def print_contamination(contamination: Contamination) -> None:

@@ -16,10 +16,13 @@ from snellen.analysis.result import Result
 from snellen.core.benchmark import Benchmark
 from snellen.errors import SnellenError, UsageError
 from snellen.run.prediction_files import PredictionSet, read_predictions
+from snellen.run.qualifications import judged_by
 from snellen.run.score_run import benchmark_of, judgeable, source_notes
 from snellen.scoring import asks_notes, judge, replies_of, rules_of
 from snellen.scoring.sections.cost import stored_cost
 from snellen.store import DEPTH, MANIFEST, Run, data_at, runs_at, runs_below, runs_elsewhere
+
+PUBLISHED = "the judge of the published verdicts"
 
 
 def compare(
@@ -201,7 +204,8 @@ def _of_predictions(
         verdicts=predictions.verdicts,
         verdicts_first=True,
     )
-    return replace(loaded, notes=[*predictions.notes, *scorable.notes()])
+    published = (PUBLISHED,) if loaded.scoring in predictions.verdicts else ()
+    return replace(loaded, notes=[*predictions.notes, *scorable.notes()], judges=published)
 
 
 def loaded_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) -> LoadedSide:
@@ -222,7 +226,8 @@ def loaded_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) 
     with closing(run), ExitStack() as stack:
         run.load()
         replies = partial(judgeable, run, benchmark)
-        verdicts, notes = judge.verdicts(run, benchmark, replies, stack)
+        verdicts, notes, juries = judge.verdicts(run, benchmark, replies, stack)
+        judges_by_scoring = judged_by(run, benchmark, juries)
         older = asks_notes(manifest.get("identity", {}), rules_of(benchmark))
         loaded = comparing.load(
             benchmark,
@@ -241,7 +246,16 @@ def loaded_run(path: Path, own: Sequence[str | Benchmark], scoring: str | None) 
                 *source_notes(run, benchmark),
             ],
         )
-    return replace(loaded, cost=stored_cost(run))
+    judges = judges_by_scoring.get(loaded.scoring)
+    if judges is None:
+        return replace(loaded, cost=stored_cost(run))
+    note = judges.note(loaded.scoring)
+    return replace(
+        loaded,
+        cost=stored_cost(run),
+        judges=judges.judges,
+        notes=[*loaded.notes, note] if note else loaded.notes,
+    )
 
 
 def _written(path: str) -> str:

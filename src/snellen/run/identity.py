@@ -102,6 +102,11 @@ def manifest_of(
         **({"retry_truncated": retried} if (retried := options["retry_truncated"]) else {}),
         "limit": options["limit"],
         "sample": options["sample"],
+        **(
+            {"until_stderr": options["until_stderr"], "order_seed": options["sample_seed"]}
+            if options["until_stderr"] is not None
+            else {}
+        ),
         "concurrency": profile.concurrency or opened.concurrency or "auto",
         "snellen": __version__,
         "python": platform.python_version(),

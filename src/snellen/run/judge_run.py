@@ -58,7 +58,9 @@ def judge_run(
     names = list(scorings) or [
         name
         for name, scoring in benchmark.scorings.items()
-        if scoring.judge is not None and scoring.reads == benchmark.procedure.kind
+        if scoring.judge is not None
+        and not scoring.judge.on_request
+        and scoring.reads == benchmark.procedure.kind
     ]
     if not names:
         raise UsageError(f"{benchmark.name} has no scoring with a judge.")

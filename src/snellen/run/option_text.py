@@ -54,6 +54,18 @@ def amount(text: str) -> float:
     return value
 
 
+def positive(text: str) -> float:
+    """A finite number above 0.
+
+    Raises:
+        ValueError: the text is not such a number.
+    """
+    value = number(text)
+    if value <= 0:
+        raise ValueError(f"{text!r} is not above 0.")
+    return value
+
+
 def temperature(text: str) -> float | Literal["default"]:
     """Parse a number of at least 0, or `default`, with which no temperature is sent.
 

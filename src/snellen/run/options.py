@@ -171,7 +171,20 @@ class RunOptions(TypedDict, total=False):
     sample: Annotated[
         Count | None, Option(QUESTIONS, "Draw N rows in proportion to the categories.")
     ]
-    sample_seed: Annotated[int, Option(QUESTIONS, "The seed for drawing rows.", default=0)]
+    sample_seed: Annotated[
+        int, Option(QUESTIONS, "The seed for drawing rows, and for their random order.", default=0)
+    ]
+    until_stderr: Annotated[
+        Seconds | None,
+        Option(
+            QUESTIONS,
+            "Ask rows in a random order until the standard error of the headline is at most X "
+            "(0.01 is one percentage point).",
+            metavar="X",
+            expected="a number above 0",
+            read=option_text.positive,
+        ),
+    ]
     repeats: Annotated[
         Count, Option(QUESTIONS, "The number of replies to each question.", default=1)
     ]

@@ -286,7 +286,7 @@ def load_benchmarks(
             "--probe-seed draws other pictures or orders of choices. Use it with --blind other or "
             "--permute-options."
         )
-    if chosen["sample_seed"] and not chosen["sample"]:
+    if chosen["sample_seed"] and not (chosen["sample"] or chosen["until_stderr"]):
         raise UsageError("--sample-seed draws other rows. Set their number with --sample.")
     names = [spec for spec in specs if isinstance(spec, str)]
     # If any of the benchmarks reads data, `data` does not apply to those that generate their own.
@@ -409,6 +409,8 @@ class Finished:
     """Why the run stopped early; None if it did not."""
     interrupted: bool = False
     """Whether the user or a budget stopped it."""
+    has_goal: bool = False
+    """Whether it stopped because the headline is precise enough (`until_stderr`)."""
 
     @property
     def scope_note(self) -> str | None:

@@ -28,6 +28,7 @@ from snellen.run import (
     check_model,
     dummies,
     select,
+    until_stderr,
 )
 from snellen.run.earlier_runs import check_pictures, reuse_of
 from snellen.run.effort import expects_thoughts
@@ -104,14 +105,19 @@ class Preparation:
             try:
                 check(benchmark)
             except DataError:
-                with suppress(
-                    OSError
-                ):  # another process uses the folder, or was killed while using it
+                # It fails if another process uses the folder, or was killed while using it.
+                with suppress(OSError):
                     run.path.rmdir()
                 raise
         self._stack.enter_context(run.folder.lock())
         self._stack.callback(run.close)
         before = {} if run.folder.get(MANIFEST) is None else run.manifest()
+        options = self._plan.options
+        if options["until_stderr"] is not None:
+            until_stderr.check_benchmark(benchmark)
+            until_stderr.check_earlier(
+                run, before, {**options, "order_seed": options["sample_seed"]}
+            )
         if before and "prompt" not in identity:
             check_pictures(run, benchmark)
         run.put_manifest(manifest(before))
@@ -137,6 +143,7 @@ class Preparation:
             limit=options["limit"],
             sample=options["sample"],
             seed=options["sample_seed"],
+            in_random_order=options["until_stderr"] is not None,
         )
         progress = Progress(
             name=_name(benchmark, opened, self._plan.setting),
@@ -153,6 +160,10 @@ class Preparation:
         if opened.server not in self._limiters:
             concurrency = config.profile.concurrency or opened.concurrency
             self._limiters[opened.server] = Limiter(concurrency)
+        observers = [watch, *_observers(self._plan.on_sample, benchmark, stop)]
+        if (most := options["until_stderr"]) is not None:
+            total = selection.rows * settings.repeats
+            observers.append(until_stderr.StderrWatch(benchmark, run, stop, most, total))
         return Job(
             benchmark=benchmark,
             model=opened.model,
@@ -165,7 +176,7 @@ class Preparation:
             progress=progress,
             reuse=reuse,
             limit=limit,
-            observers=[watch, *_observers(self._plan.on_sample, benchmark, stop)],
+            observers=observers,
         )
 
 

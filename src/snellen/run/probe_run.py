@@ -145,7 +145,7 @@ def _report(
         for reply in replies:
             shared = benchmark.cluster_by(reply.sample) if benchmark.cluster_by else reply.sample.id
             cluster = clusters.setdefault(shared, len(clusters))
-            for kind, text in judge.attempts(benchmark, reply.sample).items():
+            for kind, text in judge.attempts(benchmark, name, reply.sample).items():
                 words = judge.words_of(probed, judge.probed_id(reply, kind), reads_cut=reads_cut)
                 now = judge.worth(scoring, words, reply.sample)
                 rows.setdefault(kind, []).append(_Row(reply.was, now, cluster))

@@ -121,6 +121,7 @@ def _finish(plan: Plan, job: Job) -> Finished:
         result=result,
         stopped=stop.reason,
         interrupted=stop.interrupted,
+        has_goal=stop.is_goal,
     )
 
 

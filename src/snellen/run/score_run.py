@@ -18,6 +18,7 @@ from snellen.errors import CatalogError, UsageError
 from snellen.report.words import write_markdown
 from snellen.run.plan import check_missing
 from snellen.run.prediction_files import read_predictions
+from snellen.run.qualifications import judged_by
 from snellen.scoring import (
     SOURCE_CHANGED,
     SOURCE_DIFFERS,
@@ -118,7 +119,7 @@ def explain(
         with run.folder.lock(), closing(run), ExitStack() as stack:
             run.load()
             replies_left = partial(judgeable, run, benchmark)
-            verdicts, _ = judge.verdicts(run, benchmark, replies_left, stack)
+            verdicts = judge.verdicts(run, benchmark, replies_left, stack).by_scoring
             stories = explain_run(run, benchmark, sample, verdicts)
         where = f"the run {path}"
     else:
@@ -181,7 +182,7 @@ def scored(
     """Score a run (loaded, locked), including the judges' verdicts on its replies."""
     with ExitStack() as stack:
         replies = partial(judgeable, run, benchmark)
-        verdicts, notes = judge.verdicts(run, benchmark, replies, stack)
+        verdicts, notes, juries = judge.verdicts(run, benchmark, replies, stack)
         older = asks_notes(run.manifest().get("identity", {}), rules_of(benchmark))
         notes = [
             *notes,
@@ -197,6 +198,7 @@ def scored(
             verdicts=verdicts,
             notes=notes,
             judging=_judging(run, benchmark),
+            judged_by=judged_by(run, benchmark, juries),
         )
     result = Result(report, run.path, stopped)
     if scorings is None:

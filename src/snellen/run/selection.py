@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
@@ -16,6 +16,8 @@ CHECKED = 20_000
 CHECK_SECONDS = 0.05
 """The maximum number of rows, and the maximum time in seconds, for the check before the first
 question. Later rows are checked when they are asked."""
+BLOCK = 200
+"""The minimum number of units whose rows are read together if rows are asked in a random order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +30,9 @@ class Selection:
     """The number of selected rows."""
     total: int
     """The number of all rows."""
+    order: Sequence[Sequence[int]] | None = None
+    """The chosen rows in the random order in which they are asked, in units that stay together;
+    None for the order of the data."""
 
 
 def check(benchmark: Benchmark) -> None:
@@ -54,19 +59,27 @@ def check(benchmark: Benchmark) -> None:
 
 
 def select(
-    benchmark: Benchmark, total: int, *, limit: int | None, sample: int | None, seed: int
+    benchmark: Benchmark,
+    total: int,
+    *,
+    limit: int | None,
+    sample: int | None,
+    seed: int,
+    in_random_order: bool = False,
 ) -> Selection:
     """Select the first `limit` rows, or draw `sample` rows with `seed` in proportion to the
     categories of the first breakdown. Rows that belong together are not split. The selection may
-    therefore be smaller than requested, or larger if a single unit is larger."""
+    therefore be smaller than requested, or larger if a single unit is larger. With
+    `in_random_order`, `seed` also draws the order in which the rows are asked."""
     places: list[int] | None = None
     if sample is not None and sample < total:
         places = _drawn(benchmark, sample, seed)
     if limit is not None and limit < total:
         places = _first(benchmark, limit, None if places is None else frozenset(places))
+    order = _shuffled(benchmark, total, places, seed) if in_random_order else None
     if places is None:
-        return Selection(places=None, rows=total, total=total)
-    return Selection(places=frozenset(places), rows=len(places), total=total)
+        return Selection(places=None, rows=total, total=total, order=order)
+    return Selection(places=frozenset(places), rows=len(places), total=total, order=order)
 
 
 Unit = list[int]
@@ -126,8 +139,46 @@ def _drawn(benchmark: Benchmark, n: int, seed: int) -> list[int]:
     return [row_index for unit in drawn for row_index in unit]
 
 
+def _shuffled(
+    benchmark: Benchmark, total: int, places: Sequence[int] | None, seed: int
+) -> list[Unit]:
+    """The chosen rows in a random order. Rows that are asked or selected together stay together, in
+    the order of the data."""
+    key = benchmark.procedure.group_by or benchmark.procedure.together
+    units: list[Unit]
+    if key is None:
+        units = [[row_index] for row_index in (range(total) if places is None else sorted(places))]
+    else:
+        allowed = None if places is None else frozenset(places)
+        groups: dict[str, Unit] = {}
+        for row in benchmark.data:
+            if allowed is None or row.position in allowed:
+                groups.setdefault(key(benchmark.read(row)), []).append(row.position)
+        units = [*groups.values()]
+    Random(f"order {seed} {benchmark.name}").shuffle(units)
+    return units
+
+
+def _in_order(benchmark: Benchmark, units: Sequence[Sequence[int]]) -> Iterator[Row]:
+    """The rows of the units, in their order. A table that cannot seek is read once for each block
+    of rows; blocks grow, so that it is read few times."""
+    start = 0
+    while start < len(units):
+        block = units[start : start + max(BLOCK, start // 10)]
+        rows = {
+            row.position: row
+            for row in rows_at(benchmark.data, [row_index for unit in block for row_index in unit])
+        }
+        for unit in block:
+            yield from (rows[row_index] for row_index in unit)
+        start += len(block)
+
+
 def chosen(benchmark: Benchmark, selection: Selection) -> Iterator[Row]:
-    """The selected rows in the order of the data. Reading stops after the last selected row."""
+    """The selected rows in the order in which they are asked. Reading stops after the last selected
+    row."""
+    if selection.order is not None:
+        return _in_order(benchmark, selection.order)
     if selection.places is None:
         return iter(benchmark.data)
     return rows_at(benchmark.data, selection.places)

@@ -16,6 +16,8 @@ class Stop:
     def __init__(self) -> None:
         self.reason: str | None = None
         """Why the run stops, in words; None while it continues."""
+        self.is_goal = False
+        """Whether the run stopped because it reached its goal, so that nothing is left to do."""
         self.interrupted = False
         """Whether the user or a budget stopped the run, so that it can be resumed."""
         self.crash: BaseException | None = None
@@ -24,9 +26,17 @@ class Stop:
         self._hurrying = asyncio.Event()
         self._is_over = False
 
-    def set(self, reason: str, *, interrupted: bool = False, patient: bool = False) -> None:
+    def set(
+        self,
+        reason: str,
+        *,
+        interrupted: bool = False,
+        patient: bool = False,
+        is_goal: bool = False,
+    ) -> None:
         if self.reason is None and not self._is_over:
             self.reason = reason
+            self.is_goal = is_goal
             self.interrupted = interrupted
             self._stopping.set()
         if not patient:

@@ -45,6 +45,7 @@ JUDGING_REASONS: Mapping[str, str] = {
     "out": "The verdicts are stored in the run.",
     "reuse": "Verdicts of the same judge in other runs in the same folder are always reused.",
     "missing": "Pass it to `score`.",
+    "until_stderr": "All open replies are judged.",
 }
 """Options that have no effect on judging, and the reason."""
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from snellen.scoring.judged_by import JudgedBy
 from snellen.stats import Direction, Estimate
 
 
@@ -422,6 +423,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The number of conversations, if each turn is scored and `n` counts turns."""
     judges: dict[str, JudgeReport] = {}
     """For each scoring, the comparison of its judge with people's labels."""
+    judged_by: dict[str, JudgedBy] = {}
+    """For each scoring with verdicts of a judge, the judges, and whether they are qualified."""
     probe: ProbeReport | None = None
     """The result of a probe (`snellen.transforms.probes`)."""
     out_of_date: list[str] = []
