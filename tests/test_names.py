@@ -32,7 +32,7 @@ def test_a_banned_name_is_an_error_with_its_place(
 ) -> None:
     (checkout / "src/a.py").write_text("rows = 1\n\nfor one in range(rows): print(one)\n")
     assert names.main([]) == 1
-    assert capsys.readouterr().out == "src/a.py:3: one is a banned name. Name what it holds.\n"
+    assert capsys.readouterr().out == "src/a.py:3: one is a banned name. Say what it stands for.\n"
 
 
 def test_fields_of_stored_structs_keep_their_names(names: ModuleType, checkout: Path) -> None:
@@ -65,4 +65,4 @@ def test_two_classes_of_one_name_are_an_error(
     for name in ("a", "b"):
         (checkout / f"src/{name}.py").write_text("class Reply: pass\n")
     assert names.main([]) == 1
-    assert "src/a.py and src/b.py both define the class Reply" in capsys.readouterr().out
+    assert "src/a.py and src/b.py define the class Reply" in capsys.readouterr().out

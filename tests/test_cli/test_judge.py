@@ -327,7 +327,7 @@ def test_labels_that_cannot_be_meant_are_refused_before_anybody_is_asked(
     [
         ([], "The judge is missing."),
         (["--probe", "steering"], "The judge is missing."),
-        (["--judge", "openai/m", "--sample-seed", "3"], "draws the replies for --probe. Add"),
+        (["--judge", "openai/m", "--sample-seed", "3"], "draws replies or questions. Add --probe"),
         (
             ["--judge", "openai/m", "--against", "x.csv", "--probe", "steering"],
             "cannot be combined with --probe",
