@@ -545,7 +545,7 @@ def test_what_lacks_is_in_no_mean_and_said(tmp_path: Path) -> None:
     metric = report.scorings["official"].metrics["accuracy"]
     assert (metric.value, metric.n) == (1.0, 2)
     assert any(
-        "no mean: 3 short, 2 long; the authors' script stops" in note for note in report.notes
+        "all means: 3 short, 2 long; the authors' script stops" in note for note in report.notes
     )
     assert any(note.startswith("1 responses are null") for note in report.notes)
 

@@ -15,7 +15,7 @@ Prompt   The authors prescribe no prompt for models that see pictures. The pictu
          `llava`: LLaVA-1.5's prompt for a short answer or for the letter of a choice, haotian-liu/
          LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L26.
          `gpt3`: the authors' prompt, gpt3/query_gpt3.py#L72-L76, without its context and examples.
-         The choices are texts, and so is the answer.
+         The choices have no letters, and the answer is the text of a choice.
          `blip2` (setting=da): salesforce/LAVIS@506965b9c4a18c1e565bd32acaccabe0198433f7:lavis/
          projects/blip2/eval/okvqa_zeroshot_flant5xl_eval.yaml#L41. The question is in lowercase
          without punctuation (blip_processors.py#L88-L101).
@@ -28,14 +28,14 @@ Scoring  `official`: evaluation/eval_predictions.py#L9-L50 with strict=False. No
          Under setting=da, the score is min(1, m / 3), where m is the number of people, out of ten,
          who gave exactly this answer. Questions with a difficult direct answer are excluded: those
          whose field `difficult_direct_answer` is not `false`.
-         Under setting=mc, a reply is right if it is the text of the right choice. Its letter does
-         not count. All questions are included.
+         Under setting=mc, a reply is right if it is the text of the right choice. The letter of the
+         right choice is not accepted. All questions are included.
          `lavis` (da), lavis/tasks/vqa.py#L262-L291: as official, but over all questions that have a
          reply, including difficult ones. BLIP's figures use it.
          `mmpretrain` (da), open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90:
          mmpretrain/evaluation/metrics/vqa.py#L242-L268: over the same questions as lavis. Replies
-         and answers are normalized, and three of ten people are enough. mmpretrain has the metric,
-         but not this data set.
+         and answers are normalized, and an answer that three of the ten people gave scores 1.
+         mmpretrain has the metric, but not this data set.
          `normalized`: ours. As official, but the reply and the answers (or choices) are normalized
          as in VQA's evaluation, so that "A dog." equals "dog".
          `official-2022` (mc): the authors' scorer before 42e8c44ff40d13cf272776a3197365f582137772,
@@ -50,7 +50,7 @@ Scoring  `official`: evaluation/eval_predictions.py#L9-L50 with strict=False. No
          choice whose letter the reply names.
 Proof    1,500 generated questions with the authors' verdicts in both settings (tests/parity).
          No outputs are published together with the answers.
-         Other scorings: by hand.
+         Other scorings: examples worked out by hand.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def a_okvqa(
 
 def published(split: Split = "val", prompt: Preset = "llava", **_: object) -> tuple[File, ...]:
     """The questions of all splits, and the pictures of this split. With VLMEvalKit's prompt on
-    `val`, VLMEvalKit's TSV file instead. No digests of these files are published."""
+    `val`, VLMEvalKit's TSV file is used instead. No digests of these files are published."""
     if (split, prompt) == ("val", "vlmevalkit"):
         return (
             File(
@@ -247,7 +247,7 @@ def image_of(sample: Sample) -> str:
 # -- the authors' files of predictions
 
 FIELDS: Mapping[Setting, str] = {"da": "direct_answer", "mc": "multiple_choice"}
-"""The field of the authors' files of predictions that has the answers, for each setting."""
+"""For each setting, the field in the authors' prediction files that contains the answers."""
 
 
 def direct_answer_row(sample: Sample, reply: str) -> Sequence[object]:
@@ -309,8 +309,8 @@ HEADLINES: Mapping[tuple[Setting, Preset], str] = {
     ("mc", "llava"): "robust",
     ("mc", "vlmevalkit"): "vlmevalkit",
 }
-"""The headline scorings for prompts that ask for a letter. For them it is not official, which does
-not parse letters."""
+"""The headline scorings for prompts that ask for a letter. The scoring `official` is not used for
+these prompts, since it does not parse letters."""
 
 # -- scoring, direct answer
 
@@ -433,7 +433,8 @@ def chosen(reply: Reply, sample: Sample) -> Reading:
 
 
 def normalized_choice(reply: Reply, sample: Sample) -> Reading:
-    """The choice that equals the reply after both are normalized. Unparsed if two choices do."""
+    """The choice that equals the reply after both are normalized. The reply is unparsed if it
+    equals two choices."""
     text = questions.plain(reply.text)
     matches = {choice for choice in sample.choices if questions.plain(choice) == text}
     if len(matches) == 1:
@@ -465,8 +466,8 @@ EASY_BEST = (8 + 2 / 3) / 9
 """The score of the people's most common answers on the nine bundled questions that are not
 difficult. For one of these questions, the most common answer was given only twice."""
 ALL_BEST = (8 + 2 / 3 + 3 / 3) / 12
-"""The same for all twelve bundled questions. For each difficult question, all people gave different
-answers."""
+"""The score of the people's most common answers on all twelve bundled questions. For each difficult
+question, all people gave different answers."""
 EXPECT: Mapping[tuple[Setting, bool], Mapping[str, Mapping[str, float]]] = {
     ("da", True): {
         "official": {"oracle": EASY_BEST, **NONE},

@@ -9,8 +9,8 @@ Data     The authors publish vis-nlp/ChartQA@3dab8e83b6ac559b847b7c6e2f24d1faa95
          VLMEvalKit's ChartQA_TEST.tsv has the same test split with its pictures in the rows. So do
          the parquet files of lmms-lab/ChartQA, HuggingFaceM4/ChartQA, and ahmed-masry/ChartQA on
          the hub (pass the file, or the folder of one split).
-         An id is the kind and the position in the kind's file, counted from 0. In a TSV it is the
-         index, and in parquet the position.
+         An id consists of the question's kind and its position in the file of that kind, counted
+         from 0. In a TSV, the id is the row's index; in parquet, it is the row's position.
 Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
          dataset/image_vqa.py#L64-L69.
@@ -18,21 +18,22 @@ Prompt   The authors prescribe no prompt. The picture comes first in all prompts
          tasks/chartqa/chartqa.yaml#L28-L30.
          `qwen-vl`: QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:eval_mm/
          evaluate_vqa.py#L281.
-         The limit is 100 tokens (evaluate_vqa.py#L78). For lmms-eval it is 16 (chartqa.yaml#L11).
+         The limit is 100 tokens (evaluate_vqa.py#L78). For lmms-eval, the limit is 16 tokens
+         (chartqa.yaml#L11).
 Scoring  The authors published no scorer. A question without a reply is wrong.
-         `official`: the rule that published figures use, Pix2Struct's, google-research/
-         pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L81-L119. It is
-         applied to the unchanged reply. lmms-eval's rule is the same.
-         `vlmevalkit`: the same on stripped replies, as in Qwen-VL (evaluate_vqa.py#L155-L165). If
-         the right answer is a list, any element of it is right: vlmeval/dataset/utils/
-         vqa_eval.py#L253-L278.
-         `robust`: ours, the value or phrase that a reply settles on. It accepts thousands
+         `official`: Pix2Struct's rule, which published figures use, google-research/
+         pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L81-L119. The
+         rule is applied to the unchanged reply. lmms-eval's rule is the same.
+         `vlmevalkit`: the same rule, applied to stripped replies, as in Qwen-VL
+         (evaluate_vqa.py#L155-L165). If the right answer is a list, any element of it is right:
+         vlmeval/dataset/utils/vqa_eval.py#L253-L278.
+         `robust`: ours, the value or phrase that a reply settles on. This scoring accepts thousands
          separators, percent signs, and currency signs, treats zero as a number, and compares years
          exactly.
-Proof    1,500 generated pairs, scored by the code of Pix2Struct, lmms-eval, and VLMEvalKit
-         (tests/parity).
+Proof    1,500 generated pairs of a reply and an answer, scored by the code of Pix2Struct,
+         lmms-eval, and VLMEvalKit (tests/parity).
          No outputs are published.
-         robust: by hand.
+         robust: examples worked out by hand.
 """
 
 import re

@@ -27,15 +27,14 @@ Scoring  `official`: tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f
          (snellen.text.ptb).
          `vlmevalkit`: the same metrics on the words as they are written, with capitals and
          punctuation, image_caption.py#L61-L76.
-         CIDEr is not multiplied by 100, as on the server; papers print 100 times this value. It
-         depends on how rare a phrase is in the references of all scored images, so its value on a
-         part of a split differs.
+         As on the server, CIDEr is not multiplied by 100; papers print 100 times this value. It
+         depends on how rare a phrase is in the references of all scored images, so its value on
+         part of a split is not comparable with its value on the whole split.
          METEOR and SPICE are not computed. Both are Java programs that need resources of their own:
          a stemmer, WordNet, and paraphrase tables for METEOR, and a dependency parser for SPICE. No
          other code gives the same values.
-Proof    2,500 generated captions: all metrics, for the set and for every image, equal
-         coco-caption's to 1e-9 (tests/parity). The tokens of all 11,653 captions equal
-         coco-caption's.
+Proof    2,500 generated captions: all metrics, for the set and for every image, are within 1e-9 of
+         coco-caption's (tests/parity). The tokens of all 11,653 captions equal coco-caption's.
          The published figures for the demo's captions were not checked, because the demo's
          reference file was too large to obtain.
          The scores of the bundled rows are from coco-caption's code.

@@ -24,15 +24,15 @@ Scoring  `official`: ANLS with the threshold 0.5, by the organizers' infographic
          scores 0, like an empty answer.
          `pix2struct`: the rule of Pix2Struct's published figures, scaled to [0, 1] here.
          `mmpretrain`: mmpretrain's own rule.
-         `m4c`: mmf's rule for M4C, which also gives ST-VQA's accuracy.
-         These rules differ in how spaces count, and in whether a similarity of exactly 1/2 counts;
-         only pix2struct drops it.
+         `m4c`: mmf's rule for M4C. This scoring also gives ST-VQA's accuracy.
+         These rules differ in how they treat spaces. A similarity of exactly 1/2 counts under all
+         of them except pix2struct.
          `robust`: ours, the phrase that a reply settles on, with ANLS as in the paper.
          A page has several questions, so intervals are clustered.
-Proof    1,500 generated pairs, scored by five public scorers: lmms-eval's and VLMEvalKit's
-         (official), mmpretrain's, Pix2Struct's, and M4C's (tests/parity).
+Proof    1,500 generated pairs of a reply and an answer, scored by five public scorers: lmms-eval's
+         and VLMEvalKit's (official), mmpretrain's, Pix2Struct's, and M4C's (tests/parity).
          No outputs are published.
-         Question types and robust: by hand.
+         Question types and robust: examples worked out by hand.
 """
 
 from pathlib import Path

@@ -13,9 +13,9 @@ Data     The pictures are drawn from `seed`, without a download. Each has `side`
          clutter   4 to 181 random strokes over the picture, as thick as the strokes of the letters,
                    and as long as the letters are high
          contrast  ink that is 128 to 1 of 255 levels darker than the paper
-         Four tasks are not: the color of a shape (colors), the number of circles, 1 to 20 (counts),
-         the quarter of the picture that a square is in (positions), and the side of a square on
-         which a circle is (relations).
+         Four tasks are not ladders. They ask for the color of a shape (colors), the number of
+         circles, from 1 to 20 (counts), the quarter of the picture that a square is in (positions),
+         or the side of a square on which a circle is (relations).
 Prompt   The prompt is ours: the picture, a question, and the form of the answer (QUESTIONS below).
 Scoring  `official`: ours. The whole reply is the answer, after case, spaces, quotes, asterisks, a
          final full stop, and a leading "Answer:" are removed.
@@ -23,10 +23,10 @@ Scoring  `official`: ours. The whole reply is the answer, after case, spaces, qu
          Scoring letter by letter gives a finer scale (Bailey et al. 1991, Invest. Ophthalmol. Vis.
          Sci. 32, 422). A reply with more or fewer than five letters (a ? counts as a letter) is
          unparsed, since the positions of its letters are unknown.
-         All other tasks are right or wrong.
+         In all other tasks, an answer is right or wrong.
          `accuracy` is the mean score. `acuity` is the height in pixels at which 55 % of the letters
-         are read, halfway between chance and always. The metrics of the other ladders are the
-         corresponding points of their ladders.
+         are read, halfway between guessing (10 %) and 100 %. The metrics of the other ladders are
+         the corresponding points of their ladders.
 Proof    by definition: the benchmark and its scoring are ours.
 """
 
@@ -66,8 +66,8 @@ LETTERS = "CDHKNORSVZ"
 PER_ROW = 5
 SIZES = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32)
 TURNED = "AFGJLPRTUY"
-"""The letters of the ladder rotation. None becomes another of them when it is turned, and none
-looks the same upside down."""
+"""The letters of the ladder rotation. No turned letter looks like another letter in this list, and
+no letter looks the same upside down."""
 BLACK, WHITE, MIDDLE = 0, 255, 128
 NOISE = 24
 """The standard deviation of the noise, in levels of 255. With the darkest ink, 1 pixel in 2,000 is
@@ -107,11 +107,11 @@ class Ladder:
     can no longer read them."""
 
     levels: tuple[int, ...]
-    """The levels: their positions on the curve."""
+    """The positions of the levels on the curve."""
     label: Callable[[int], str]
     """A function that gives the label of a level in results."""
     metric: str
-    """The name of the metric for the level at which reading ends."""
+    """The name of the metric for the level at which the model can no longer read the letters."""
     unit: str
     """The unit of the levels."""
     harder: Literal["lower", "higher"]
@@ -259,7 +259,7 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 
 def _end(task: str, ladder: Ladder) -> metrics.Metric:
-    """The metric for the level of a ladder at which reading ends."""
+    """The metric for the level of a ladder at which the model can no longer read the letters."""
     return threshold(
         task,
         unit=ladder.unit,
@@ -273,7 +273,7 @@ def _end(task: str, ladder: Ladder) -> metrics.Metric:
 # -- rows, which describe the pictures; positions and sizes are in sixteenths of a pixel
 
 Draw = Callable[[int], int]
-"""A function that draws a random integer from 0 up to, but without, a limit."""
+"""A function that draws a random integer from 0 up to, but not including, a limit."""
 Shape = list[Any]
 """The kind, x, y, side, color, and turn of a shape, as `Canvas.draw` takes them, in JSON types."""
 
@@ -294,7 +294,8 @@ class _Scene:
 
 @dataclass(frozen=True, kw_only=True)
 class _Chart:
-    """Draws random rows, which say what the pictures show, and where."""
+    """Generates random rows. A row lists the objects that its picture shows, with their
+    positions."""
 
     seed: int
     sizes: tuple[int, ...]
@@ -433,8 +434,8 @@ SCENES: Mapping[str, Callable[[Draw, int], _Scene]] = {
 
 
 def _inside(draw: Draw, room: int, length: int) -> int:
-    """Draw a random start for something of this length, in `room` pixels with a margin on both
-    sides."""
+    """Draw a random start position for an object of this length, within `room` pixels with a margin
+    on both sides."""
     return MARGIN * UNIT + draw((room - 2 * MARGIN) * UNIT - length + 1)
 
 

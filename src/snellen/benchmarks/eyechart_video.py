@@ -15,8 +15,8 @@ Data     The clips are drawn from `seed`, without a download. There are `clips` 
          previous letter is also right 10 % of the time. In count, the most frequent answer is 1,
          for about 25 % of the questions.
 Prompt   The prompt is ours: the video up to the time of the question, the question, and the form of
-         the answer. The time is halfway between two frames, and at least half a second from any
-         change.
+         the answer. The time of the question is halfway between two frames, and at least half a
+         second from any change.
          The frames are sampled as fps:2. This shows everything except flashes; a flash of medium
          length is visible half of the time.
          With mode=polled, the clip is streamed to a session, and the question is put to a fork of
@@ -26,8 +26,9 @@ Scoring  `official`: ours. The whole reply is the answer, after case, spaces, qu
          in digits.
          `accuracy` is the share of right answers.
          `temporal_acuity` is the length at which 55 % of the flashes are read, halfway between
-         chance and always. A model that reads all of R frames per second has a temporal_acuity of 1
-         / 2R seconds, since half of the flashes of that length are on one of its frames.
+         guessing (10 %) and 100 %. A model that sees R frames per second, and reads the letter in
+         each of them, has a temporal_acuity of 1 / 2R seconds, since half of the flashes of that
+         length fall on one of these frames.
 Proof    by definition: the benchmark and its scoring are ours.
 """
 

@@ -8,10 +8,10 @@ Data     The files are at https://cs.stanford.edu/people/dorarad/gqa/download.ht
          `testdev_balanced` has 12,578 questions on 398 pictures. The answers of test, challenge,
          and submission are hidden.
          An id is a text: 02930152 and 2930152 are different ids.
-         The questions can also be read from LAVIS's copy (the same names, a list with `question_id`
-         and `image`), from VLMEvalKit's GQA_TestDev_Balanced.tsv, and from the hub's lmms-lab/GQA
-         (parquet, in folders {split}_instructions and {split}_images). VLMEvalKit's file is
-         preferred for prompt=vlmevalkit. It does not have the types of questions.
+         The questions can also be read from LAVIS's copy (files of the same names, each a list with
+         `question_id` and `image`), from VLMEvalKit's GQA_TestDev_Balanced.tsv, and from the hub's
+         lmms-lab/GQA (parquet, in folders {split}_instructions and {split}_images). VLMEvalKit's
+         file is preferred for prompt=vlmevalkit. It does not have the types of questions.
 Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
          `llava`: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/
          Evaluation.md#L13-L18. `vlmevalkit` and `lmms-eval` have the same text.
@@ -22,39 +22,41 @@ Prompt   The authors prescribe no prompt. The picture comes first in all prompts
          evaluate_vqa.py#L281.
          The limit is 128 tokens, as in LLaVA's llava/eval/model_vqa_loader.py#L141. The other tools
          use 10 to 16.
-Scoring  `official`: eval.py 1.1 of the authors' evaluation package. The package is in no repository
-         of theirs; a copy is PKU-YuanGroup/Video-LLaVA@1d28d6ea2e3ad8242a209c490124b5b98a768618:
-         llava/eval/eval_gqa.py. A reply is right if it equals the answer exactly.
-         The figures are over the balanced questions only, also in the larger `_all` splits: for all
-         questions, for binary and open questions, and by structural type, semantic type, number of
-         steps, and number of words.
+Scoring  `official`: eval.py 1.1 of the authors' evaluation package. None of the authors'
+         repositories has the package; a copy is in PKU-YuanGroup/
+         Video-LLaVA@1d28d6ea2e3ad8242a209c490124b5b98a768618:llava/eval/eval_gqa.py. A reply is
+         right if it equals the answer exactly.
+         The figures include only the balanced questions, even in the larger `_all` splits. There
+         are figures for all of these questions, for binary and open questions, and by structural
+         type, semantic type, number of steps, and number of words.
          `validity` and `plausibility` need {tier}_choices.json in the folder of the questions.
-         Without it, the authors' script says 0 %. The file of release 1.1 lacks questions of 1.2.
+         Without this file, the authors' script prints 0 %. The file of release 1.1 lacks questions
+         of release 1.2.
          `consistency` needs an `_all` split. `distribution` is a chi-square. Grounding is not
          computed, since replies have no attention maps.
          The authors' script rejects a file that lacks a question. Here, a question without a reply
          is wrong.
          `llava`: as official, but on lowercase replies without final full stops, scripts/
-         convert_gqa_for_eval.py#L14. LLaVA's figures use it, and so do the figures of models that
-         follow LLaVA.
+         convert_gqa_for_eval.py#L14. The figures of LLaVA, and of models that follow LLaVA, use
+         this rule.
          `lavis`, `mmpretrain`: replies and answers are normalized as in VQA's evaluation.
          `lavis-2023`: only the reply is normalized, as in LAVIS before
          71a2da90c9fcb64039a4892f37785724e24ba805. BLIP-2's figure of 43.98 uses it.
          `vlmevalkit`: ignores case and surrounding spaces. A question without a reply is wrong,
-         like a failed one in VLMEvalKit's files, which contain all rows (inference.py#L180-L187 and
-         #L246).
+         like a question whose request failed in VLMEvalKit's files, which contain all rows
+         (inference.py#L180-L187 and #L246).
          `lmms-eval`: ignores case and punctuation.
          `qwen-vl`: the rule of Qwen-VL's figures, evaluate_vqa.py#L401-L420. It keeps the text
          after "is ", "are ", "a ", "an ", and "the ", even inside a word, up to " of".
          `robust`: ours, the phrase that a reply settles on.
          The headline is the scoring that belongs to the prompt.
          A picture has several questions, so intervals are clustered.
-Proof    lavis, mmpretrain: 1,500 generated pairs with the verdicts of the tools' code
-         (tests/parity).
+Proof    lavis, mmpretrain: 1,500 generated pairs of a reply and an answer with the verdicts of the
+         tools' code (tests/parity).
          official and its other metrics: the authors' script on generated questions.
          vlmevalkit, lmms-eval, qwen-vl: the tools' code on 7,500 generated pairs.
          LLaVA-1.5-13B's replies are published, but we do not have the answers to the questions.
-         robust: by hand.
+         robust: examples worked out by hand.
 """
 
 from __future__ import annotations
@@ -223,8 +225,8 @@ Pictures = Callable[[], Mapping[str, Image]]
 
 def rows_of(data_file: DataFile, split: Split) -> tuple[Table, DataFile | None, Pictures]:
     """The table of questions, their file, and a function that returns the pictures keyed by name.
-    Only the hub's mirror has such pictures, in parquet files of their own. For the mirror, the file
-    is None."""
+    Only the hub's mirror has the pictures in parquet files; in all other cases, the function
+    returns an empty dictionary. For the mirror, the file is None."""
     folder = data_file.data
     questions_folder = None if folder is None else folder / f"{split}_instructions"
     if folder is None or questions_folder is None or not questions_folder.is_dir():

@@ -8,14 +8,16 @@ Data     The questions are tianyi-lab/HallusionBench@744007c232c292942c7f80eb61e
          unpack hallusion_bench.zip next to the file.
          There are 1,129 questions on 346 figures. 178 questions have no picture.
          VD questions depend on the picture, which is original or edited. VS questions can be
-         answered without a picture; they have none, the original, or an edited one.
+         answered without a picture; they come with no picture, the original picture, or an edited
+         one.
          VLMEvalKit's HallusionBench.tsv can also be read. It has the 951 rows with a picture.
          An id consists of category, subcategory, set, figure, and question, joined by _. In the
-         TSV, it is the index.
+         TSV, the id is the row's index.
 Prompt   `official`, `vlmevalkit`, `lmms-eval`: the picture, then the bare question.
          The limit is 512 tokens. The authors state no limit, and a judge reads the whole reply. For
-         lmms-eval it is 128: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:
-         lmms_eval/tasks/hallusion_bench/hallusion_bench_image.yaml#L18.
+         lmms-eval, the limit is 128 tokens: EvolvingLMMs-Lab/
+         lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/hallusion_bench/
+         hallusion_bench_image.yaml#L18.
 Scoring  `official`: a judge (GPT-4) compares the reply with the reference, utils.py#L26-L73. Its
          verdict is correct, incorrect, or unclear. Unclear counts as correct if there is no figure
          (VS, figure 0), #L404-L411.
@@ -25,16 +27,16 @@ Scoring  `official`: a judge (GPT-4) compares the reply with the reference, util
          kind as qacc, without the edited figures and with only the edited figures.
          `figure_*` are the results of the consistency test. `yes_diff` and `yes_fp` measure the
          bias toward yes; they infer the answer from whether the reply is correct.
-         `lh`, `vi`, and `mixed` are the causes of errors, #L205-L338. They assume that a wrong
-         reply equals the reply to the original figure. A second question to the judge asks whether
-         it does (`same`); its answers are read only from published files.
+         `lh`, `vi`, and `mixed` are the causes of errors, #L205-L338. Snellen assumes that a wrong
+         reply equals the reply to the original figure. The authors ask the judge whether this is so
+         (`same`); Snellen reads the judge's answers only from published files.
          `vlmevalkit`: the reply contains exactly one of the words yes and no. Only 951 questions
          are scored.
-         `robust`: ours. A reply that says that it does not know is unclear.
+         `robust`: ours. A reply such as "I don't know" is unclear.
 Proof    The official script on seven generated sets of verdicts: every figure is equal
          (tests/parity).
          We do not have a judged file from the leaderboard.
-         vlmevalkit and robust: by hand, from the rules' code.
+         vlmevalkit and robust: examples worked out by hand from the rules' code.
 """
 
 from __future__ import annotations
@@ -313,7 +315,7 @@ def verdict(words: str, sample: Sample) -> Reading:
 
 
 def robust_or_unclear(reply: Reply, sample: Sample) -> Reading:
-    """Parse yes or no. The answer is "unclear" if the reply says that it does not know."""
+    """Parse yes or no. The answer is "unclear" for a reply such as "I don't know"."""
     reading = robust_answer(reply, sample)
     if reading.rule == UNKNOWN:
         return Reading(answer="unclear", rule=UNKNOWN)
@@ -328,8 +330,8 @@ def score(reading: Reading, sample: Sample) -> float:
 
 
 def vlmevalkit_score(reading: Reading, sample: Sample) -> float | None:
-    """1 if the answer is right, else 0. None without a picture, since VLMEvalKit does not ask these
-    questions."""
+    """1 if the answer is right, else 0. None for a question without a picture, since VLMEvalKit
+    does not ask such questions."""
     return float(reading.answer == sample.target) if sample.media else None
 
 
@@ -392,7 +394,7 @@ def yes_diff(columns: Columns) -> Estimate:
 
 @metric(better=None, unit="fraction")
 def yes_fp(columns: Columns) -> Estimate:
-    """The share of the wrong replies that are to questions whose answer is no. In [0, 1]; 1/2 is
+    """Of the wrong replies, the share whose questions have the right answer no. In [0, 1]; 1/2 is
     unbiased. There is no value if no reply is wrong: evaluation.py divides by zero."""
     import numpy as np
 
@@ -418,8 +420,8 @@ def blame(kind: Literal["lh", "vi", "mixed"]) -> Metric:
 def blamed(columns: Columns) -> list[str]:
     """The cause of the error in each row: lh, vi, or mixed; "" without a cause.
 
-    The cause follows from the reply to the original figure (figure 0; for VS, no figure). It shows
-    whether vision or language failed. A row for which that reply is missing has no cause.
+    The cause follows from the reply to the original figure (figure 0; for VS, no figure). That
+    reply shows whether vision or language failed. A row for which it is missing has no cause.
     """
     category, shown, figure, question = (
         [columns.tags[tag].names[code] for code in columns.tags[tag].codes]
@@ -566,7 +568,8 @@ def right_verdict(sample: Sample, reply: Reply) -> str:
 
 PERFECT = {"oracle": 1.0, "wrong": 0.0, "silent": 0.0, "hedging": 0.0}
 UNCLEAR = 2 / 14
-"""The share of the bundled questions that have no figure. For these, unclear is right."""
+"""The share of the bundled questions that have no figure. For these questions, the answer "unclear"
+is right."""
 EXPECT = {
     "official": {**PERFECT, "silent": UNCLEAR, "hedging": UNCLEAR},
     "vlmevalkit": PERFECT,

@@ -28,10 +28,10 @@ Scoring  `official`: ANLS with the threshold 0.5, by the organizers' infographic
          `pix2struct` (the rule of Pix2Struct's published figures), `mmpretrain`, and `m4c`: as for
          DocVQA.
          `robust`: ours, the phrase that a reply settles on, with ANLS as in the paper.
-Proof    1,500 generated pairs, scored by five public scorers: lmms-eval's and VLMEvalKit's
-         (official), mmpretrain's, Pix2Struct's, and M4C's (tests/parity).
+Proof    1,500 generated pairs of a reply and an answer, scored by five public scorers: lmms-eval's
+         and VLMEvalKit's (official), mmpretrain's, Pix2Struct's, and M4C's (tests/parity).
          No outputs are published.
-         Kinds of questions and robust: by hand.
+         Kinds of questions and robust: examples worked out by hand.
 """
 
 from pathlib import Path
@@ -78,8 +78,8 @@ LEAVES = {
     "Counting": "perception/counting",
     **dict.fromkeys(("Arithmetic", "Sorting"), "reasoning/mathematical"),
 }
-"""The capability of a question, according to its operation, or without an operation according to
-its evidence. A question that has only a form of answer, such as Image-Span, is unmapped."""
+"""The capability of a question, according to its operation, or according to its evidence if it has
+no operation. A question that has only a form of answer, such as Image-Span, is unmapped."""
 
 
 def info_vqa(

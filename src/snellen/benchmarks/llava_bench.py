@@ -6,8 +6,8 @@ Paper    Liu et al. 2023, Visual Instruction Tuning, https://arxiv.org/abs/2304.
          https://arxiv.org/abs/2310.03744, and docs/LLaVA_Bench.md, for split=wild.
 Data     wild: liuhaotian/llava-bench-in-the-wild on the hub, under Apache 2.0. It has
          questions.jsonl (60 questions about 24 pictures), context.jsonl (descriptions of the
-         pictures), answers_gpt4.jsonl, and images/. VLMEvalKit's LLaVABench.tsv and lmms-lab/
-         llava-bench-in-the-wild (parquet) have the same in their rows.
+         pictures), answers_gpt4.jsonl, and images/. VLMEvalKit's LLaVABench.tsv and
+         lmms-lab/llava-bench-in-the-wild (parquet) have the same content in their rows.
          coco: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:playground/data/
          coco2014_val_qa_eval/ (90 questions about 30 pictures), llava/eval/table/
          caps_boxes_coco2014_val_80.jsonl, and pictures of COCO's val2014.
@@ -17,14 +17,14 @@ Prompt   `official`: the picture, then the question, with 1,024 tokens at temper
          tokens.
 Scoring  `official`: a judge, gpt-4-0314 at temperature 0.2. It does not see the picture, but reads
          a description of it. It gives the reference answer and the reply, in this order, a score
-         from 1 to 10: llava/eval/eval_gpt_review_bench.py#L11-L49 and #L84-L102. For coco it is
-         eval_gpt_review_visual.py. The rules are in llava/eval/table/rule.json.
+         from 1 to 10: llava/eval/eval_gpt_review_bench.py#L11-L49 and #L84-L102. For coco, the code
+         is eval_gpt_review_visual.py. The rules are in llava/eval/table/rule.json.
          `relative_score` is 100 times the mean score of the replies over the mean score of the
          references, both rounded to three decimals, summarize_gpt_review.py#L55-L59. model_score
          and reference_score are the two means times ten.
          The verdict is the first line: two numbers separated by one space or comma ("8 9" or "8,9",
          but not "8, 9"). Without two numbers, the code of the authors, of VLMEvalKit, and of
-         lmms-eval counts -1 and -1. Here the reply stays unjudged.
+         lmms-eval counts both scores as -1. Here the reply stays unjudged.
          A reply that a service withheld scores 0; the mean of the references does not change.
          The judges differ: VLMEvalKit's is gpt-4-turbo. lmms-eval's is gpt-4o-2024-11-20, and its
          rule also accepts "8, 9". Scores by different judges cannot be compared.
@@ -36,8 +36,8 @@ Proof    published reviews of LLaVA-1.5 (wild), three of each size: every figure
          LLaVA@32cebc3809441cc40d8ac7b2855d148308741f2a. Only their scores and digests are kept
          here.
          The prompts of our judge for all 90 questions of coco were compared once with those that
-         the authors' code builds. Tests show separately that two scores are parsed from its reply.
-         This does not prove anything about the verdicts of another judge.
+         the authors' code builds. Separate tests show that two scores are parsed from the judge's
+         reply. This does not prove anything about the verdicts of another judge.
 """
 
 from __future__ import annotations
@@ -321,8 +321,8 @@ def of_sums(unit: str, ratio: bool, which: int, better: Direction | None = "high
     `ratio`, it is 100 times their ratio; otherwise, ten times one of the two means, which `which`
     selects.
 
-    Replies that count without a verdict (a withheld reply counts as 0) have no score of a
-    reference.
+    A withheld reply counts as 0 although it was not judged. It adds no score to the mean of the
+    references.
     """
 
     def metric(columns: Columns) -> Estimate:
@@ -401,8 +401,8 @@ def layout(path: Path) -> Published | None:
 
 
 def words_of(row: Mapping[str, Any], path: Path) -> str:
-    """The judge's text. If the stored scores differ from it, the stored scores are used instead,
-    since somebody has corrected them.
+    """The judge's text. If the stored scores differ from the scores in this text, they are used
+    instead, since somebody has corrected them.
 
     Raises:
         DataError: the scores are not two numbers.

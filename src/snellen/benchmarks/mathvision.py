@@ -19,7 +19,7 @@ Scoring  `official`: evaluation/evaluate.py#L15-L48, utils.py#L42-L135 and #L226
          `robust`: ours, the letter or value that a reply settles on.
 Proof    published outputs of 8 models: every extracted answer, every verdict, and all figures by
          level and subject equal the authors' (tests/parity).
-         robust: by hand.
+         robust: examples worked out by hand.
 """
 
 import re

@@ -19,9 +19,9 @@ Prompt   `official`: hint, question, and choices, README.md#L407-L427. The hub's
          mathvista_evals.py#L411-L560. The limit is 16,384 tokens.
 Scoring  `official`: an extraction, then a normalization. The extraction is the whole reply if it is
          the text of a choice or a number, and otherwise what GPT-4 extracts, given five examples,
-         evaluation/extract_answer.py#L29-L77. The normalization is calculate_score.py#L17-L94.
-         Comments in the code below describe its quirks. Only the problems in a file count, in the
-         categories that the file states.
+         evaluation/extract_answer.py#L29-L77. The normalization is that of
+         calculate_score.py#L17-L94. Comments in the code below describe its quirks. Only the
+         problems in a file count, in the categories that the file states.
          `official-2023`: as official, but "7.9" is not accepted as an integer. Eight of the
          published files of figures use this rule.
          `robust`: ours, the letter or value that a reply settles on.
@@ -30,7 +30,7 @@ Proof    published replies and extractions of 10 models: every prediction, verdi
          the two rules reproduces all published figures, except for one denominator (tests/parity).
          Prompts: for all of testmini, they equal those in data/query.json, and those that the
          scripts build.
-         robust: by hand.
+         robust: examples worked out by hand.
 """
 
 import re
@@ -264,7 +264,8 @@ def choices(sample: Sample) -> str:
 
 
 def official_query(sample: Sample) -> str:
-    """The stored query. If there is none, the same text is built from its parts."""
+    """The stored query. If there is none, the query is built from the hint, the question, and the
+    choices."""
     stored = sample.data["query"]
     return str(stored) if stored else f"{hint(sample)}\n{question_and_choices(sample)}".strip()
 
@@ -355,12 +356,12 @@ Extracted answer: B"""
 ASK = "Extracted answer: "
 
 Normal = Callable[[str, Sample], str | None]
-"""Normalizes an extraction to the required form of the answer; for choices, to a letter. None if
-that is impossible."""
+"""Normalizes an extraction to the form that the answer must have. If there are choices, this is a
+letter. None if that is impossible."""
 
 
 def official(prompt: Preset, of: Normal) -> Scoring:
-    """The authors' scoring, with the rule `of` that normalizes answers."""
+    """The authors' scoring. `of` is the function that normalizes extractions."""
     return Scoring(
         version=2,
         source=SOURCE,
@@ -372,8 +373,8 @@ def official(prompt: Preset, of: Normal) -> Scoring:
 
 
 def extractor(prompt: Preset, of: Normal) -> Judge:
-    """The judge that extracts answers from replies. Its prompt contains the question as in
-    `prompt`."""
+    """The judge that extracts answers from replies. The judge's prompt contains the question in the
+    form that the preset `prompt` gives it."""
     return Judge(
         name="gpt-4-0613",
         authors_model="gpt-4-0613",
@@ -407,8 +408,8 @@ def official_answer(reply: Reply, sample: Sample, of: Normal) -> Reading:
 
 
 def extracted(words: str, sample: Sample, of: Normal) -> Reading:
-    """Parse the judge's extraction and normalize it. If it cannot be normalized, it is kept
-    unchanged, which is wrong."""
+    """Parse the judge's extraction and normalize it. An extraction that cannot be normalized is
+    kept unchanged, and counts as wrong."""
     answer = of(words, sample)
     if answer is None:
         return Reading(answer=words, rule="extracted: not of the form")

@@ -6,7 +6,8 @@ Paper    Yu et al. 2023, MM-Vet: Evaluating Large Multimodal Models for Integrat
 Data     yuweihao/MM-Vet, releases v1 and v2: mm-vet.json (218 questions), mm-vet-v2.json (517
          questions), and images/. The license is CC BY-NC 4.0.
          `subset=bard` is the questions that Bard agreed to answer at the time, bard_set.json.
-         LLaVA's llava-mm-vet.jsonl has only the questions. They can be asked but not judged.
+         LLaVA's llava-mm-vet.jsonl has only the questions. These questions can be asked, but
+         replies to them cannot be judged.
          In a right answer, <OR> separates alternatives, and <AND> separates requirements.
          In v2, `<IMG>` separates the texts and picture names of a question.
 Prompt   `official`: the bare question, then the picture, yuweihao/
@@ -26,7 +27,7 @@ Prompt   `official`: the bare question, then the picture, yuweihao/
 Scoring  `official`: a judge, gpt-4-0613 at temperature 0, gives a grade from 0 to 1 after seven
          graded examples. `v1` is mm-vet_evaluator.py#L15-L26 and #L188-L275; `v2` is
          v2/mm-vet-v2_evaluator.py#L13-L25 and #L196-L268.
-         Several runs of the judge are averaged (#L302-L343); the paper has five.
+         Several runs of the judge are averaged (#L302-L343); the paper uses five runs.
          If no grade can be parsed, the authors ask up to five more times and then count 0. Here,
          the reply stays unjudged.
          The published figures are percentages: over all questions, by ability (a question counts
@@ -39,7 +40,7 @@ Proof    published grades of LLaVA-1.5-7B, from one run and from three runs: eve
          Figures by ability and by set of abilities were compared once with the published tables:
          all 44 agree to the published decimal. No test repeats this, since the abilities of
          questions are only in mm-vet.json.
-         v2: by hand.
+         v2: examples worked out by hand.
 """
 
 import re

@@ -46,7 +46,7 @@ Scoring  Metrics: with `circular`, a question is right if the answers in all its
 Proof    published replies of LLaVA-1.5-13B to the first release of dev: 796 of 1,176 questions are
          right, which is the published 67.7, and vanilla is 75.4 (tests/parity).
          Both versions of the rules: VLMEvalKit's code on 1,500 generated replies.
-         Abilities: by hand.
+         Abilities: examples worked out by hand.
 """
 
 from bisect import insort

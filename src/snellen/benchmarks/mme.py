@@ -22,8 +22,10 @@ Scoring  `official`: calculation.py in BradyFU/
          contain "yes", and no if they contain "no".
          `acc` is the share of questions that are right. `acc+` is the share of images for which
          both questions are right. The score of a task is 100 acc + 100 acc+, so it is at most 200.
-         `perception` is the sum over ten tasks, cognition over four, and score over all.
-         `precision` and `recall` are those of yes. Replies that contain neither word are left out.
+         `perception` is the sum over ten tasks, `cognition` the sum over four, and `score` the sum
+         over all.
+         `precision` and `recall` are for the answer yes. Replies that contain neither word are left
+         out.
          The authors' script pairs lines by their order; Snellen pairs them by image. If the two
          differ in a file, the result says so.
          `vlmevalkit`: exactly one of the two words occurs in the reply. Other replies are wrong,
@@ -32,7 +34,7 @@ Scoring  `official`: calculation.py in BradyFU/
          `robust`: ours.
 Proof    published outputs of LaVIN: every figure of the fourteen tasks, and both sums.
          Also the official rule and the sums on 2,800 generated replies (tests/parity).
-         Other rules: by hand, from their code.
+         Other rules: examples worked out by hand from their code.
 """
 
 from __future__ import annotations
@@ -363,8 +365,8 @@ PROMPTS: Mapping[Preset, Callable[[str], str]] = {
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse the word in the first four characters. By this rule, "eyes" says yes, "know" says no,
-    and " no" says neither."""
+    """Parse the word in the first four characters. By this rule, "eyes" is yes, "know" is no,
+    and " no" is neither."""
     return in_first_four(reply.text.lower())
 
 

@@ -19,14 +19,15 @@ Prompt   `official`: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d113943
          dataset/image_mcq.py#L212-L247 and #L514-L540.
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
          tasks/mmmu/utils.py#L74-L178 and mmmu_val.yaml.
-         The limit is 128 tokens: mmmu/utils/model_utils.py#L53. For lmms-eval on test it is 512,
-         mmmu_test.yaml#L14.
+         The limit is 128 tokens: mmmu/utils/model_utils.py#L53. For lmms-eval on test, the limit is
+         512 tokens, mmmu_test.yaml#L14.
 Scoring  `official`: mmmu/utils/eval_utils.py#L10-L216, called by main_parse_and_eval.py. The answer
-         is a letter by rules, or else a random letter. An open answer is right if a number in the
-         reply's last words equals the right answer to two decimals, or if these words contain the
-         right text. The random letters are one sequence from the seed 42, subject by subject, in
-         the order of the authors' files; for a run, in the order of the data set. The figures of
-         domains and of all questions are means over questions, #L246-L255.
+         is the letter that the authors' rules find, or else a random letter. An open answer is
+         right if a number in the reply's last words equals the right answer to two decimals, or if
+         these words contain the right text. The random letters are drawn in one sequence with the
+         seed 42, subject by subject, in the order of the authors' files. For a run, they are drawn
+         in the order of the data set. The figures of domains and of all questions are means over
+         questions, #L246-L255.
          `eval-only`: main_eval_only.py#L51-L63, for files of letters that are already parsed.
          `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127, without a judge. An open question
          becomes a choice between the right answer and "Other Answers", vlmeval/dataset/utils/
@@ -41,7 +42,7 @@ Proof    published outputs of LLaVA-1.5-13B, raw and parsed, and of its later ru
          The random letters of main_parse_and_eval.py on 1,000 generated replies are equal too
          (tests/test_benchmarks).
          vlmevalkit, lmms-eval: their code on generated replies.
-         robust: by hand.
+         robust: examples worked out by hand.
 """
 
 import re
@@ -493,8 +494,8 @@ def kit_score(reading: Reading, sample: Sample) -> float:
 
 
 def lmms_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse a letter by lmms-eval's rules. The letter may be the end of a word. An open question
-    has no answer."""
+    """Parse a letter by lmms-eval's rules. The letter may be the end of a word. For an open
+    question, no answer is parsed."""
     if is_open(sample) or not sample.choices:
         return Reading(answer=None, rule="open, or choices not known")
     return last_letter(reply.text, sample, ("{} ", "{}."))

@@ -13,20 +13,21 @@ Data     MMMU/MMMU_Pro on the hub has a folder of parquet files for each setting
 Prompt   `official`: MMMU-Benchmark/MMMU@bb0b95a945998d91dfef37e969e07d49d1139438:mmmu-pro/
          prompts.yaml (mode direct or cot) and mmmu-pro/infer/infer_gpt.py#L38-L65 and #L162-L170.
          All marks in the text become `<image>`. The text is followed by the picture of each mark; a
-         picture is repeated if its mark is. In vision, the picture follows the text. The system
-         message, which says that the model is ChatGPT, is left out. The limit is 4,096 tokens:
-         #L170.
+         picture is repeated if its mark is repeated. In vision, the picture follows the text. The
+         system message, which says that the model is ChatGPT, is left out. The limit is 4,096
+         tokens: #L170.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
          dataset/image_mcq.py#L578-L630. Pictures replace their marks.
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
          tasks/mmmu_pro/utils.py#L41-L92 and mmmu_pro_*.yaml. Pictures come first. The limit is 256
          tokens, or 16,384 in mode cot.
 Scoring  `official`: mmmu-pro/evaluate.py#L14-L31 and #L213-L289. The answer is the only letter
-         after the last "Answer:", or else a letter by rules, or else a random letter. The authors
-         set no seed; here, the random letter depends on the question's id, or is taken from the
-         authors' file. The authors also draw a letter for a question without a reply; here, the
-         question is wrong. The authors' script reads only files of 1,730 rows with the names
-         MODEL_standard_MODE or MODEL_vision_MODE, so it skips two of the authors' own four files.
+         after the last "Answer:", or else the letter that the authors' rules find, or else a random
+         letter. The authors set no seed; here, the random letter depends on the question's id, or
+         is taken from the authors' file. The authors also draw a letter for a question without a
+         reply; here, the question is wrong. The authors' script reads only files of 1,730 rows with
+         the names MODEL_standard_MODE or MODEL_vision_MODE, so it skips two of the authors' own
+         four files.
          `lmms-eval`: as official, without the rule for "Answer:". In vision, the reply must be only
          the letter, mmmu_pro/utils.py#L96-L105.
          `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127, without VLMEvalKit's judge. In mode
@@ -37,7 +38,7 @@ Proof    published outputs of GPT-4o, standard-10 with cot and vision direct: ev
          verdict equals the authors' (tests/parity). In vision, 48 random letters are taken from the
          file.
          vlmevalkit, lmms-eval: their code on generated replies.
-         robust: by hand.
+         robust: examples worked out by hand.
 """
 
 from collections.abc import Callable, Mapping
@@ -301,9 +302,9 @@ PROMPTS: Mapping[Preset, Callable[[Sample, Mode, bool], tuple[Part, ...]]] = {
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse the only letter after the last "Answer:", even inside a word. If there is none, parse a
-    letter by MMMU's rules, in which a letter may end a word or precede a full stop. If that fails,
-    a letter is drawn."""
+    """Parse the letter after the last "Answer:" if there is exactly one there, even inside a word.
+    Otherwise, parse a letter by MMMU's rules, in which a letter may end a word or precede a full
+    stop. If that fails, a letter is drawn."""
     _, separator, after = reply.text.rpartition("Answer:")
     matches = tuple(letter for letter in letters(sample) if separator and letter in after)
     if len(matches) == 1:
@@ -321,8 +322,8 @@ def lmms_vision_answer(reply: Reply, _: Sample) -> Reading:
 
 
 def kit_answer_behind(reply: Reply, sample: Sample) -> Reading:
-    """Parse the only capital letter in the last line that begins with "Answer:". If the line has
-    several, or none, parse the whole text after "Answer:"."""
+    """Take the last line that begins with "Answer:". If it has exactly one capital letter after
+    "Answer:", parse that letter; otherwise, parse the whole text after "Answer:"."""
     lines = [line.strip() for line in reply.text.strip().split("\n")]
     tails = [line.removeprefix("Answer:") for line in lines if line.startswith("Answer:")]
     if not tails:
@@ -337,7 +338,7 @@ def kit_answer_behind(reply: Reply, sample: Sample) -> Reading:
 
 def layout(path: Path) -> Published | None:
     """Read the authors' output files. Each row has the letter that evaluate.py#L14-L31 parsed from
-    the response, or drew. Letters that were drawn are taken from the file."""
+    the response or drew at random. Random letters are taken from the file."""
     if not path.is_file():
         return None
     replies: dict[str, str | None] = {}

@@ -9,8 +9,8 @@ Data     The authors' page has dataset.json, a JSON object that maps ids to cove
          questions.
          The hub's howard-hou/OCR-VQA has the same data (parquet, with a row for each cover; pass
          the file).
-         VLMEvalKit's OCRVQA_TEST.tsv is test. `testcore` is its OCRVQA_TESTCORE.tsv, with 96
-         questions for each of 32 genres, open-compass/
+         VLMEvalKit's OCRVQA_TEST.tsv is test. `testcore` is VLMEvalKit's OCRVQA_TESTCORE.tsv, with
+         96 questions for each of 32 genres, open-compass/
          VLMEvalKit@c090051e984a19954909952d1abcdc6967c854e6:results/VQA.md.
          Questions have no ids. Here, an id is <cover>_<number counted from 0>, or the row's index
          in a TSV.
@@ -28,11 +28,11 @@ Scoring  A question without a reply is wrong under all scorings.
          does not say how case and spaces count. The rule is google-research/
          pix2struct@945f27e936c9464d9d7c133f1bd1f4f383be9e99:pix2struct/metrics.py#L135-L138.
          `vlmevalkit`: ignores case and surrounding spaces. Qwen-VL's rule does so too
-         (evaluate_vqa.py#L168-L179); its figure is 75.7.
+         (evaluate_vqa.py#L168-L179); Qwen-VL's figure is 75.7.
          `robust`: ours, the phrase that a reply settles on, normalized as in VQA's evaluation.
          With the prompts vlmevalkit and qwen-vl, the scoring vlmevalkit is the headline.
          A cover has several questions, so intervals are clustered.
-Proof    by hand: no outputs are published together with the answers.
+Proof    examples worked out by hand: no outputs are published together with the answers.
 """
 
 from __future__ import annotations

@@ -8,16 +8,17 @@ Data     Yuliang-Liu/MultimodalOCR@794c36d6423cf1d5764081128bcaeb46b240def6:OCRB
          `split=full` is FullTest.json, the larger set of the paper's tables 1 and 2.
          VLMEvalKit's OCRBench.tsv and the hub's echo840/OCRBench (parquet; pass the file or its
          folder) have the pictures in the rows.
-         An id consists of the data set's name and the row's own id. In a TSV it is the index, and
-         in parquet the row's position.
+         An id consists of the data set's name and the row's own id. In a TSV, the id is the row's
+         index; in parquet, it is the row's position.
 Prompt   `official`: the question as it is stored, then the picture, OCRBench/scripts/
          GPT4V.py#L66-L81.
          `monkey`: the picture, then the text of scripts/monkey.py#L58-L59 (also in example.py#L63).
          `llava`: the picture, then the text of scripts/LLaVA1_5.py#L68-L69.
-         `vlmevalkit`, `lmms-eval`: the picture, then the question. lmms-eval strips it:
+         `vlmevalkit`, `lmms-eval`: the picture, then the question. lmms-eval strips the question:
          EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/tasks/
          ocrbench/utils.py#L39-L44.
-         The limit is 500 tokens: GPT4V.py#L82. For lmms-eval it is 128, ocrbench.yaml#L13.
+         The limit is 500 tokens: GPT4V.py#L82. For lmms-eval, the limit is 128 tokens,
+         ocrbench.yaml#L13.
 Scoring  `official`: OCRBench/example.py#L120-L151. A reply gets a point if it contains an answer
          anywhere, even inside a word. Case and surrounding whitespace do not matter. For a formula
          (the data set HME100k), case matters, but spaces do not. The authors' script skips a
@@ -31,7 +32,7 @@ Scoring  `official`: OCRBench/example.py#L120-L151. A reply gets a point if it c
 Proof    three generated replies to each of the authors' 1,000 questions: every point and every sum
          equals that of the authors' code (tests/parity).
          No outputs are published.
-         robust: by hand.
+         robust: examples worked out by hand.
 """
 
 import re

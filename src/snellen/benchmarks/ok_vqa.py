@@ -9,7 +9,7 @@ Data     The files are at https://okvqa.allenai.org/download.html:
          In release 1.0, the answers are stems ("surf"); in release 1.1, they are not. State which
          release you use.
          BLIP's list, okvqa_val_eval.json, has the same questions without types. The hub's
-         lmms-lab/OK-VQA has them too (parquet; pass the file).
+         lmms-lab/OK-VQA has these questions too (parquet; pass the file).
 Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
          `llava`: LLaVA's prompt for the short answers of other data sets, haotian-liu/
          LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/Evaluation.md#L13-L18.
@@ -30,7 +30,7 @@ Scoring  `official`: VQA's evaluation, GT-Vision-Lab/VQA@a013f0043c1e2cdc995922d
          here.
 Proof    The rule: as for VQAv2.
          No outputs are published with this data.
-         Categories, lmms-eval, and robust: by hand.
+         Categories, lmms-eval, and robust: examples worked out by hand.
 """
 
 from __future__ import annotations

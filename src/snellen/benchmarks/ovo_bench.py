@@ -6,9 +6,9 @@ Data     ovo_bench_new.json of JoeLeelyf/OVO-Bench@c34093f9a072d93f9e1c6b923446d
          1,640 questions on 644 videos. The code is under MIT, the data under CC BY-NC-SA 4.0.
          Questions of REC, SSR, and CRR are asked at several times, called points. There are 3,035
          points in all.
-         The videos are on the hub: whole, 44 GB (src_videos.tar.parta*), or cut at each point, 144
-         GB (chunked_videos.tar.parta*). videos=chunks reads the latter: {id}.mp4, and {id}_{i}.mp4
-         for point i. The ids of samples have the same form.
+         The videos are on the hub, either whole (src_videos.tar.parta*, 44 GB) or cut at each point
+         (chunked_videos.tar.parta*, 144 GB). videos=chunks reads the cut videos: {id}.mp4, and
+         {id}_{i}.mp4 for point i. The ids of samples have the same form.
 Prompt   `official`: the video up to the point, then the unchanged text of constant.py and
          utils/OVOBench.py#L112-L130.
          With cut=ceil, a point at 12.3 s sees all frames before 13 s, as in chunk_videos.py. With
@@ -17,8 +17,8 @@ Prompt   `official`: the video up to the point, then the unchanged text of const
          in models/QWen2VL.py#L23-L57.
          The limit is 128 tokens.
 Scoring  `official`: utils/OVOBenchScore.py. A reply is right if the right letter appears anywhere
-         in it. "Yes" and "No" are treated likewise: "Not sure" says No, and so does the reply "N".
-         For REC, a reply is right if all its digits, joined, are the count.
+         in it. "Yes" and "No" are treated likewise: "Not sure" counts as No, and so does the reply
+         "N". For REC, a reply is right if all its digits, joined, are the count.
          The figure of a task is the mean over its points, the figure of a group is the mean over
          its tasks, and the total is the mean over the three groups.
          The reply "A B C D E" gets 100 % on nine tasks, and "Yes No" gets 100 % on SSR and CRR. The
@@ -31,7 +31,7 @@ Scoring  `official`: utils/OVOBenchScore.py. A reply is right if the right lette
 Proof    published outputs of six models, in seven folders: every item and every figure is equal
          (tests/parity).
          as-lists: the outputs of one model.
-         robust: by hand.
+         robust: examples worked out by hand.
 """
 
 from __future__ import annotations
@@ -564,7 +564,8 @@ def score(reading: Reading, sample: Sample) -> float | None:
 
 
 def average(tasks: Sequence[str], without: Sequence[str] = ()) -> Metric:
-    """The mean over groups; of each group, the mean over its tasks; of each task, over its points.
+    """The mean over groups. The value of a group is the mean over its tasks, and the value of a
+    task is the mean over its points.
 
         A = 1/3 Σ_g 1/|g| Σ_{t in g} 1/n_t Σ_i score
 
@@ -611,7 +612,8 @@ def average(tasks: Sequence[str], without: Sequence[str] = ()) -> Metric:
 
 
 def where_scored(metric: Metric) -> Metric:
-    """A metric that has no value if the script scores no point, as with lists for REC alone."""
+    """The metric, but without a value if the authors' script scores no point, as when the only task
+    is REC and the replies are lists."""
 
     def of_scores(columns: Columns) -> Estimate:
         if columns.score is None:
@@ -668,8 +670,8 @@ def of_yes_no(metric: Metric) -> Metric:
 
 @metric(better="higher", unit="fraction")
 def balanced_accuracy(columns: Columns) -> Estimate:
-    """The mean of two accuracies: for points where yes is right, and for points where no is right.
-    In [0, 1]; any constant reply gets 0.5; higher is better. The bootstrap for the interval
+    """The mean of two accuracies: that on points where yes is right, and that on points where no is
+    right. In [0, 1]; any constant reply gets 0.5; higher is better. The bootstrap for the interval
     resamples videos."""
     import numpy as np
 
@@ -783,9 +785,9 @@ class _ResultRows:
         )
 
     def _move_doubled(self) -> list[str]:
-        """Move a second row of a question to a question with the same text that has no row. The
-        authors looked up ids by the text, so some rows have a wrong id. The right answer in the row
-        shows which question the row belongs to."""
+        """If a question has two rows, move the second to a question with the same text that has no
+        row. The authors looked up ids by the text, so some rows have a wrong id. The right answer
+        in the row shows which question the row belongs to."""
         moved = []
         words = {
             (sample.tags["task"], sample.question, sample.target): name
@@ -818,8 +820,8 @@ class _ResultRows:
             )
         if self._unread:
             yield (
-                f"rows or points that cannot be read: {len(self._unread):,}. They are in no mean. "
-                f"The first problem: {self._unread[0]}"
+                f"rows or points that cannot be read: {len(self._unread):,}. They are left out of "
+                f"all means. The first problem: {self._unread[0]}"
             )
 
     def _notes(

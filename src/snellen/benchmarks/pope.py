@@ -9,8 +9,8 @@ Data     RUCAIBox/POPE@3df3ba1b110ecce25696989577fad583b67d4239:output/, under M
          `images=coco` uses COCO val2014. `images=aokvqa` and `images=gqa` use images that were
          labeled by SEEM.
          `release=e3e3926` is the older COCO set, which LLaVA's and many other published figures
-         use. In it, random has 2,910 questions.
-         An id is LLaVA's: question_id, plus 10,000,000 in random and 20,000,000 in popular.
+         use. In this release, the set random has 2,910 questions.
+         Ids are LLaVA's: question_id, plus 10,000,000 in random and 20,000,000 in popular.
 Prompt   `official`: the picture, then the question. The authors' files have only the question.
          `vlmevalkit`: the same.
          `llava`, `lmms-eval`: as official, followed by LLaVA's sentence about a single word or
@@ -34,7 +34,7 @@ Scoring  `official`: evaluate.py#L9-L34. The answer is no if the first sentence 
 Proof    published outputs of LLaVA-1.5-13B: every count and figure of the three sets, and the
          published mean of 85.9.
          Also the official rule on 1,500 generated replies (tests/parity).
-         Other rules: by hand, from their code.
+         Other rules: examples worked out by hand from their code.
 """
 
 import math
@@ -226,8 +226,8 @@ def form_of(images: Images, release: Release) -> str:
 
 
 def names_of(form: str, name: str) -> Sequence[str]:
-    """The possible paths of a set's file: where `data get` puts it, in the authors' repository, or
-    by itself."""
+    """The possible paths of a set's file: where `data get` puts the file, where it is in the
+    authors' repository, or directly in the data folder."""
     file = f"{form}{name}.json"
     return file, f"output/{file}", f"annotations/{file}", Path(file).name
 
@@ -310,7 +310,7 @@ ON_MISSING = (
 
 
 def question_order(table: ReplyTable) -> Resolution:
-    """Add a note about the sets of a file that are not in the order of the labels. evaluate.py#L41
+    """Add a note if a file's answers to a set are not in the order of the labels. evaluate.py#L41
     pairs answers with labels by line."""
     rows: dict[str, list[int]] = {}
     for line in table.lines:

@@ -12,13 +12,13 @@ Prompt   `llava`: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:lla
          `qcm`, `cqm`: models/base_prompt.py#L41-L48, without examples. The picture comes first. The
          authors' GPT-3 did not see it: at most, its caption was in the context.
 Scoring  `official`: models/run_gpt3.py#L52-L70, then tools/evaluate_acc.py#L22-L72, which reads
-         only the stored index. The answer is the letter of the only "The answer is X.", or else a
-         random letter. Here, the random letter depends on the question's id, since the authors'
-         random sequence restarts with their script. For a file of the authors' results, the random
-         letters are taken from the file.
+         only the stored index. The answer is the letter X if the reply contains "The answer is X."
+         exactly once, or else a random letter. Here, the random letter depends on the question's
+         id, since the authors' random sequence restarts with their script. For a file of the
+         authors' results, the random letters are taken from the file.
          `llava`: the rule of LLaVA's published "SQA" figures, llava/eval/
          eval_science_qa.py#L28-L77, on replies that are stripped as in model_vqa_science.py#L84.
-         `mmpretrain`: the whole reply is the letter. If it is not a letter, one is drawn.
+         `mmpretrain`: the whole reply must be the letter. Otherwise, a letter is drawn at random.
          `robust`: ours, the letter that a reply settles on.
          For the prompt llava, the headline is llava; for the other prompts, it is official.
          IMG, TXT, and NO are the authors' categories. TXT and IMG overlap. In mmpretrain's own
@@ -27,7 +27,7 @@ Proof    published outputs of GPT-3 and LLaVA-1.5-13B: every stored index, and e
          figure of TXT, IMG, NO, and all questions, is reproduced from the published files
          (tests/parity). The files contain GPT-3's 249 random letters: 243 for empty replies, and 6
          for replies that state the answer twice.
-         Subjects, grades, topics: by hand.
+         Subjects, grades, topics: examples worked out by hand.
 """
 
 import re
@@ -253,8 +253,8 @@ ANSWER_IS = re.compile(r"The answer is ([A-Z]).")
 
 
 def official_answer(reply: Reply, sample: Sample) -> Reading:
-    """Parse the letter of the only "The answer is X." if it is the letter of a choice. Otherwise a
-    letter is drawn."""
+    """Parse the letter X if the reply contains "The answer is X." exactly once and X is the letter
+    of a choice. Otherwise a letter is drawn."""
     matches = ANSWER_IS.findall(reply.text.strip())
     if len(matches) == 1 and matches[0] in letters(sample):
         return Reading(answer=matches[0], rule="the answer is")
@@ -267,8 +267,8 @@ def llava_answer(reply: Reply, sample: Sample) -> Reading:
 
 
 def llava_reading(text: str) -> Reading:
-    """Parse a letter, the letter at the beginning in "B. ...", or the letter of the only "The
-    answer is X.". It may be a letter that no choice has."""
+    """Parse a reply that is a letter, that begins like "B. ...", or that contains "The answer is
+    X." exactly once. The letter may be one that no choice has."""
     matches = ANSWER_IS.findall(text)
     if len(text) == 1 and text in "ABCDE":
         return Reading(answer=text, rule="letter")

@@ -4,12 +4,12 @@ Paper    Li et al. 2023, SEED-Bench: Benchmarking Multimodal LLMs with Generativ
          https://arxiv.org/abs/2307.16125 (CVPR 2024).
          SEED-Bench-2 is arXiv 2311.17092, and SEED-Bench-2-Plus is arXiv 2404.16790.
 Data     AILab-CVC/SEED-Bench, SEED-Bench-2, and SEED-Bench-2-plus on the hub, under CC BY-NC 4.0.
-         `version=1` has 14,233 questions on pictures in 9 dimensions, and 3,757 on videos in 3, in
-         the JSON of November 2023.
+         `version=1` has 14,233 questions on pictures in 9 dimensions, and 3,757 questions on videos
+         in 3 dimensions, in the JSON of November 2023.
          `version=2` has 24,371 questions in 27 dimensions. part=image keeps those on single,
          multiple, and interleaved images.
-         `version=2-plus` has 2,277 questions on charts, maps, and websites. The code for it is not
-         published, so its fields are read as other tools read them.
+         `version=2-plus` has 2,277 questions on charts, maps, and websites. The code for this
+         version is not published, so Snellen reads the fields as other tools do.
          `rows=vlmevalkit` is SEEDBench_IMG.tsv, which has its own ids.
          part=video and part=all include the questions on videos. The videos of version 1 are those
          of Something-Something v2, Epic-Kitchens, and Breakfast, in folders named as in the
@@ -50,8 +50,8 @@ Scoring  Scorings for ask=rank:
          `letters`: the rule of LLaVA's published figures. The whole reply must be the letter,
          scripts/convert_seed_for_submission.py#L22-L35.
          `lmms-eval`: the first character, utils.py#L17-L34. For version 2, it must be a capital.
-         `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127. Replies that it leaves to its judge
-         are wrong.
+         `vlmevalkit`: vlmeval/utils/matching_util.py#L18-L127. Replies that VLMEvalKit leaves to
+         its judge are wrong.
          `robust`: ours, the letter that a reply settles on.
          With the prompts lmms-eval and vlmevalkit, the scoring of the same name is the headline.
          Metrics: `accuracy` is over all questions, eval.py#L125-L142. The loop in this published
@@ -60,7 +60,8 @@ Scoring  Scorings for ask=rank:
 Proof    published outputs of GPT-4V on all of version 1: the counts equal those of the authors'
          rule on their own records, and the accuracy on pictures equals the leaderboard's 69.1
          (tests/parity).
-         Dimensions, rankings: by hand. No outputs with dimensions or log-likelihoods are published.
+         Dimensions, rankings: examples worked out by hand. No outputs with dimensions or
+         log-likelihoods are published.
 """
 
 import re
@@ -487,8 +488,8 @@ LMMS_EVAL_RULES: Mapping[Version, str] = {
 
 
 def scorings(version: Version, ask: str, prompt: Preset) -> Mapping[str, Scoring]:
-    """All scorings. Those for this way of asking come first, and the scoring that belongs to the
-    prompt is the first of them."""
+    """All scorings. The scoring that belongs to the prompt comes first, followed by the other
+    scorings for this value of `ask`."""
     by_token = Scoring(
         version=1,
         source=f"{AUTHORS}:model/huggingface_instructblip_interface.py#L208-L225",
@@ -538,8 +539,8 @@ def scorings(version: Version, ask: str, prompt: Preset) -> Mapping[str, Scoring
 
 
 def least_loss(reply: Reply, *, per_token: bool) -> Reading:
-    """Parse the letter of the most likely choice. Of equally likely choices, the first counts. A
-    published result has a letter instead of likelihoods; then this letter is the answer."""
+    """Parse the letter of the most likely choice. Of equally likely choices, the first counts. If a
+    published result has a letter instead of likelihoods, this letter is the answer."""
     if not reply.choices:
         return letter_alone(reply)
     values = [
@@ -558,8 +559,8 @@ def letter_alone(reply: Reply) -> Reading:
 
 
 def first_character(reply: Reply, *, any_case: bool) -> Reading:
-    """Parse the first character, if it is a letter of a choice. By this rule, "Blue" says B, and
-    "The answer is B" says nothing."""
+    """Parse the first character, if it is a letter of a choice. By this rule, "Blue" is B, and "The
+    answer is B" is unparsed."""
     first = reply.text.strip()[:1]
     first = first.upper() if any_case else first
     if first and first in "ABCD":

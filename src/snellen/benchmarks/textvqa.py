@@ -28,10 +28,10 @@ Scoring  `official`: mmf's evaluator, in the copy that LLaVA's figures used, hao
          `vlmevalkit`: uses VLMEvalKit's normalization.
          `robust`: ours, the phrase that a reply settles on.
          A picture has several questions, so intervals are clustered.
-Proof    1,500 generated pairs scored by the authors' evaluator, and 1,500 scored by VLMEvalKit's
-         (tests/parity).
+Proof    1,500 generated pairs of a reply and an answer scored by the authors' evaluator, and 1,500
+         scored by VLMEvalKit's (tests/parity).
          LLaVA-1.5's answers are published, but not with the data.
-         robust: by hand.
+         robust: examples worked out by hand.
 """
 
 from __future__ import annotations
@@ -244,7 +244,8 @@ def answers_of(row: Row) -> tuple[str, ...]:
 
 def llava_answers(path: Path, table: Table) -> Published | None:
     """Read LLaVA's answers. Each line has the prompt and, as `question_id`, the picture's id.
-    Together they identify the question. None for other files, and if the rows have no picture ids.
+    Together they identify the question. Returns None for any other file, and if no row has the
+    picture id of the first line.
 
     Raises:
         DataError: no row has this question about this picture.

@@ -16,8 +16,8 @@ Scoring  `official` (English): src/evaluation/evaluation_metrics.py#L57-L187, ut
          gather_results.py#L44-L62. For each covered text, the answer is the most similar run of
          tokens in the reply.
          `exact_match` and `jaccard` are computed from these runs, over all covered texts, not over
-         pictures. So are `precision`, `recall`, and `f1`, from the same sets of tokens; the authors
-         store them but do not print them.
+         pictures. `precision`, `recall`, and `f1` are computed likewise; the authors store them but
+         do not print them.
          A reply that contains "sorry" scores 0. The authors have a filter for such replies for each
          kind of model; this is the one for models without a filter of their own (#L199-L329).
          VLMEvalKit's rules are the same. Our rules in text/english.py reproduce spaCy's tokens.
@@ -28,7 +28,7 @@ Scoring  `official` (English): src/evaluation/evaluation_metrics.py#L57-L187, ut
 Proof    generated pairs: the authors' find_best_match on 1,500 English pairs. The similarity, the
          run of tokens, and all five metrics are equal (tests/parity).
          No outputs are published.
-         Chinese: by hand.
+         Chinese: examples worked out by hand.
 """
 
 import ast

@@ -12,23 +12,25 @@ Data     lmms-lab/Video-MME on the hub, to which the authors link. It has 2,700 
          with its trailing commas, and with the field names used until June 2024. If a row has no
          videoID, its video is data/{video_id}.mp4.
 Prompt   `official`: README.md#L107-L134 in the authors' repository, as in its examples. A video
-         without subtitles gets the prompt without subtitles. The authors do not prescribe frames or
-         decoding: here, they are uniform:64 and 128 tokens.
+         without subtitles gets the prompt without subtitles. The authors do not prescribe the
+         frames or the decoding. Here, the frames are uniform:64, and the limit is 128 tokens.
          subtitles=all adds all lines of the video's subtitles. The authors add only the lines at
-         the sampled frames, one line per frame, which are known only after decoding. With few
-         frames of a long video, the prompt here has more lines than theirs.
+         the sampled frames, one line per frame, which are known only after decoding. For a long
+         video of which few frames are sampled, the prompt here has more lines than the authors'
+         prompt.
          `lmms-eval`: EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3:lmms_eval/
          tasks/videomme/utils.py#L153-L164, which mentions subtitles even if there are none. With
-         subtitles=all, it is lmms-eval's prompt for Gemini, #L204-L216 and #L248-L252. The limit is
-         16 tokens.
+         subtitles=all, the prompt is lmms-eval's prompt for Gemini, #L204-L216 and #L248-L252. The
+         limit is 16 tokens.
          `vlmevalkit`: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/
          dataset/videomme.py#L46-L58 and #L235-L240. VLMEvalKit's 64 frames exclude the first and
          the last frame.
 Scoring  `official`: thanku-all/parse_answer@afd52cfe3dde5b3685e0d4f760c10c756860c758:
          eval_your_results.py#L62-L87 and #L157-L176. First, a list of phrases is deleted anywhere
          in the reply. Then the first capital A to D is the answer, even inside a word: "An apple"
-         says A, and "Definitely C" says D. The list lacks two commas, so four of its phrases never
-         match: "Best answer: C" says B. A reply without such a letter is in no mean.
+         is read as A, and "Definitely C" as D. The list lacks two commas, so four of its phrases
+         never match: "Best answer: C" is read as B. A reply without such a letter is left out of
+         all means.
          `vlmevalkit`: the same without the last two phrases, vlmeval/dataset/utils/
          videomme.py#L130-L152. A reply without a letter is wrong.
          `lmms-eval`: lmms_eval/tasks/_task_utils/mcq_extract.py#L66-L158. Here too, a reply without
@@ -388,17 +390,19 @@ def first_letter(reply: Reply, deleted: Iterable[str]) -> Reading:
 
 
 def if_there(reading: Reading, sample: Sample) -> float | None:
-    """The score. None for a reply without a letter, which the authors leave out of all means."""
+    """The score. None for a reply in which no choice letter was found: the authors leave such a
+    reply out of all means."""
     return None if reading.answer is None else is_target(reading, sample)
 
 
 @metric(better="higher", unit="fraction")
 def mean_of_answered(columns: Columns) -> Estimate:
-    """The mean over only the replies with a letter.
+    """The mean over the replies in which a choice letter was found.
 
         m = Σ right / Σ answered
 
-    In [0, 1]; higher is better. There is no value if no reply has a letter (the authors print 0).
+    In [0, 1]; higher is better. There is no value if there are no such replies (the authors print
+    0).
     """
     if columns.score is None:
         return Estimate(value=None, n=0, reason="no reply has a letter: the authors print 0.0 %")
@@ -474,8 +478,8 @@ class _FileReplies:
                 f"{absent[duration]:,} {duration}" for duration in DURATIONS if absent[duration]
             )
             yield (
-                f"questions without a row, which are in no mean: {of}; the authors' script stops "
-                "unless all 300 videos of a duration have rows"
+                f"questions without a row, which are left out of all means: {of}; the authors' "
+                "script stops unless all 300 videos of a duration have rows"
             )
         if again := [name for name, responses in self.responses.items() if len(responses) > 1]:
             yield f"repeated questions, for which every row counts: {', '.join(again[:20])}"

@@ -2,7 +2,7 @@
 
 Paper    none. Each set has its own paper. VLMEvalKit is Duan et al. 2024,
          https://arxiv.org/abs/2407.11691.
-Data     VLMEvalKit's TSV files, called sheets: `name=MMStar`, or `-b MMStar`. They are the sets of
+Data     VLMEvalKit's TSV files, called sheets: `name=MMStar`, or `-b MMStar`. The sets are those of
          the kinds MCQ, Y/N, and VQA in open-compass/
          VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:vlmeval/dataset/
          {image_mcq,image_yorn,image_vqa}.py. Their URLs and MD5s are in families/
@@ -27,14 +27,14 @@ Scoring  `official` (MMStar): MMStar-Benchmark/MMStar@88f243ab4a39cb339530085c33
          settles on. Y/N: the word at the beginning of the reply, or else the only one of the two
          words in it. VQA: the whole reply, compared with the answer without case, punctuation, and
          articles; with three or more answers, the score is min(1, number of equal answers / 3).
-         `robust` (VQA): as generic, but for the text after "the answer is".
+         `robust` (VQA): as generic, but applied to the text after "the answer is".
          `judged` (VQA): a judge compares the reply with the answers and gives it a grade from 0 to
          10 (`snellen judge`).
          Published figures of sets other than MMStar use other rules. Some also use pairs of rows,
          or a judge.
 Proof    the prompts of all sets: VLMEvalKit's build_prompt on 3,000 generated rows.
          official: 1,500 generated replies, parsed by MMStar's code (tests/parity).
-         Other scorings: by hand.
+         Other scorings: examples worked out by hand.
 """
 
 import ast

@@ -6,9 +6,9 @@ Data     The files are at https://visualqa.org/download.html, under CC BY 4.0:
          v2_OpenEnded_mscoco_{val2014,test-dev2015,test2015}_questions.json and
          v2_mscoco_val2014_annotations.json. The pictures are COCO's val2014 and test2015.
          `val` has 214,354 questions on 40,504 pictures. `test` has 447,793 questions with hidden
-         answers; test-dev is 107,394 of them.
+         answers; 107,394 of these questions form test-dev.
          BLIP's lists, vqa_val.json and vqa_test.json, have the same questions without types. The
-         hub's lmms-lab/VQAv2 has them too (parquet; pass the file).
+         hub's lmms-lab/VQAv2 has these questions too (parquet; pass the file).
 Prompt   The authors prescribe no prompt. The picture comes first in all prompts.
          `llava`: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:docs/
          Evaluation.md#L13-L18. lmms-eval uses the same prompt, EvolvingLMMs-Lab/
@@ -28,10 +28,10 @@ Scoring  `official`: GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
          `mmpretrain`, `lmms-eval`: the tools' own rules.
          `robust`: ours, the phrase that a reply settles on, always normalized.
          A picture has several questions, so intervals are clustered.
-Proof    1,500 generated pairs scored by the authors' code, LAVIS's, and mmpretrain's
-         (tests/parity).
+Proof    1,500 generated pairs of a reply and an answer scored by the authors' code, LAVIS's, and
+         mmpretrain's (tests/parity).
          No outputs are published together with the answers.
-         Types, lmms-eval, and robust: by hand.
+         Types, lmms-eval, and robust: examples worked out by hand.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ LEAVES = {
     "yes/no": "perception/object",
     "other": "perception/attribute",
 }
-"""The capability of most questions of each answer type. The data do not say more."""
+"""For each answer type, the capability that most of its questions need. The data do not give the
+capability of single questions."""
 
 
 def vqav2(split: Split = "val", prompt: Preset = "llava", data: Path | None = None) -> Benchmark:

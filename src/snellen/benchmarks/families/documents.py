@@ -98,7 +98,8 @@ def robust_score(reading: Reading, sample: Sample) -> float:
 
 @metric(better="higher", unit="fraction")
 def m4c_accuracy(columns: Columns) -> Estimate:
-    """The mean of `stvqa_accuracy`, although the scores of single questions are ANLS scores."""
+    """The mean of `stvqa_accuracy`. The scores of single questions, in contrast, are ANLS
+    scores."""
     import numpy as np
 
     rows = zip(columns.answer, columns.references, strict=True)

@@ -33,8 +33,8 @@ AUTHORS = f"MMMU-Benchmark/MMMU@{REVISION}"
 LMMS_EVAL = "EvolvingLMMs-Lab/lmms-eval@75571cfe0fa36ca5ec2e6aa2bb268f9d38295af3"
 KIT = "open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94"
 LMMS_DRAWS = (
-    "lmms-eval draws from Python's shared random state. That depends on what ran before, so its "
-    "figure may differ."
+    "lmms-eval draws from Python's shared random state. Its draws depend on what ran before, so "
+    "its figure may differ."
 )
 LMMS_PARSER = f"{LMMS_EVAL}:lmms_eval/tasks/_task_utils/mmmu_mcq_utils.py#L17-L65"
 HOST = "https://opencompass.openxlab.space/utils/VLMEval"
@@ -89,8 +89,8 @@ def looked_for(
     published: Sequence[File],
     spec: str,
 ) -> DataFile:
-    """Find all parquet files that match the patterns, and otherwise the first of the names that
-    exists."""
+    """Find all parquet files that match the patterns. If there are none, find the first of the
+    named files that exists."""
     root = home() / "data" / benchmark if data is None else data
     there = [
         path.relative_to(root).as_posix()

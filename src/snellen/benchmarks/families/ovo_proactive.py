@@ -306,10 +306,10 @@ def attribute(
     it is stored in `by`. The right answers are not used.
 
     A message answers (1) the query that it names, (2) the only open query, or (3) the most recent
-    open query whose form it has: the number of a step, a total, or any text for CRR. If rule 3
-    applies and the message has the form of several queries, it is marked as `guessed`. A message
-    that begins while no query is open is assigned to the query that closed last, or to the first
-    query if none has closed yet. It counts as unsolicited there.
+    open query whose answers have the form of the message: the number of a step (SSR), a total
+    (REC), or any text (CRR). If rule 3 applies and the message could answer several open queries,
+    it is marked as `guessed`. A message that begins while no query is open is assigned to the query
+    that closed last, or to the first query if none has closed yet. It counts as unsolicited there.
     """
     queries = {sample.id: _watch_of(sample) for sample in samples}
     by_sample: dict[str, list[dict[str, Any]]] = {name: [] for name in queries}
@@ -362,7 +362,7 @@ def eager(query: Watch) -> tuple[Spoken, ...]:
 
 
 def after(query: Watch, seconds: float) -> tuple[Spoken, ...]:
-    """A blind reply a fixed time after the question, whatever the video shows."""
+    """A blind reply that is given a fixed time after the question, whatever the video shows."""
     numbers = [1] if query.counts else [slot.number for slot in query.slots]
     return tuple(_spoken(query.asked + seconds, number) for number in numbers)
 
@@ -406,8 +406,8 @@ def commonest_totals(queries: Iterable[Watch]) -> tuple[int, ...]:
 
 
 def projected_replies(query: Watch, heard: SpeechLog) -> tuple[str, ...]:
-    """The replies that a polled model would give at each point if it had said the same, in the
-    order of the file."""
+    """For each point, the reply that a polled model would give if it knew what this model had said
+    by then. The replies are in the order of the file."""
     projection = streaming.projection(query, heard)
     if query.counts:
         return tuple(map(str, projection))

@@ -37,12 +37,13 @@ FIELDS: Mapping[str, Sequence[str]] = {
 OF_FIRST_TURN = ("image", "video", "start", "end", "hint")
 """The fields of a row that apply only to its first turn."""
 LOOKED_AT, MOST_LOOKED_AT = 1_000, 4_000_000
-"""The maximum number of rows, and of characters in total, that the task is guessed from."""
+"""The maximum number of rows, and the maximum number of characters in them, from which the task is
+guessed."""
 _VIDEO_LIKE = re.compile(r"video|(?:^|[^a-z])(?:vid|clip|movie|film)|mp4|webm|mkv", re.IGNORECASE)
 _IMAGE_LIKE = re.compile(r"im(a)?g|pic|photo|figure|file|path|url|jpe?g|png", re.IGNORECASE)
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]+")
 _PICTURE = "(a picture)"
-"""What stands for a picture in the rows that the task is guessed from."""
+"""The text that replaces a picture in the rows from which the task is guessed."""
 SMALL = 200
 """Cells of unknown columns are stored with the sample if they have at most this many characters."""
 

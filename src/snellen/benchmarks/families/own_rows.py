@@ -7,7 +7,7 @@ Data     The data is the file that the user names. Its columns are listed here; 
          `image`, `images`, or `image_path`: a path relative to the file, base64, a data: URL, an
          http URL (fetched with --allow-urls), or a list of these.
          `video` or `video_path`: a path relative to the file. With start and end, in seconds from
-         the first frame, the video is the frames from start up to, but without, end.
+         the first frame, the video consists of the frames from start up to, but not including, end.
          `question`: the question.
          `hint`: text that is put before the question.
          `A`, `B`, `C`, ... or `choices`: the choices.
@@ -22,11 +22,11 @@ Data     The data is the file that the user names. Its columns are listed here; 
 Prompt   The prompt consists of the images, the video, the hint, the question, the choices, and a
          line on the form of the answer (ASK in tasks.py).
          For mcq and vqa, that line is LLaVA-1.5's, haotian-liu/LLaVA:docs/Evaluation.md. For the
-         other tasks it is ours.
+         other tasks, it is ours.
          The text may contain marks: `<image>` (the next picture) or `<image 2>` (the second
          picture). A marked picture replaces its mark; all other pictures come first.
          A video is sampled as uniform:64, unless --frames says otherwise.
-         In a conversation, the model's own replies stand between the turns.
+         In a conversation, the model's own replies come between the turns.
 Scoring  `default`: ours, depending on the task.
          mcq: the letter that the reply settles on.
          yesno: the word at the start of the reply, or else the only one of the two words in the
@@ -35,7 +35,7 @@ Scoring  `default`: ours, depending on the task.
          vqa: the whole reply, compared with the answer without case, punctuation, and articles.
          With three or more answers, the score is min(1, number of equal answers / 3).
          caption: CIDEr, BLEU, and ROUGE-L.
-         `robust` (vqa): as `default`, but for the text after "the answer is".
+         `robust` (vqa): as `default`, but applied to the text after "the answer is".
          `judged` (vqa and caption): a judge compares the reply with the answers and gives it a
          grade from 0 to 10 (`snellen judge`).
          Each turn with an answer is scored as a separate question. The turns of a conversation

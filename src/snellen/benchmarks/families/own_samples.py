@@ -248,7 +248,8 @@ class RowReader:
 
 
 def _check_text(value: Any, who: str) -> None:
-    """Check that a value in a text column is text. A picture there would be sent as its name.
+    """Check that a value in a text column is text. The model would see only the file name of a
+    picture in such a column.
 
     Raises:
         DataError: the value is not text.

@@ -170,7 +170,8 @@ def _agreement(reading: Reading, sample: Sample) -> float:
 
 
 def _of_captions(scoring: Callable[..., Scoring]) -> Scoring:
-    """The metrics of coco-caption, which compare all captions with people's captions at once."""
+    """The metrics of coco-caption, which compare all replies with the people's captions in one
+    pass."""
     # Imported here, since importing the tokenizer takes longer than all other imports here.
     from snellen.metrics.captions import caption_metrics
     from snellen.text.ptb import tokens

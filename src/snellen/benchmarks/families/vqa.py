@@ -85,7 +85,7 @@ Decoded = TypeVar("Decoded")
 def table(data_file: DataFile, annotations: str | None) -> Table:
     """The questions of a VQA file, of BLIP's list, or of a parquet file.
 
-    For a VQA file, `annotations` is the name of the file with the answers. It is in the same
+    For a VQA file, `annotations` is the name of the file with the answers. That file is in the same
     folder, or in a folder `Annotations` next to that folder.
     """
     if Path(str(data_file)).suffix == ".parquet":

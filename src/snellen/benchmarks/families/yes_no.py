@@ -17,8 +17,8 @@ _SIGNS = ';/[]"{}()=+\\_-><@`,?!'
 _THOUSANDS = re.compile(r"(\d)(,)(\d)")
 _FULL_STOP = re.compile(r"(?<!\d)\.(?!\d)")
 _MOST_FULL_STOPS = 32
-"""The number of full stops that VLMEvalKit removes at most: it passes `re.UNICODE`, which is 32, as
-the argument `count` of `sub`."""
+"""The maximum number of full stops that VLMEvalKit removes. VLMEvalKit passes `re.UNICODE`, which
+is 32, as the argument `count` of `sub`."""
 
 
 def robust_answer(reply: Reply, sample: Sample) -> Reading:
