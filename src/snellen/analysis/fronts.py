@@ -9,9 +9,9 @@ from snellen.scoring.sections.cost import cost_per_question
 
 
 def front(points: Mapping[str, tuple[float, float]]) -> list[str]:
-    """The names of the points that no other point beats. A point (score, cost) beats another one if
-    it is at least as good in both values, and better in one. A higher score and a lower cost are
-    better.
+    """Find the points that no other point beats, and return their names. A point (score, cost)
+    beats another one if it is at least as good in both values, and better in one. A higher score
+    and a lower cost are better.
 
     >>> front({"a": (0.9, 3.0), "b": (0.8, 1.0), "c": (0.7, 2.0)})
     ['a', 'b']
@@ -30,9 +30,9 @@ def front(points: Mapping[str, tuple[float, float]]) -> list[str]:
 
 def front_lines(by_benchmark: Mapping[str, Mapping[str, Result]]) -> Iterator[str]:
     """For each benchmark with several models, the models on two fronts: headline metric against
-    cost per question, and headline metric against median request time. A model that lacks one of
-    the two values is left out of that front. If the direction of the metric is unknown, there is no
-    front."""
+    cost per question, and headline metric against median request time. A front leaves out models
+    for which one of its two values is unknown. There is no front if it is unknown whether a higher
+    metric is better."""
     for benchmark, results in by_benchmark.items():
         for label, costs in (
             ("cost per question", _costs(results)),
@@ -50,7 +50,7 @@ def front_lines(by_benchmark: Mapping[str, Mapping[str, Result]]) -> Iterator[st
 
 
 def _scores(results: Mapping[str, Result]) -> dict[str, float]:
-    """The headline values. Their sign is flipped if lower is better, so that higher values are
+    """The headline values, with the opposite sign if lower is better, so that higher values are
     always better."""
     signs = {"higher": 1.0, "lower": -1.0}
     return {
