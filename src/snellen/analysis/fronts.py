@@ -1,4 +1,4 @@
-"""Finds the models that are worth their price: the Pareto front of score and cost."""
+"""Finds the models with the best trade-offs between score and cost, which form the Pareto front."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def front(points: Mapping[str, tuple[float, float]]) -> list[str]:
 
 
 def front_lines(by_benchmark: Mapping[str, Mapping[str, Result]]) -> Iterator[str]:
-    """For each benchmark with several models, the models on two fronts: headline metric against
-    cost per question, and headline metric against median request time. A front leaves out models
-    for which one of its two values is unknown. There is no front if it is unknown whether a higher
-    metric is better."""
+    """For each benchmark with several models, yield the models on two fronts: headline metric
+    against cost per question, and headline metric against median request time. A front leaves out
+    models for which one of its two values is unknown. There is no front if it is unknown whether a
+    higher metric is better."""
     for benchmark, results in by_benchmark.items():
         for label, costs in (
             ("cost per question", _costs(results)),
@@ -46,7 +46,8 @@ def front_lines(by_benchmark: Mapping[str, Mapping[str, Result]]) -> Iterator[st
             if len(points) > 1:
                 metric = next(iter(next(iter(results.values())).scoring().metrics))
                 names = ", ".join(front(points))
-                yield f"{benchmark}: models that no other beats in {metric} and {label}: {names}"
+                which = f"models that no other model beats in {metric} and {label}"
+                yield f"{benchmark}: {which}: {names}"
 
 
 def _scores(results: Mapping[str, Result]) -> dict[str, float]:

@@ -37,7 +37,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Explained(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The result of one scoring for a reply."""
+    """The result that one scoring gives a reply."""
 
     scoring: str
     """The scoring."""

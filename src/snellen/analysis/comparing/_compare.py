@@ -148,12 +148,12 @@ def _left_out(
         why = f"no other side has the same questions{_as_probe(side)}"
         if any(side in group for group in sharing):
             why = "the other sides with the same questions have no sample that counts"
-        yield f"{side.where} is in no comparison: {why}"
+        yield f"{side.where} is not compared: {why}"
     if len(counting) > 1:
         for side in sides:
             if side not in counting:
                 n = len(side.ids)
-                yield f"{side.where} is in no comparison: none of its {n:,} samples counts"
+                yield f"{side.where} is not compared: none of its {n:,} samples counts"
 
 
 def _merged(notes: Mapping[str, Sequence[str]]) -> Iterator[str]:

@@ -91,7 +91,7 @@ class Flips(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The comparison of two sides under one scoring."""
+    """The comparison of two sides by one scoring."""
 
     benchmark: str
     """The benchmark, with the options that distinguish its data."""

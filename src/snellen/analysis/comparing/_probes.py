@@ -29,14 +29,13 @@ def probe_notes(sides: Sequence[LoadedSide], names: Sequence[str]) -> Iterator[s
     if "blind" in probes[probed]:
         how = CHANGES.get(probes[probed]["blind"], "without its pictures")
         yield (
-            f"{probe_name} was asked {how}: the score that {plain_name} has above it comes from "
-            "seeing"
+            f"{probe_name} was asked {how}, so any higher score of {plain_name} comes from seeing"
         )
     elif "open_ended" in probes[probed]:
         yield (
             f"{probe_name} was asked without choices, and is right only if it gives the text of "
-            f"the right choice: the score that {plain_name} has above it comes from picking among "
-            "choices rather than from knowledge, or from differences in wording"
+            f"the right choice: any higher score of {plain_name} comes from picking among choices "
+            "rather than from knowledge, or from differences in wording"
         )
 
 

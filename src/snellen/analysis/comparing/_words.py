@@ -53,7 +53,7 @@ def shown(difference: MetricReport, side: MetricReport | None = None) -> MetricT
 
 
 def p_value(p: float | None) -> str:
-    """Format a p value; "" for None.
+    """Format a p value as text, which is empty for None.
 
     >>> [p_value(p) for p in (0.0123, 0.00001, 1.0, None)]
     ['0.0123', '< 0.0001', '1.0000', '']
@@ -192,7 +192,7 @@ def rank_flip_text(rank_flip: RankFlip) -> str:
     sure = (
         "both differences are significant"
         if rank_flip.significant
-        else "not both differences are significant"
+        else "at least one of the differences is not significant"
     )
     first, second = rank_flip.models
     return (

@@ -112,7 +112,7 @@ def gap_verdict(gap: Gap) -> str:
 
 
 def gap_lines(gap: Gap) -> Iterator[str]:
-    """Yield further lines about the outcome: scores, the rest of the gap, and notes."""
+    """Yield further lines about the outcome, such as the scores, the rest of the gap, and notes."""
     if gap.base is not None and gap.by_recipe is not None:
         yield (
             f"{gap.against}: {shown(gap.base).value}; by the recipe: {shown(gap.by_recipe).value}; "

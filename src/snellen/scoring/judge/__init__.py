@@ -239,7 +239,8 @@ def _words_by_slot(
 
 def words_of(run: Run, name: str, repeat: int = 0, *, reads_cut: bool) -> str | None:
     """The text of a judge's verdict on the question with id `name`, from the judge's loaded run.
-    None if there is no reply, or if it was withheld, empty, or (unless `reads_cut`) truncated."""
+    None if the judge gave no reply, or if its reply was withheld, empty, or (unless `reads_cut`)
+    truncated."""
     record = run.final((name, repeat, 0))
     states = ("ok", "truncated") if reads_cut else ("ok",)
     return record.reply if record is not None and record.state in states else None

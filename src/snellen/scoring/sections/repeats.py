@@ -239,8 +239,9 @@ def _votes(
 
 def majority(replies: Sequence[Reply]) -> float:
     """The score of the most frequent answer among (answer, score) pairs. If several answers are
-    tied, it is the mean of their scores, which is the expected score if one were drawn at random.
-    Unparsed answers (None) are ignored. If all answers are unparsed, it is the mean of all scores.
+    tied, the result is the mean of their scores, which is the expected score of a random choice
+    among them. Unparsed answers (None) are ignored. If all answers are unparsed, the result is the
+    mean of all scores.
 
     >>> majority([("A", 1.0), ("A", 1.0), ("B", 0.0), (None, 0.0)])
     1.0
