@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 PARTS = (1, 2, 3, 4, 6, 12)
 """Differences are not rounded if, for one of these numbers n, all of them are multiples of 1/n."""
 STEPS = 30_000_000
-"""The maximum number of additions in a test. All other differences are rounded so coarsely that
-this number suffices."""
+"""The approximate maximum number of additions in a test. It determines how coarsely all other
+differences are rounded."""
 TIE = 1e-9
 """Sums that differ by less than this share of the largest possible sum count as equal."""
 
