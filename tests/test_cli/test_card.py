@@ -287,7 +287,7 @@ def test_a_failed_question_is_left_out_of_every_effect(snellen: Snellen) -> None
     [gap] = done.json["gaps"]
     assert done.code == 1
     assert (gap["questions"], gap["total"]["difference"]["n"]) == (40, 39)
-    assert "left out, without a score both ways: 1" in shown.out
+    assert "questions left out, since they lack a score in a configuration: 1" in shown.out
 
 
 def test_a_budget_that_is_too_small_says_what_is_enough(explained: Callable[..., Any]) -> None:

@@ -67,7 +67,7 @@ def test_a_probe_ends_with_what_the_run_as_asked_has_above_it(snellen: Snellen) 
     done = snellen("run", "-m", "baseline/reader", "-b", POSITIONS, "--blind", "none")
     text = " ".join(done.out.split())
     assert "baseline/reader is 100.00 pp above baseline/reader (blind=none) in accuracy" in text
-    assert "the score that baseline/reader has above it comes from seeing" in text
+    assert "so any higher score of baseline/reader comes from seeing" in text
     assert "they differ in probe.blind: none against not set" in text
 
 
@@ -106,7 +106,7 @@ def test_compare_names_the_probe_and_takes_runs_of_all_kinds(snellen: Snellen) -
     text = " ".join(done.out.split())
     assert "baseline/reader (blind=none)" in text
     # Its samples are asked four times each, under ids of their own.
-    assert "is in no comparison: no other side has the same questions" in text
+    assert "is not compared: no other side has the same questions" in text
 
 
 def test_tables_of_runs_say_which_was_asked_otherwise(snellen: Snellen) -> None:

@@ -165,8 +165,11 @@ def test_a_run_raises_its_limit_and_asks_the_cut_questions_again(tmp_path: Path)
     assert manifest(finished)["raised"] == MORE
     assert manifest(finished)["identity"]["generation"]["on_truncation"] == f"raise:{MORE}"
     assert "3 of the first 11 replies were cut at 512 tokens. Further replies" in notes(again)
-    assert "3 cut replies were asked again with 4,096 tokens: 3 are complete" in notes(again)
-    assert "49 replies were asked with 4,096 tokens" in notes(again)
+    assert (
+        "3 questions with truncated replies were asked again with 4,096 tokens: "
+        "3 replies are complete"
+    ) in notes(again)
+    assert "49 questions were asked with 4,096 tokens" in notes(again)
 
 
 def test_a_run_whose_limit_was_raised_goes_on_with_it(tmp_path: Path) -> None:
@@ -196,7 +199,10 @@ def test_cut_replies_of_an_earlier_call_are_asked_again_once_the_limit_is_raised
     assert states(last) == {"ok": 60}
     assert (last.progress.kept, last.progress.done) == (8, 52)
     assert max(Counter(needs.requests).values()) == 1
-    assert "5 cut replies were asked again with 4,096 tokens: 5 are complete" in notes(last)
+    assert (
+        "5 questions with truncated replies were asked again with 4,096 tokens: "
+        "5 replies are complete"
+    ) in notes(last)
 
 
 def test_cut_replies_of_an_earlier_call_are_kept_if_the_limit_is_not_raised(
@@ -249,9 +255,14 @@ def test_only_cut_questions_are_asked_again_and_counted(tmp_path: Path) -> None:
     assert {run.run for run in (first, second, third, plain, last)} == {first.run}
     assert sent == [(2, MORE), (7, MORE), (9, MORE)]
     assert states(second) == states(third) == states(plain) == {"ok": 29, "truncated": 1}
-    assert "again with 4,096 tokens: 2 are complete now, 1 still cut" in notes(plain)
+    assert "again with 4,096 tokens: 2 replies are complete now, 1 are still truncated" in notes(
+        plain
+    )
     assert states(last) == {"ok": 30}
-    assert "again with 4,096 or 16,384 tokens: 3 are complete now, 0 still cut" in notes(last)
+    assert (
+        "again with 4,096 or 16,384 tokens: 3 replies are complete now, 0 are still truncated"
+        in notes(last)
+    )
     assert [session.get("retry_truncated") for session in manifest(last)["sessions"]] == [
         *(None, MORE, MORE, None, 16384)
     ]

@@ -104,8 +104,8 @@ def test_absent_rows_are_in_no_mean_where_the_authors_leave_them_out() -> None:
 
     assert actual.scorings["official"].metrics["accuracy"].value == 0.5
     assert (
-        "official: 2 rows without a reply are in no mean, by this scoring's default; accuracy is "
-        "0.2500 if they count as wrong"
+        "official: 2 rows without a reply are left out of the means, by this scoring's default; "
+        "accuracy is 0.2500 if they count as wrong"
     ) in actual.notes
 
 
@@ -170,8 +170,8 @@ def test_what_becomes_of_rows_without_a_reply_is_said_for_each_scoring_by_its_na
     assert actual.notes == [
         "official: 2 rows without a reply scored 0, by this scoring's default; without them, "
         "accuracy is 0.5000",
-        "copied: 2 rows without a reply are in no mean, by this scoring's default; accuracy is "
-        "0.2500 if they count as wrong",
+        "copied: 2 rows without a reply are left out of the means, by this scoring's default; "
+        "accuracy is 0.2500 if they count as wrong",
     ]
 
 

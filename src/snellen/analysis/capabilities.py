@@ -1,5 +1,5 @@
-"""A tree of the capabilities that benchmarks require, and results by capability over several
-benchmarks.
+"""Defines a tree of the capabilities that benchmarks require, and combines the results of several
+benchmarks by capability.
 
 A benchmark's file assigns a leaf of this tree to each of its categories
 (`Presentation.capabilities`), and cites where its authors define the categories. A category that
@@ -29,7 +29,7 @@ Z = normal_quantile(0.975)
 
 @dataclass(frozen=True, kw_only=True)
 class Capability:
-    """The result for one capability over several benchmarks."""
+    """A model's result for one capability, combined over several benchmarks."""
 
     leaf: str
     """The capability, such as `OCR/text`."""
@@ -38,21 +38,21 @@ class Capability:
     mean: MetricReport
     """The mean score of these samples."""
     benchmarks: tuple[str, ...]
-    """The benchmarks that these samples are from."""
+    """The benchmarks that these samples come from."""
 
 
 def over(reports: Mapping[str, Report]) -> list[Capability]:
-    """The results of one model for each leaf, in the order of the tree, with `unmapped` last.
-    `reports` maps names of benchmarks to reports.
+    """Combine the results of one model for each leaf, in the order of the tree, with `unmapped`
+    last. `reports` maps names of benchmarks to reports.
 
     Each sample has the same weight. Benchmark b has n_b samples with a score, with mean m_b and
     standard error s_b. N is the sum of all n_b:
 
         m = Σ n_b·m_b / N        stderr² = Σ (n_b / N)²·s_b²
 
-    The variances add up because benchmarks share no samples. If only one benchmark has the leaf,
-    its own interval is used. If all scores of a benchmark are equal, it has an interval but no
-    standard error. Half the width of the interval, divided by 1.96, is then used as s_b.
+    The variances add up because benchmarks share no samples. If only one benchmark has samples for
+    a leaf, its own interval is used. If all scores of a benchmark are equal, it has an interval but
+    no standard error. In that case, s_b is half the width of the interval, divided by 1.96.
     """
     parts: dict[str, list[tuple[str, CapabilityReport]]] = {}
     for name, report in reports.items():

@@ -1,4 +1,4 @@
-"""A model card beside our own measurements: the documents that `snellen card` prints."""
+"""Compares the figures of a model card with our own measurements, for `snellen card`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST = 160
 
 
 class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
-    """A published figure of a checkpoint."""
+    """A score that is published for a checkpoint."""
 
     checkpoint: str
     """The checkpoint."""
@@ -30,51 +30,52 @@ class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CardRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A data set of the card."""
+    """The published and measured results for one data set of the card."""
 
     data_set: str
-    """The data set, by the recipe's name."""
+    """The name of the data set in the recipe."""
     benchmark: str | None = None
-    """The benchmark in Snellen, with its options; None if there is none."""
+    """The name of the benchmark in Snellen, with its options; None if Snellen does not have it."""
     figures: list[PublishedFigure] = []
     """All published figures."""
     published: PublishedFigure | None = None
-    """The figure of the card's checkpoint."""
+    """The published figure for the card's checkpoint; None if there is none."""
     scoring: str | None = None
-    """The scoring of both runs."""
+    """The scoring that is used for both runs."""
     metric: str | None = None
-    """The metric of both runs."""
+    """The name of the metric that is compared."""
     by_recipe: MetricReport | None = None
-    """The metric by the recipe; None if the run has no result."""
+    """The metric of the run with the recipe's settings; None if that run has no result."""
     official: MetricReport | None = None
-    """The metric by the official settings, or by the user's own options; None if the run has no
-    result, or asks as the recipe does."""
+    """The metric of the run with the official settings, or with the user's own options; None if
+    that run has no result, or if its settings are the same as the recipe's."""
     figure_scoring: str | None = None
-    """The scoring of the published figure, if it is another than `scoring`."""
+    """The scoring of the published figure, if it differs from `scoring`."""
     as_published: MetricReport | None = None
-    """The metric by the recipe under `figure_scoring`; None without one."""
+    """The metric that `figure_scoring` gives the recipe's run; None if there is none."""
     official_as_published: MetricReport | None = None
-    """The metric by the official settings under `figure_scoring`; None without one."""
+    """The metric that `figure_scoring` gives the official run; None if there is none."""
     difference: MetricReport | None = None
-    """By the recipe minus published, with the interval of our estimate; official minus published if
-    no source says how the benchmark is asked. Under `figure_scoring`, if there is such a result.
-    None if it is unknown."""
+    """The metric of the recipe's run (`as_published`, if there is one) minus the published figure,
+    with the interval of our estimate. If no source says how the benchmark is asked, the metric of
+    the official run takes its place. None if the difference is unknown."""
     paired: MetricDifference | None = None
-    """By the recipe minus official, on the samples of both, p adjusted over the rows; None without
-    two runs."""
+    """The metric of the recipe's run minus that of the official run, on the samples that both runs
+    have. The p value is adjusted over the rows of the card. None without two runs."""
     runs: list[str] = []
-    """The folders of the runs: by the recipe, then official."""
+    """The run folders: first the recipe's run, then the official run."""
     reason: str = ""
-    """Why there is no result, or none by the recipe; empty if there is."""
+    """Why there is no result at all, or no result of the recipe's run; empty if there is one."""
     notes: list[str] = []
     """What limits the values."""
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The benchmarks of a model card: published, by the recipe, and by the official settings."""
+    """A model card: the published figures, and our results with the recipe's and with the official
+    settings."""
 
     format: int
-    """The number of the format."""
+    """The version of the JSON format."""
     recipe: str
     """The recipe."""
     family: str
@@ -82,7 +83,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     evidence: str
     """Who vouches for the recipe."""
     source: str
-    """Where the recipe is written."""
+    """The source of the recipe's settings."""
     model: str
     """The model."""
     against: str
@@ -90,11 +91,12 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     rows: list[CardRow]
     """The data sets, in the order of the recipe."""
     checkpoint: str | None = None
-    """The checkpoint whose figures count; None if no figure is the model's."""
+    """The checkpoint that is the same as the model; None if no figure is published for the
+    model."""
     gaps: list[Gap] = []
     """The explained gaps."""
     notes: list[str] = []
-    """Notes on all of it."""
+    """Notes on the whole card."""
 
 
 CardTable = list[tuple[str, ...]]
@@ -231,22 +233,22 @@ def _others(row: CardRow) -> str:
 
 
 class CardResult:
-    """A card's document. It prints itself."""
+    """A model card that was compared. Printing it shows the results."""
 
     def __init__(self, card: Card) -> None:
         self.card = card
 
     def json(self) -> str:
-        """The document as JSON."""
+        """The card as JSON."""
         return msgspec.json.encode(self.card).decode()
 
     def asdict(self) -> dict[str, Any]:
-        """The document as a dictionary of plain Python types, as in `json`."""
+        """The card as a dictionary of plain Python types, with the same content as `json`."""
         document: dict[str, Any] = msgspec.json.decode(self.json())
         return document
 
     def _repr_html_(self) -> str:
-        """The card in lines, for notebooks."""
+        """The card as HTML, for notebooks."""
         return f"<pre>{escape(str(self))}</pre>"
 
     def __str__(self) -> str:

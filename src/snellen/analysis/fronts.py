@@ -1,4 +1,4 @@
-"""Finds the models that are worth their price: the Pareto front of score and cost."""
+"""Finds the models with the best trade-offs between score and cost, which form the Pareto front."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from snellen.scoring.sections.cost import cost_per_question
 
 
 def front(points: Mapping[str, tuple[float, float]]) -> list[str]:
-    """The names of the points that no other point beats. A point (score, cost) beats another one if
-    it is at least as good in both values, and better in one. A higher score and a lower cost are
-    better.
+    """Find the points that no other point beats, and return their names. A point (score, cost)
+    beats another one if it is at least as good in both values, and better in one. A higher score
+    and a lower cost are better.
 
     >>> front({"a": (0.9, 3.0), "b": (0.8, 1.0), "c": (0.7, 2.0)})
     ['a', 'b']
@@ -29,10 +29,10 @@ def front(points: Mapping[str, tuple[float, float]]) -> list[str]:
 
 
 def front_lines(by_benchmark: Mapping[str, Mapping[str, Result]]) -> Iterator[str]:
-    """For each benchmark with several models, the models on two fronts: headline metric against
-    cost per question, and headline metric against median request time. A model that lacks one of
-    the two values is left out of that front. If the direction of the metric is unknown, there is no
-    front."""
+    """For each benchmark with several models, yield the models on two fronts: headline metric
+    against cost per question, and headline metric against median request time. A front leaves out
+    models for which one of its two values is unknown. There is no front if it is unknown whether a
+    higher metric is better."""
     for benchmark, results in by_benchmark.items():
         for label, costs in (
             ("cost per question", _costs(results)),
@@ -46,11 +46,12 @@ def front_lines(by_benchmark: Mapping[str, Mapping[str, Result]]) -> Iterator[st
             if len(points) > 1:
                 metric = next(iter(next(iter(results.values())).scoring().metrics))
                 names = ", ".join(front(points))
-                yield f"{benchmark}: models that no other beats in {metric} and {label}: {names}"
+                which = f"models that no other model beats in {metric} and {label}"
+                yield f"{benchmark}: {which}: {names}"
 
 
 def _scores(results: Mapping[str, Result]) -> dict[str, float]:
-    """The headline values. Their sign is flipped if lower is better, so that higher values are
+    """The headline values, with the opposite sign if lower is better, so that higher values are
     always better."""
     signs = {"higher": 1.0, "lower": -1.0}
     return {

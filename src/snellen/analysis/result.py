@@ -33,16 +33,16 @@ MAX_ANSWER = 60
 
 
 class Counts(NamedTuple):
-    """The n of a headline, and the replies that are not in it.
+    """The n of a headline metric, and the numbers of replies that the metric does not include.
 
-    Every table, plot, and page takes the n of a headline from here.
+    Every table, plot, and page takes the n of a headline metric from here.
     """
 
     n: int
-    """The n of the metric: the number of replies (samples times repeats), or of questions if the
-    metric combines several replies to each."""
+    """The n of the metric: the number of replies (samples times repeats), or the number of
+    questions if the metric combines several replies to each question."""
     failed: int
-    """The number of questions without a reply, because every request failed."""
+    """The number of questions without a reply because every request failed."""
     not_judged: int
     """The number of replies that a judge has not scored yet."""
     hidden: int
@@ -70,7 +70,8 @@ class Result:
 
     @property
     def counts(self) -> Counts:
-        """The n of the headline, and the replies that are not in it. Without a scoring, n is 0."""
+        """The n of the headline metric, and the numbers of replies that the metric does not
+        include. Without a scoring, n is 0."""
         scored = bool(self.report.scorings)
         readings = self.scoring().readings if scored else {}
         return Counts(
@@ -87,14 +88,16 @@ class Result:
         return self.report.replies.get("failed", 0)
 
     def scoring(self, name: str | None = None) -> ScoringReport:
-        """The metrics and readings of a scoring; without a name, those of the headline scoring."""
+        """The report on the scoring with this name, or on the headline scoring if `name` is
+        None."""
         return self.report.scorings[name or self.report.headline]
 
     def by(self, tag: str, scoring: str | None = None) -> dict[str, MetricReport]:
         """The first metric for each category of a tag.
 
         Raises:
-            KeyError: the report is not broken down by that tag. The message lists its tags.
+            KeyError: the report is not broken down by that tag. The message lists the report's
+                tags.
         """
         if tag not in self.report.breakdown:
             tags = ", ".join(self.report.breakdown)
@@ -109,7 +112,7 @@ class Result:
         }
 
     def samples(self, scoring: str | None = None, *, form: str = "records") -> Any:
-        """Each reply, with the answer and score that a scoring gave it.
+        """Return each reply, with the answer and score that a scoring gave it.
 
         `scoring` is a name or `all`; the default is the headline scoring. `form` is `records` (a
         list of dictionaries), `pandas`, or `polars` (a DataFrame).
@@ -135,7 +138,7 @@ class Result:
         return msgspec.json.encode(self.report).decode()
 
     def asdict(self) -> dict[str, Any]:
-        """The report as a dictionary of plain Python types, as in `json`."""
+        """The report as a dictionary of plain Python types, with the same content as `json`."""
         document: dict[str, Any] = msgspec.json.decode(self.json())
         return document
 
@@ -164,8 +167,8 @@ class Result:
 
 
 def summary(result: Result) -> str:
-    """A result as a few lines of plain text: metrics with intervals and n, readings, replies, and
-    notes."""
+    """Summarize a result in a few lines of plain text: metrics with intervals and n, readings,
+    replies, and notes."""
     report = result.report
     lines = [f"{report.benchmark} · {report.model or 'replies from a file'}"]
     for name, scoring in report.scorings.items():
@@ -238,14 +241,15 @@ def shown(metric: MetricReport) -> MetricText:
 
 
 def blind(report: Report) -> str:
-    """`blind baselines: 25.00 % by chance, 26.67 % always saying 'B'`; "" if there are none. A
-    chance level that was estimated from draws is shown as `about 24.31 % by chance (3 draws)`."""
+    """Format blind baselines as text, such as `blind baselines: 25.00 % by chance, 26.67 % always
+    saying 'B'`; empty if there are none. A chance level that was estimated from draws is shown as
+    `about 24.31 % by chance (3 draws)`."""
     known = [f"{amount} {how}" for how, amount in baselines(report)]
     return f"blind baselines: {', '.join(known)}" if known else ""
 
 
 def baselines(report: Report) -> list[tuple[str, str]]:
-    """The (description, score) of each blind baseline, such as (`by chance`, `25.00 %`)."""
+    """The description and the score of each blind baseline, such as (`by chance`, `25.00 %`)."""
     baseline = report.baselines
     if baseline is None:
         return []
@@ -271,7 +275,8 @@ def _amount(value: float, unit: str) -> str:
 
 def load_report(path: Path, benchmark: Benchmark | None = None) -> Result:
     """Load the stored report of a run. `path` is the run folder or its `report.json`. If the report
-    is out of date, a note says so. Pass `benchmark` for runs whose manifest does not identify it.
+    is out of date, a note says so. Pass `benchmark` if the run's manifest does not identify the
+    benchmark.
 
     Raises:
         StoreError: `path` is not a run folder, or the report cannot be read. UsageError: the run
@@ -303,7 +308,7 @@ def load_report(path: Path, benchmark: Benchmark | None = None) -> Result:
 
 
 def _rules(manifest: Mapping[str, Any]) -> Rules | None:
-    """The current rules of the run's benchmark; None if the benchmark cannot be rebuilt, or if
+    """The current rules of a run's benchmark; None if the benchmark cannot be rebuilt, or if
     rebuilding it would run a program."""
     if registry.runs_a_program(manifest):
         return None

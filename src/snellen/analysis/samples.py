@@ -1,4 +1,4 @@
-"""Records of a scored run for use in tables: one record for each reply and scoring."""
+"""Converts a scored run to records for tables, one record for each reply and scoring."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ FORMS = ("records", "pandas", "polars")
 
 
 def sample_records(run: Run, scoring: str) -> Iterator[dict[str, Any]]:
-    """Yield a record for each reply under one scoring, or under each scoring if `scoring` is `all`.
-    Records are in the order of `scores.jsonl`.
+    """Yield a record for each reply as scored by one scoring, or by each scoring if `scoring` is
+    `all`. Records are in the order of `scores.jsonl`.
 
     A record has these keys:
 
-    - `sample`, `repeat`, `turn`: the position of the question. `turn` counts from 0.
+    - `sample`, `repeat`, `turn`: the sample's id, and the numbers of the repeat and the turn, from
+      0.
     - `question`, `choices`, `target`, `references`: the sample's question and its right answers.
     - `reply_state`: `ok`, `empty`, `truncated`, `refused`, `failed`, or `absent`.
     - `reply`: the text of the reply; None for `failed` and `absent`.
@@ -44,8 +45,8 @@ def sample_records(run: Run, scoring: str) -> Iterator[dict[str, Any]]:
 def _question_of(
     row: ScoreRow, questions: dict[tuple[str, int], dict[int, Question]]
 ) -> Question | None:
-    """The question of a row. For a turn that is scored by itself (`ID#2`), it is the question of
-    that turn; for a conversation, the last question."""
+    """Find the question of a row. If the row is a turn that is scored by itself (`ID#2`), it is the
+    question of that turn; if the row is a conversation, it is the last question."""
     turns = questions.get((row.sample, row.repeat))
     if turns is not None:
         return turns[max(turns)]

@@ -1,4 +1,4 @@
-"""The columns of a table that grows row by row and can be reordered."""
+"""Defines the columns of a table that grows row by row and can be reordered."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class Column(Protocol):
-    """One column. `append` is not part of this protocol, since its arguments differ between kinds
-    of columns."""
+    """A column of a table. `append` is not part of this protocol, since its arguments depend on the
+    kind of column."""
 
     def reorder(self, rows: NDArray[np.intp]) -> None:
         """Keep these rows, in this order."""
 
     def extend(self, other: Self, start: int) -> None:
-        """Append the rows of another table's column after the first `start` rows."""
+        """Append the rows of another table's column. This column has `start` rows so far."""
 
 
 class Numbers:
@@ -63,8 +63,8 @@ class Objects:
 
 
 class Codes:
-    """A column of repeating names. Each name is stored as a number, in the order of first
-    occurrence."""
+    """A column of names that often repeat. Each name is stored as a number, assigned in the order
+    of first occurrence."""
 
     def __init__(self) -> None:
         self.codes: dict[str, int] = {}
@@ -120,7 +120,7 @@ class Sparse:
 
 
 def objects(values: list[Any]) -> NDArray[Any]:
-    """An array of objects. NumPy must not turn tuples into rows of an array."""
+    """An array of objects, built so that NumPy does not convert tuples to rows of an array."""
     import numpy as np
 
     column = np.empty(len(values), dtype=object)

@@ -16,20 +16,20 @@ class MetricReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """A metric as it appears in reports."""
 
     value: float | None
-    """The metric's value; None if there is none, and `reason` says why."""
+    """The metric's value; None if the metric has no value, in which case `reason` says why."""
     unit: str
-    """The unit of the value; `fraction` is shown in percent."""
+    """The unit of the value. A value with the unit `fraction` is shown in percent."""
     n: int
     """The number of scores behind the value."""
     stderr: float | None
     """The standard error of the value; None if it is unknown."""
     ci95: tuple[float, float] | None
-    """The 95 % confidence interval, (low, high)."""
+    """The lower and the upper end of the 95 % confidence interval; None if it is unknown."""
     reason: str | None = None
-    """Why there is no value or no interval."""
+    """Why the metric has no value or no interval."""
     bounds: tuple[float, float] | None = None
-    """(low, high): the value if all missing and refused replies were wrong, and the value if all
-    were right."""
+    """The value if all missing and refused replies were wrong, and the value if all of them were
+    right."""
     better: Direction | None = None
     """Whether a higher or a lower value is better; None if this is unknown."""
 
@@ -51,10 +51,10 @@ def metric_report(estimate: Estimate, bounds: tuple[float, float] | None = None)
 def with_directions(
     metrics: Mapping[str, MetricReport], direction: Callable[[str], Direction | None]
 ) -> dict[str, MetricReport]:
-    """Add the direction that `direction` returns to metrics without a direction of their own.
+    """Add the direction that `direction` returns to each metric that does not have a direction.
 
-    A category's metric, such as `f1/adversarial`, has the same direction as the metric of the whole
-    set.
+    The metric of a category, such as `f1/adversarial`, has the same direction as the metric of the
+    whole set.
     """
     return {
         name: replace(
@@ -65,7 +65,7 @@ def with_directions(
 
 
 class ScoringReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of one scoring."""
+    """The result of scoring all replies by one scoring."""
 
     version: int
     """The version of the scoring's rules."""
@@ -74,7 +74,7 @@ class ScoringReport(msgspec.Struct, frozen=True, kw_only=True):
     metrics: dict[str, MetricReport]
     """The metrics by name."""
     readings: dict[str, int]
-    """The number of replies in each state of their reading (answered, unparsed, and so on). The
+    """The number of replies whose reading is in each state (answered, unparsed, and so on). The
     numbers add up to the report's `n`."""
 
 
@@ -88,23 +88,24 @@ class Disagreement(msgspec.Struct, frozen=True, kw_only=True):
     by_rule: dict[str, int]
     """The number of samples for each pair of rules that parsed the reply."""
     examples: list[str]
-    """The ids of some of the samples."""
+    """The ids of some of these samples."""
 
 
 class CapabilityReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The samples that require one capability."""
+    """The mean score on the samples that require one capability."""
 
     n: int
     """The number of samples."""
     mean: MetricReport
-    """The mean score under the headline scoring, as a fraction of the best score."""
+    """The mean score by the headline scoring, as a fraction of the best score."""
 
 
 class SliceReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The scores by one property of the samples, such as the length of the question."""
+    """The scores, broken down by one property of the samples, such as the length of the
+    question."""
 
     bins: dict[str, MetricReport]
-    """For each bin, the mean score under the headline scoring, as a fraction of the best score."""
+    """For each bin, the mean score by the headline scoring, as a fraction of the best score."""
     p: float | None = None
     """The p-value of the test for a difference between bins (`scoring/sections/slices.py`); None if
     the test was not possible."""
@@ -113,30 +114,31 @@ class SliceReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     @property
     def differs(self) -> bool:
-        """Whether the score differs significantly between bins, at the 5 % level over all
-        slices."""
+        """Whether the score differs significantly between bins, at the 5 % level after correction
+        over all slices."""
         return self.adjusted is not None and self.adjusted < 0.05
 
 
 class Baselines(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The headline's first metric for blind models on the same questions.
+    """The values of the headline's first metric that blind models get on the same questions.
 
     There are no baselines if the headline scoring needs a judge for some of these replies.
     """
 
     chance: float | None
-    """The expected value for choices drawn at random; None if some question has no choices."""
+    """The expected value for a model that picks choices at random; None if some question has no
+    choices."""
     constant: float | None
-    """The value for always giving the most frequent right answer. It is determined separately for
-    each number of choices."""
+    """The value for a model that always gives the most frequent right answer, which is determined
+    separately for each number of choices."""
     answer: str | None
     """The most frequent right answer; None if it depends on the number of choices."""
     draws: int | None = None
-    """`chance` is the mean of this many random draws; None if `chance` is exact."""
+    """The number of random draws whose mean is `chance`; None if `chance` is exact."""
 
 
 class RepeatsReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The statistics of several replies per question under one scoring.
+    """The statistics of several replies per question, as scored by one scoring.
 
     They do not change the scoring's own metrics, which use all replies.
     """
@@ -146,7 +148,7 @@ class RepeatsReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     questions: int
     """The number of questions with at least one scored reply."""
     metrics: dict[str, MetricReport]
-    """pass@k, if every score is right or wrong, and the score of the majority answer."""
+    """The score of the majority answer, and pass@k if every reply is either right or wrong."""
     between: float | None = None
     """The variance of scores between questions."""
     within: float | None = None
@@ -166,16 +168,16 @@ class StreamReport(msgspec.Struct, frozen=True, kw_only=True):
     media_seconds: float
     """The length of the streamed video, in seconds."""
     model_seconds: float
-    """The time that the model took to process the frames that it got, in seconds."""
+    """The time that the model took to process the frames that it received, in seconds."""
     real_time_factor: float | None
     """`model_seconds` divided by the seconds of video that these frames represent. A model with a
     factor above 1 cannot keep up."""
     frames: int
     """The number of frames in the stream."""
     dropped: int
-    """The number of frames that arrived while the model was busy, and that it did not get."""
+    """The number of frames that the model did not receive because it was busy when they arrived."""
     most_lag: float
-    """The largest delay behind the stream, in seconds."""
+    """The largest delay of the model behind the stream, in seconds."""
 
 
 class Seconds(msgspec.Struct, frozen=True, kw_only=True):
@@ -190,7 +192,7 @@ class Seconds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CostReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What replies cost in tokens, money, and time.
+    """The cost of replies in tokens, money, and time.
 
     Failed attempts, and replies that were taken from another run, are not counted.
     """
@@ -198,10 +200,11 @@ class CostReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     replies: int
     """The number of replies."""
     questions: int
-    """The number of questions: samples x repeats. A question may have several turns."""
+    """The number of questions, which is samples times repeats. A question may have several
+    turns."""
     tokens: dict[str, int]
-    """The total numbers of tokens that the server reported: `input` (which includes `cached`) and
-    `output` (which includes `reasoning`)."""
+    """The total number of tokens of each kind that the server reported. `input` includes `cached`,
+    and `output` includes `reasoning`."""
     unsaid: int = 0
     """The number of replies for which the server reported no tokens. They are not included in
     `tokens` and `cost`."""
@@ -210,16 +213,16 @@ class CostReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     currency: str | None = None
     """The currency of the profile's prices."""
     seconds: float
-    """The time from the start of each call of `snellen run` to its last record, added up over all
-    calls, in seconds."""
+    """The total duration of all invocations of `snellen run`, each from its start to its last
+    record, in seconds."""
     first: Seconds | None = None
-    """The time from a request to the first byte of its reply."""
+    """The time from sending a request to the first byte of its reply."""
     total: Seconds | None = None
-    """The time from a request to the end of its reply."""
+    """The time from sending a request to the end of its reply."""
 
 
 class TokenTimes(msgspec.Struct, frozen=True, kw_only=True):
-    """Times of streamed replies, in seconds."""
+    """Statistics of one kind of time of streamed replies, in seconds."""
 
     n: int
     """The number of replies."""
@@ -230,23 +233,24 @@ class TokenTimes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SpeedReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How fast streamed replies came."""
+    """How fast streamed replies arrived."""
 
     first_token: TokenTimes
-    """From a request to the first text or reasoning of its reply."""
+    """The time from sending a request to the first text or reasoning of its reply."""
     per_token: TokenTimes | None = None
-    """For each output token after the first; None if the server reported no token counts."""
+    """The time per output token after the first token; None if the server reported no token
+    counts."""
 
 
 class TokenReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The output tokens, thoughts included, of the replies that count in the headline and whose
-    tokens are known."""
+    """The output tokens, including reasoning, of the replies that count in the headline and have a
+    known number of tokens."""
 
     per_reply: MetricReport
-    """The mean per reply."""
+    """The mean number of tokens per reply."""
     per_correct: MetricReport | None = None
-    """The tokens of all these replies, divided by the number of correct answers among them: the sum
-    of the scores divided by the best score. None if single replies have no score."""
+    """The number of tokens of all these replies, divided by the number of correct answers, which is
+    the sum of the scores divided by the best score. None if single replies have no score."""
 
 
 class JudgeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -254,7 +258,7 @@ class JudgeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     mean score corrected with their labels."""
 
     labelled: int
-    """The number of replies with a verdict and a label."""
+    """The number of replies that have both a verdict and a label."""
     raters: int
     """The largest number of people who labeled one reply."""
     alpha: float | None
@@ -264,17 +268,18 @@ class JudgeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     bias: MetricReport
     """The judge's mean score minus the people's mean score."""
     judged: MetricReport
-    """The mean score without a correction: scores come from rules and from the judge."""
+    """The uncorrected mean score, in which all scores come from rules and from the judge."""
     corrected: MetricReport
     """The mean score corrected by prediction-powered inference."""
     weight: float
     """The weight of the judge's verdicts in `corrected`, from 0 to 1."""
     labels_alone: MetricReport
-    """The mean score if only labels are used for judged replies."""
+    """The mean score if judged replies are scored only by their labels."""
     rogan_gladen: float | None = None
-    """The mean score with the correction of Rogan and Gladen, as a check; for scores of 0 and 1."""
+    """The mean score with the correction of Rogan and Gladen, as a check; None unless all scores
+    are 0 or 1."""
     confusion: dict[str, int] = {}
-    """The confusion matrix of judge and people; for scores of 0 and 1."""
+    """The confusion matrix of the judge and the people; empty unless all scores are 0 or 1."""
     sensitivity: MetricReport | None = None
     """Of the replies that people labeled as right, the fraction that the judge also considers
     right."""
@@ -284,35 +289,41 @@ class JudgeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     kappa: float | None = None
     """Cohen's kappa between the judge and the majority of the people."""
     pearson: float | None = None
-    """Pearson's correlation between judge and people; for scores other than 0 and 1."""
+    """Pearson's correlation between the judge's and the people's scores; None if all scores are 0
+    or 1."""
     spearman: float | None = None
-    """Spearman's correlation between judge and people; for scores other than 0 and 1."""
+    """Spearman's correlation between the judge's and the people's scores; None if all scores are 0
+    or 1."""
     seed: str | None = None
-    """The seed with which the replies to label were drawn; None if it is unknown or not unique."""
+    """The seed with which the replies to label were drawn; None if it is unknown, or if there are
+    several."""
     notes: list[str] = []
-    """Notes that a reader of these numbers needs."""
+    """Notes on how to interpret these numbers."""
 
 
 class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
     """How verdicts change if replies contain one kind of attempt to steer the judge."""
 
     added: str
-    """The text that was added to replies. If it depends on the reply, the last text."""
+    """The text that was added to replies; the last one if the text depends on the reply."""
     to_right: MetricReport
-    """Of the replies judged wrong, the fraction that is judged right with the attempt."""
+    """Of the replies that are judged wrong without the attempt, the fraction that is judged right
+    with it."""
     to_wrong: MetricReport
-    """Of the replies judged right, the fraction that is judged wrong with the attempt."""
+    """Of the replies that are judged right without the attempt, the fraction that is judged wrong
+    with it."""
     change: MetricReport
-    """The mean change of all scores."""
+    """The mean change of the score over all replies."""
     lost: int
-    """The number of verdicts that cannot be parsed. They are not included in the three metrics."""
+    """The number of verdicts that cannot be parsed. They are left out of the other three
+    metrics."""
 
 
 class SteeringReport(msgspec.Struct, frozen=True, kw_only=True):
-    """How a judge's verdicts under one scoring change if replies try to steer the judge."""
+    """How a judge's verdicts for one scoring change if replies try to steer the judge."""
 
     format: int
-    """The version of this document's format."""
+    """The version of the JSON format."""
     benchmark: str
     """The benchmark's name."""
     scoring: str
@@ -326,13 +337,13 @@ class SteeringReport(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     """The seed with which the replies were drawn."""
     attempts: dict[str, AttemptReport]
-    """The changes for each kind of attempt."""
+    """For each kind of attempt, how the verdicts change."""
     run: str
     """The folder of the run whose replies were used."""
 
 
 class PlaceReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The results for one position among the choices, over all questions that have this
+    """The results for one position among the choices, over all questions that have a choice at this
     position."""
 
     place: str
@@ -340,42 +351,44 @@ class PlaceReport(msgspec.Struct, frozen=True, kw_only=True):
     picked: MetricReport
     """How often the choice at this position was picked."""
     expected: float
-    """How often this choice would be picked if positions did not matter."""
+    """How often the choice at this position would be picked if positions did not matter."""
     accuracy: MetricReport
     """The accuracy on questions whose right choice is at this position."""
 
 
 class ProbeReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The result of a probe under the headline scoring."""
+    """The result of a probe, as scored by the headline scoring."""
 
     probe: dict[str, Any]
-    """How the questions were changed, as in the run's identity."""
+    """The changes that the probe made to the questions, as in the run's identity."""
     metrics: dict[str, MetricReport]
-    """The metrics of the probe. Blind: `leakage`, the headline's first metric minus chance.
-    Permuted choices: `consistency`, the fraction of questions with the same choice picked in every
-    pass, and `circular`, the fraction with the right choice picked in every pass. Open-ended: the
-    fraction of replies that name a wrong choice, and the fraction that name no choice."""
+    """The metrics of the probe. A blind probe has `leakage`, the headline's first metric minus
+    chance. A probe with permuted choices has `consistency`, the fraction of questions for which the
+    same choice is picked in every pass, and `circular`, the fraction for which the right choice is
+    picked in every pass. An open-ended probe has the fraction of replies that name a wrong choice,
+    and the fraction that name no choice."""
     counts: dict[str, int] = {}
-    """Blind: the numbers of `right` and of `scored` replies. Permuted choices: the numbers of
-    `questions`, and of `complete` questions, which have a score in every pass."""
+    """A blind probe has the numbers of `right` and of `scored` replies. A probe with permuted
+    choices has the number of `questions`, and the number of `complete` questions, which have a
+    score in every pass."""
     places: list[PlaceReport] = []
-    """Permuted choices: the results for each position."""
+    """For a probe with permuted choices, the results for each position."""
     p: float | None = None
-    """Permuted choices: the probability that picks are at least this uneven across positions if
-    positions do not matter."""
+    """For a probe with permuted choices, the probability that picks are at least this uneven across
+    positions if positions do not matter."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The result of scoring one set of replies. `--json` prints this document."""
+    """The result of scoring one set of replies. The option `--json` prints it."""
 
     format: int
-    """The version of this document's format."""
+    """The version of the JSON format."""
     benchmark: str
     """The benchmark's name."""
     model: str
     """The model's name; empty if it is unknown."""
     n: int
-    """The number of (sample, repeat) pairs. The numbers in `replies` add up to it."""
+    """The number of (sample, repeat) pairs. The numbers in `replies` add up to this number."""
     headline: str
     """The name of the scoring whose first metric represents the whole result."""
     replies: dict[str, int]
@@ -387,7 +400,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     disagreements: list[Disagreement]
     """The samples that the headline scoring and other scorings score differently."""
     notes: list[str]
-    """Notes that a reader of the scores needs."""
+    """Notes on how to interpret the scores."""
     identity: dict[str, Any]
     """The identity of the run, or the part of it that is known."""
     incomplete: bool = False
@@ -395,24 +408,25 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     asked_of: int | None = None
     """The number of (sample, repeat) pairs in the whole data set, if the run asked fewer."""
     spent: CostReport | None = None
-    """What the model's replies cost."""
+    """The cost of the model's replies."""
     judging: dict[str, CostReport] = {}
-    """What each judge's replies cost."""
+    """The cost of each judge's replies."""
     output_tokens: TokenReport | None = None
-    """The output tokens per reply and per correct answer; None if the server reported none."""
+    """The output tokens per reply and per correct answer; None if the server reported no token
+    counts."""
     speed: SpeedReport | None = None
-    """How fast streamed replies came; None if none was streamed."""
+    """How fast streamed replies arrived; None if no reply was streamed."""
     baselines: Baselines | None = None
-    """The headline's first metric for blind models."""
+    """The values of the headline's first metric that blind models get."""
     ladders: dict[str, str] = {}
-    """For each tag whose categories are levels of difficulty, the metric that gives the model's
-    threshold."""
+    """For each tag whose categories are levels of difficulty, the name of the metric that states
+    the model's threshold."""
     capabilities: dict[str, CapabilityReport] = {}
     """The scores for each capability. Every sample requires exactly one capability, so the values
     of `n` add up to the report's `n`."""
     slices: dict[str, SliceReport] = {}
-    """The scores by `answer_place`, `picture_size`, `question_words`, and `pictures`. Only
-    properties in which the samples differ are included."""
+    """The scores, broken down by `answer_place`, `picture_size`, `question_words`, and `pictures`.
+    Only properties in which the samples differ are included."""
     streaming: StreamReport | None = None
     """The timing of an online run."""
     repeats: dict[str, RepeatsReport] = {}
@@ -420,7 +434,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     alike: int | None = None
     """The number of repeated questions whose replies are all identical."""
     conversations: int | None = None
-    """The number of conversations, if each turn is scored and `n` counts turns."""
+    """The number of conversations; None unless each turn is scored, so that `n` counts turns."""
     judges: dict[str, JudgeReport] = {}
     """For each scoring, the comparison of its judge with people's labels."""
     judged_by: dict[str, JudgedBy] = {}
@@ -429,4 +443,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of a probe (`snellen.transforms.probes`)."""
     out_of_date: list[str] = []
     """The reasons why scoring the run again would give a different report. This field is set when a
-    stored report is read."""
+    stored report is loaded."""

@@ -1,4 +1,4 @@
-"""A report that is being written by its sections."""
+"""Holds a report while its sections write it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from snellen.store import LabelRecord, Run
 
 @dataclass(frozen=True, kw_only=True)
 class ReplySource:
-    """Facts about a set of replies that are not in its table."""
+    """The facts about a set of replies that its table does not contain."""
 
     model: str = ""
     """The model's name; empty if it is unknown."""
@@ -33,7 +33,8 @@ class ReplySource:
     """The run; None for a file of predictions."""
     questions: Callable[[], Iterator[Scored]] | None = None
     """Reads the samples of the rows again, in the benchmark's order. For a file of predictions,
-    each sample is read once, even if it has several replies. None if they cannot be read again."""
+    each sample is read once, even if it has several replies. None if the samples cannot be read
+    again."""
     labels: Sequence[LabelRecord] = ()
     """People's labels of some replies."""
     judging: Mapping[str, CostReport] = field(default_factory=dict)
@@ -43,12 +44,13 @@ class ReplySource:
 
 
 Part = tuple[Mapping[str, Any], Sequence[str]]
-"""Fields of the `Report` with their values, and notes."""
+"""The fields of the `Report` that a section writes, with their values, and the section's notes."""
 NOTHING: Part = ({}, ())
 
 
 class Draft:
-    """A table, the source of its replies, and the parts of the report that are written so far."""
+    """A table, the source of its replies, and the parts of the report that have been written so
+    far."""
 
     def __init__(self, table: ScoreTable, source: ReplySource) -> None:
         table.sort()
@@ -80,12 +82,12 @@ class Draft:
         ]
 
     def by_judge(self, name: str) -> Sequence[ScoredRows]:
-        """A scoring's rows, separately for each judge. Without several judges, the list has one
-        item."""
+        """A scoring's rows, separately for each judge. Unless there are several judges, the list
+        has one item."""
         return self.by_slot(name) or [self.rows(name)]
 
     def by_slot(self, name: str) -> Sequence[ScoredRows]:
-        """A scoring's rows, separately for each judge; empty without several judges."""
+        """A scoring's rows, separately for each judge; empty unless there are several judges."""
         if name not in self._by_slot:
             self._by_slot[name] = rows_by_slot(self.table, name, self._shared)
         return self._by_slot[name]
@@ -99,13 +101,13 @@ class Draft:
 
     @property
     def best(self) -> float:
-        """The score of a perfect answer under the headline scoring."""
+        """The score that the headline scoring gives a perfect answer."""
         headline = self.scorer.headline
         assert headline is not None
         return self.benchmark.scorings[headline].best
 
     def samples(self) -> Iterator[tuple[int, Scored]]:
-        """Read the samples of all rows again, each with the number of its row."""
+        """Read the samples of all rows again, and yield each with the number of its row."""
         assert self.source.questions is not None
         return self.table.numbered(self.source.questions())
 

@@ -21,11 +21,11 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     state: str
     """The state of the reply, such as `ok` or `failed`."""
     turn: int = 0
-    """The number of the turn, from 0."""
+    """The number of the question's turn, counted from 0."""
     step: int = 0
-    """The number of the step, from 0."""
+    """The number of the step within the turn, counted from 0."""
     attempt: int = 1
-    """The number of the attempt, from 1."""
+    """The number of the attempt, counted from 1."""
     reply: str = ""
     """The text of the reply."""
     reasoning: str | None = None
@@ -33,11 +33,11 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     error: str | None = None
     """The error, if the attempt failed."""
     at: str | None = None
-    """When the outcome was stored (ISO 8601)."""
+    """The time at which the outcome was stored (ISO 8601)."""
 
 
 class Explained(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The result of one scoring for a reply."""
+    """The result that one scoring gives a reply."""
 
     scoring: str
     """The scoring."""
@@ -48,7 +48,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     answer: Answer | None
     """The parsed answer; None if there is none."""
     rule: str
-    """The rule that found the answer, or that gave up."""
+    """The rule that found the answer, or that decided that there is none."""
     score: float | None
     """The score; None if the reply does not count."""
     candidates: list[Answer] = []
@@ -58,7 +58,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Everything about one sample."""
+    """Everything that a run or a file says about one sample."""
 
     benchmark: str
     """The benchmark."""
@@ -77,7 +77,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     tags: dict[str, str]
     """The category of the sample under each tag."""
     messages: list[tuple[str, str]]
-    """The (role, text) of each message that was sent, with pictures shown as `<PATH>`."""
+    """The role and the text of each message that was sent. A picture is shown as `<PATH>`."""
     attempts: list[Attempt]
     """The attempts."""
     readings: list[Explained]
@@ -88,7 +88,8 @@ def explain_run(
     run: Run, benchmark: Benchmark, sample: str, verdicts: Verdicts
 ) -> list[Explanation]:
     """Explain a sample of a run. There is one explanation for each repeat and, if turns are scored,
-    for each turn. The id of a single turn selects that turn. Empty if the sample was not asked."""
+    for each turn. The id of a single turn selects that turn. The result is empty if the sample was
+    not asked."""
     apart = benchmark.procedure.conversation.by_turn is not None
 
     def story(key: Key) -> tuple[int, int]:
@@ -138,8 +139,8 @@ def explain_run(
 
 
 def explain_reply(predicted: Predicted, sample: str, verdicts: Verdicts) -> list[Explanation]:
-    """Explain the prediction for a sample; empty if the data set has no such sample. The messages
-    are those that Snellen would send."""
+    """Explain the prediction for a sample. The result is empty if the data set has no such sample.
+    The messages are those that Snellen would send."""
     benchmark = predicted.benchmark
     scored = next((row for row in predicted.scored() if row.sample.id == sample), None)
     if scored is None:

@@ -1,4 +1,5 @@
-"""Checks whether a stored report is out of date: whether scoring the run again would change it."""
+"""Checks whether a stored report is out of date, which means that scoring the run again would
+change it."""
 
 from __future__ import annotations
 
@@ -19,10 +20,11 @@ INPUTS = {
     "verdicts": "judges' verdicts were added after the report was written",
     "labels": "people's labels changed after the report was written",
 }
-"""The inputs of a report, each with the reason to report if its size has changed."""
+"""The inputs of a report, each with the reason that a note gives if the size of the input has
+changed."""
 SOURCE_CHANGED = "It has changed since the run was made"
 SOURCE_DIFFERS = "which may be another version"
-"""The last words of notes on reports that were scored with a different source than the run's."""
+"""The last words of notes on reports that were scored with another source than the run used."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,24 +35,26 @@ class Rules:
     asks: int
     """The version of the benchmark's questions."""
     headline: str | None
-    """The first scoring that can parse the kind of reply that the run requests; None if there is
+    """The first scoring that can parse the kind of reply that a run requests; None if there is
     none."""
     versions: Mapping[str, int]
     """The version of each scoring."""
     better: Mapping[str, Mapping[str, Direction | None]]
     """For each scoring and metric, whether a higher or a lower value is better."""
     source: str | None
-    """The digest of the source of a user's own benchmark; None for a benchmark of the catalog."""
+    """The digest of the source code of a user's own benchmark; None for a benchmark of the
+    catalog."""
 
 
 class StoredWith(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The inputs of a stored report. They are in the report's file, but not part of `Report`."""
+    """The inputs of a stored report. They are stored in the report's file, but are not part of
+    `Report`."""
 
     inputs: dict[str, int] = {}
     """The size of each input; empty in reports of earlier versions."""
     source: str | None = None
-    """The digest of the source of a user's own benchmark; None for a benchmark of the catalog, and
-    in reports of earlier versions."""
+    """The digest of the source code of a user's own benchmark; None for a benchmark of the catalog,
+    and in reports of earlier versions."""
 
 
 def rules_of(benchmark: Benchmark) -> Rules:
@@ -72,14 +76,15 @@ def rules_of(benchmark: Benchmark) -> Rules:
 
 
 def source_digest(benchmark: Benchmark) -> str | None:
-    """The digest of the source of a user's own benchmark; None for a benchmark of the catalog."""
+    """The digest of the source code of a user's own benchmark; None for a benchmark of the
+    catalog."""
     source = benchmark.provenance.source
     return None if source is None else source.digest
 
 
 def with_known_directions(report: Report, rules: Rules | None) -> Report:
-    """Add the directions that the benchmark's scorings state now to metrics that have none. Reports
-    of earlier versions contain no directions."""
+    """Add the benchmark's current directions to metrics without a direction, since reports of
+    earlier versions contain no directions."""
     if rules is None:
         return report
     scorings = {

@@ -21,18 +21,18 @@ from snellen.scoring.replies import Scored
 
 @dataclass(kw_only=True)
 class Predicted:
-    """Predictions matched with questions."""
+    """Predictions, matched with the questions of a benchmark."""
 
     benchmark: Benchmark
     """The benchmark."""
     replies: Mapping[str, str | None]
     """Maps sample ids to replies; None for a row without a reply."""
     where: str
-    """The source of the predictions, for messages."""
+    """The source of the predictions, as named in messages."""
     questions: Mapping[str, str] = field(default_factory=dict)
     """Maps sample ids to the questions in the file, which are checked against the data set."""
     again: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
-    """Maps sample ids to further replies, which count as repeats."""
+    """Maps sample ids to additional replies, which count as repeats."""
     only_these: bool = False
     """Whether only samples in `replies` are scored."""
     published: Published | None = None
@@ -42,7 +42,7 @@ class Predicted:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The part of the identity that is known."""
+        """The part of the identity that is known for predictions."""
         return {
             "benchmark": self.benchmark.name,
             "options": dict(self.benchmark.provenance.options),
@@ -50,22 +50,22 @@ class Predicted:
         }
 
     def unanswered(self) -> Iterator[Scored]:
-        """The samples that are scored, each once and without its replies."""
+        """Yield each sample that is scored once, without its replies."""
         for row_index, (_, sample) in enumerate(self._rows()):
             yield Scored(sample, 0, "absent", None, row_index=row_index)
 
     def notes(self) -> Sequence[str]:
-        """The notes. They are complete when `scored` has ended."""
+        """The notes, which are complete only after `scored` has been read to its end."""
         return self._notes
 
     def scored(self, *, digests: bool = False) -> Iterator[Scored]:
-        """Yield every question with its reply. With `digests`, the digest of its row is included,
-        which may require reading more data.
+        """Yield every question with its reply. With `digests`, the digest of the data set's row is
+        included, which may require reading more data.
 
         Raises:
-            DataError: two rows of the data set have the same id. At the end: no id of the replies
-                is an id of the benchmark; or most replies belong to no question, and most questions
-                have no reply; or too many questions differ.
+            DataError: two rows of the data set have the same id. After the last question, also if
+                no reply has an id of the benchmark; if most replies belong to no question and most
+                questions have no reply; or if too many questions differ.
             UsageError: the benchmark scores each turn of a conversation.
         """
         benchmark, replies = self.benchmark, self.replies
@@ -77,7 +77,7 @@ class Predicted:
         compared = _QuestionComparison(self.questions)
         lines = {name: index for index, name in enumerate(replies)}
         counts = _Counts()
-        # Short replies often repeat, so that equal ones share an object.
+        # Short replies often repeat, so equal replies share an object.
         reply_of = lru_cache(maxsize=1 << 12)(lambda text: Reply(text=text))
         seen: set[str] = set()
         for row_index, (row, sample) in enumerate(self._rows()):
@@ -112,7 +112,7 @@ class Predicted:
         self._notes = [*self._checked(compared, counts)]
 
     def _checked(self, compared: _QuestionComparison, counts: _Counts) -> Iterator[str]:
-        """Notes on the comparison of all replies with the data set.
+        """Compare all replies with the data set, and yield notes.
 
         Raises:
             DataError: the replies do not belong to this data set.
@@ -154,7 +154,7 @@ class Predicted:
                 yield row, sample
 
     def _tagged(self, sample: Sample) -> Sample:
-        """The sample with the tags that the authors' file gives it."""
+        """The sample, with the tags that the authors' file gives the sample."""
         tags = self.published.tags.get(sample.id) if self.published is not None else None
         if not tags or tags.items() <= sample.tags.items():
             return sample
@@ -173,9 +173,10 @@ class Predicted:
 
 NO_LETTERS = re.compile(r"[\W_]+")
 OTHERS = 0.2
-"""If a larger fraction of a file's questions differ from the data set's, the file does not belong
-to this data set. With the other release of POPE, a third of the questions differ. In a correct
-file, 6 % differed, since the model got questions with masked numbers."""
+"""If a larger fraction of a file's questions differ from the data set's questions, the file does
+not belong to this data set. If a file belongs to the other release of POPE, a third of the
+questions differ. In a correct file, 6 % of the questions differed because their numbers were masked
+for the model."""
 SHOWN = 200
 """The maximum length, in characters, of a question in a message."""
 
@@ -197,8 +198,8 @@ class _Counts:
 class _QuestionComparison:
     """Compares the questions of a file with the questions of the data set, one at a time.
 
-    Only letters and digits are compared. Two questions also match if one contains the other, since
-    the file may contain the whole prompt, or lack image markers.
+    Only letters and digits are compared. Two questions match if they are equal or if one contains
+    the other, since the file may contain the whole prompt, or may have no image markers.
     """
 
     questions: Mapping[str, str]
@@ -225,7 +226,7 @@ class _QuestionComparison:
             )
 
     def notes(self, benchmark: Benchmark, where: str) -> Iterator[str]:
-        """Notes on the differences; none if all questions match, or if the file's column of
+        """Yield notes on the differences, unless all questions match or the file's column of
         questions cannot be compared.
 
         Raises:

@@ -1,4 +1,4 @@
-"""The replies of a run, each with the sample that it answers."""
+"""Reads the replies of a run, each with the sample that it answers."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Scored(NamedTuple):
     sample: Sample
     """The sample; if each turn is scored, the question of this turn."""
     repeat: int
-    """The number of the repeat, from 0."""
+    """The number of the repeat, counted from 0."""
     state: ReplyOrAbsent
     """The state of the reply; `absent` if a file of predictions has no reply."""
     reply: Reply | None
-    """The reply; None if there is none."""
+    """The reply; None if the question has no reply."""
     kind: Kind = "generate"
     """The kind of reply that was requested."""
     error: str | None = None
@@ -46,13 +46,13 @@ class Scored(NamedTuple):
     reused: bool = False
     """Whether the reply was taken from another run."""
     max_tokens: int | None = None
-    """The token limit of its request; None if it is the run's."""
+    """The token limit of the reply's request; None if it is the same as the run's token limit."""
     cut_at: int | None = None
-    """The token limit at which an earlier reply was cut, if the question was asked again."""
+    """The token limit that truncated an earlier reply, if the question was asked again."""
     row_index: int = 0
     """The index of the sample's row in the data set."""
     turn: int = 0
-    """The number of the turn in the `conversation`, from 0."""
+    """The number of the turn in the `conversation`, counted from 0."""
     conversation: Sample | None = None
     """The whole conversation, if each turn is scored."""
     row: str | None = None
@@ -60,13 +60,13 @@ class Scored(NamedTuple):
     line: int | None = None
     """The index of the reply in its file of predictions; None for a reply of a run."""
     in_layout: bool = False
-    """Whether the file has the layout that the benchmark's authors use."""
+    """Whether the file of predictions has the layout that the benchmark's authors use."""
     readings: Mapping[str, Reading] | None = None
-    """For each scoring, the answer that such a file states."""
+    """For each scoring, the answer that the authors' file states for the sample."""
 
 
 def replies_of(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
-    """The finished conversations of a run, in the data set's order."""
+    """Yield the outcomes of a run's finished conversations, in the order of the data set."""
     turns: list[Question] = []
     rows = _Originals(benchmark)
     for question in run.questions():
@@ -86,7 +86,7 @@ def replies_of(run: Run, benchmark: Benchmark) -> Iterator[Scored]:
 def _conversation(
     run: Run, benchmark: Benchmark, turns: list[Question], rows: _Originals
 ) -> Iterator[Scored]:
-    """The outcome of one sample's turns; empty until the last reply has arrived."""
+    """Yield the outcome of one sample's turns, or nothing until the last reply has arrived."""
     if benchmark.procedure.conversation.by_turn is not None:
         yield from _turns_of(run, benchmark, turns)
         return
@@ -131,9 +131,9 @@ def _conversation(
 
 
 def _goes_on(benchmark: Benchmark, sample: Sample, replies: Sequence[Reply]) -> bool:
-    """Whether the benchmark's prompt asks another turn after these replies. This check is needed
-    for interrupted runs, and for runs written by earlier versions, which did not record that a
-    conversation had ended."""
+    """Whether the benchmark's prompt has another turn after these replies. This check is needed for
+    interrupted runs, and for runs of earlier versions, which did not record that a conversation had
+    ended."""
     history: History = ()
     for reply in replies:
         request = benchmark.request(sample, history)
@@ -170,8 +170,8 @@ def _rows_at_hand(benchmark: Benchmark) -> Iterator[Row]:
 
 
 def _turns_of(run: Run, benchmark: Benchmark, turns: list[Question]) -> Iterator[Scored]:
-    """The outcome of each scored turn of a sample; empty until all replies have arrived. A failed
-    turn ends the conversation, so all later turns count as failed too."""
+    """Yield the outcome of each scored turn of a sample, or nothing until all replies have arrived.
+    A failed turn ends the conversation, so all later turns count as failed too."""
     conversation = sample_of(turns[0])
     records = [record for turn in turns if (record := run.final(turn.key)) is not None]
     failed = next((n for n, record in enumerate(records) if record.state == "failed"), None)
@@ -209,7 +209,7 @@ def _why(record: ReplyRecord) -> str:
 
 
 def sample_of(question: Question) -> Sample:
-    """The sample as it was asked. Its media are references, and are not opened."""
+    """The sample as it was asked, with media that are references and are not opened."""
     media = question.media if question.sample_media is None else question.sample_media
     return Sample(
         id=question.key.sample,

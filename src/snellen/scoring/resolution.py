@@ -1,4 +1,5 @@
-"""Parses replies for scorings that need all replies of a run or file to parse a single one."""
+"""Parses replies for scorings that need all replies of a run or a file in order to parse any one of
+them."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from snellen.scoring.replies import Scored
 
 Key = tuple[str, int]
-"""The sample's id and the number of the repeat."""
+"""The id of the sample, and the number of the repeat."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,16 +24,16 @@ class Resolved:
     """The readings that scorings determine from a whole table of replies."""
 
     readings: Mapping[str, Mapping[Key, Reading]] = field(default_factory=dict)
-    """For each scoring, maps keys to the readings that replace those of `Scoring.parse`."""
+    """For each scoring, maps keys to the readings that replace the results of `Scoring.parse`."""
     parsed: Mapping[str, Mapping[Key, Reading]] = field(default_factory=dict)
-    """For each scoring, maps keys to the readings of `Scoring.parse`, so that no reply is parsed
-    again."""
+    """For each scoring, maps keys to the results of `Scoring.parse`, so that no reply is parsed
+    twice."""
     notes: Sequence[str] = ()
     """Notes for the report. Each starts with the name of its scoring."""
 
     def reading(self, scoring: str, sample: str, repeat: int) -> Reading | None:
         """The reading of a reply; None if the scoring has no `resolve`, or if the reply was not in
-        its table."""
+        the table that `resolve` got."""
         key = sample, repeat
         replaced = self.readings.get(scoring, {}).get(key)
         return replaced or self.parsed.get(scoring, {}).get(key)
@@ -43,8 +44,8 @@ def resolve(
 ) -> Resolved:
     """Call `Scoring.resolve` of each scoring that defines it, once for each repeat.
 
-    `replies` is called only if there is such a scoring. In the table, media keep their sizes but
-    not their bytes, so that a data set with pictures in its rows need not fit into memory.
+    `replies` is called only if there is such a scoring. Media in the table keep their sizes but not
+    their bytes, so that a data set with pictures in its rows does not have to fit in memory.
     """
     chosen = set(names)
     resolvers = {
@@ -77,7 +78,7 @@ def resolve(
 
 
 def _without_bytes(sample: Sample) -> Sample:
-    """The sample, without the bytes of its media. Media keep their sizes."""
+    """The sample, with media that keep their sizes but not their bytes."""
     media = tuple(
         replace(medium, source=b"")
         if isinstance(medium, Image) and isinstance(medium.source, bytes)
@@ -88,7 +89,8 @@ def _without_bytes(sample: Sample) -> Sample:
 
 
 def _table(benchmark: Benchmark, name: str, rows: Sequence[Scored]) -> ReplyTable:
-    """The replies of one repeat as a table. Replies from a file are in the order of its lines."""
+    """Build a table of the replies of one repeat. Replies from a file are in the order of the
+    file's lines."""
     parse = benchmark.scorings[name].parse
     first = rows[0]
     if first.line is not None:

@@ -1,4 +1,4 @@
-"""The rows of one scoring, in the form that its metrics get."""
+"""Converts the rows of one scoring to the form that metrics use."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredRows:
-    """The rows of one scoring, with masks (n,). No mask includes rows with a hidden answer."""
+    """The rows of one scoring, with masks (n,). Rows with a hidden answer are in none of the
+    masks."""
 
     columns: Columns
-    """All rows; without scores if single replies have none."""
+    """All rows. They have no scores if the scoring gives single replies no scores."""
     in_mean: NDArray[np.bool_]
     """The mask of rows that count in the metrics."""
     unknown: NDArray[np.bool_]
@@ -34,14 +35,15 @@ class ScoredRows:
     refused: NDArray[np.bool_]
     """The mask of rows whose reply the service withheld."""
     parts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
-    """Maps names of parts to scores (n,), nan for rows that do not have the part."""
+    """Maps the name of each part to the scores (n,) of the part, with nan for rows that do not have
+    it."""
 
 
 def scored_rows(
     table: ScoreTable, name: str, shared: Columns, slot: FindingColumns | None = None
 ) -> ScoredRows:
-    """The rows of a scoring. `shared` are the columns that all scorings share. With `slot`, only
-    the findings of one judge are used."""
+    """Build the rows of a scoring. `shared` contains the columns that all scorings share. With
+    `slot`, only the findings of one judge are used."""
     import numpy as np
 
     findings = slot or table.findings[name]
@@ -80,7 +82,8 @@ def scored_rows(
 
 
 def rows_by_slot(table: ScoreTable, name: str, shared: Columns) -> list[ScoredRows]:
-    """The rows of a scoring, separately for each judge; empty without several judges."""
+    """Build the rows of a scoring separately for each judge; empty unless there are several
+    judges."""
     slots = table.findings[name].by_slot()
     return [scored_rows(table, name, shared, slot) for slot in slots]
 

@@ -99,11 +99,12 @@ def score_predictions(
 ) -> Report:
     """Score predictions. Nothing is written.
 
-    `replies` maps sample ids to replies (None for a row without a reply). `verdicts` are those that
-    were published with the replies. `where` is the file, for messages. `questions` maps sample ids
-    to the questions in the file. `again` maps sample ids to further replies, which count as
-    repeats. `only_these` leaves out samples that are not in `replies`. `published` is the parsed
-    file if it has the authors' layout; its readings and tags are used.
+    `replies` maps sample ids to replies (None for a row without a reply). `verdicts` are verdicts
+    that were published with the replies. `where` is the file, as named in messages. `questions`
+    maps sample ids to the questions in the file. `again` maps sample ids to additional replies,
+    which count as repeats. With `only_these`, samples that are not in `replies` are left out. If
+    the file has the authors' layout, `published` is the parsed file, whose readings and tags are
+    used.
 
     Raises:
         DataError: the predictions do not belong to this data set (see `Predicted.scored`).

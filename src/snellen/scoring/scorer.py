@@ -16,12 +16,13 @@ from snellen.store import FORMAT, ScoreRow
 
 
 class Scorer:
-    """Scores single replies by several scorings of a benchmark."""
+    """Scores single replies by one or more scorings of a benchmark."""
 
     names: Sequence[str]
-    """The scorings that can parse the kind of reply that was requested, the headline first."""
+    """The scorings that can parse the kind of reply that was requested. The first one is the
+    headline."""
     notes: Sequence[str]
-    """Notes on the scorings, for the report."""
+    """Notes on the scorings, which the report will contain."""
 
     def __init__(
         self,
@@ -35,8 +36,8 @@ class Scorer:
     ) -> None:
         """`missing` overrides how each scoring handles questions without a reply. With
         `verdicts_first`, verdicts take precedence over the rules, since published scores were
-        computed from published verdicts. They are then used even if the target is hidden, unless
-        the judge needs it.
+        computed from published verdicts. Verdicts are then used even if the target is hidden,
+        unless the judge needs the target.
 
         Raises:
             UsageError: a scoring does not exist.
@@ -56,7 +57,7 @@ class Scorer:
         return self.names[0] if self.names else None
 
     def scores(self, sample: Sample, reply: Reply) -> dict[str, float | None]:
-        """The score of a reply under each scoring; None if the score needs a judge, or if only a
+        """The score that each scoring gives a reply; None if the score needs a judge, or if only a
         whole set of replies has a score."""
         scored = Scored(sample, 0, reply.state, reply, self.benchmark.procedure.kind)
         findings = zip(self.names, self.findings(scored), strict=True)
@@ -65,13 +66,13 @@ class Scorer:
         }
 
     def findings(self, scored: Scored) -> list[Finding]:
-        """The reading and score of a reply under each scoring in `names`."""
+        """The reading and the score that each scoring in `names` gives a reply."""
         if scored.reply is None or scored.state == "refused":
             return [self._without_reply(scoring, scored) for _, scoring in self._scorings]
         return [self._finding(name, scoring, scored) for name, scoring in self._scorings]
 
     def score_rows(self, scored: Scored, findings: Sequence[Finding]) -> list[ScoreRow]:
-        """The lines of `scores.jsonl` for a reply."""
+        """The lines of `scores.jsonl` for a reply, one for each scoring."""
         return [
             ScoreRow(
                 format=FORMAT,
@@ -95,7 +96,7 @@ class Scorer:
         if scored.sample.hidden:
             return Finding(nothing, "no-target", None)
         if scored.state == "refused":
-            # For a user's own distance, 0 would be the best score. The reply is then in no mean.
+            # For a user's own distance, 0 would be the best score. The reply is then left out.
             wrong = scoring.zero_is_wrong
         else:
             default = scoring.missing if scored.state == "absent" else "excluded"
@@ -127,7 +128,8 @@ class Scorer:
 
 
 def _readable(benchmark: Benchmark, names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The scorings that can parse the run's kind of reply, and a note on each other scoring."""
+    """The scorings that can parse the run's kind of reply, and a note on each of the other
+    scorings."""
     readable, notes = [], []
     for name in names:
         if name not in benchmark.scorings:

@@ -28,21 +28,22 @@ NOT_JUDGED = Finding(NO_READING, "not-judged", None)
 
 
 class Collector(Protocol):
-    """An object with columns of its own, which have the same rows as the table."""
+    """An object with columns of its own, whose rows correspond to the rows of the table."""
 
     @property
     def columns(self) -> Sequence[Column]:
-        """The columns. The table reorders them along with its own."""
+        """The columns, which the table reorders together with its own columns."""
 
     def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
         """Append the values of a row to the columns. `row` is the number of the row."""
 
 
 class ScoreTable:
-    """A table with a row for each (sample, repeat, turn), which has the findings of each scoring.
+    """A table with a row for each combination of sample, repeat, and turn. A row contains the
+    findings of each scoring.
 
     If several rows have the same key, the last one counts, except that a failure never replaces a
-    reply. Rows may be added in any order; `sort` puts them into the order of the benchmark.
+    reply. Rows may be added in any order; `sort` puts them in the order of the benchmark.
     """
 
     def __init__(self, scorer: Scorer, collectors: Sequence[Collector] = ()) -> None:
@@ -69,7 +70,7 @@ class ScoreTable:
         return len(self.reply_states.data)
 
     def append(self, scored: Scored, findings: Sequence[Finding]) -> None:
-        """Add a reply with the findings of the table's scorer."""
+        """Add a reply and its findings, which must come from the table's scorer."""
         sample, row = scored.sample, len(self.reply_states.data)
         subject = scored.conversation or sample
         position, sample_hash = _key(scored)
@@ -94,7 +95,7 @@ class ScoreTable:
             collector.collect(row, scored, findings)
 
     def extend(self, replies: Iterable[Scored]) -> None:
-        """Score replies and add them."""
+        """Score replies and add them to the table."""
         for scored in replies:
             self.append(scored, self.scorer.findings(scored))
 
@@ -108,7 +109,8 @@ class ScoreTable:
             mine.extend(theirs, start)
 
     def sort(self) -> None:
-        """Put the rows into the order of the benchmark, and drop rows that another row replaces."""
+        """Put the rows in the order of the benchmark, and drop rows that were replaced by another
+        row."""
         import numpy as np
 
         positions = self._positions.values
@@ -127,7 +129,7 @@ class ScoreTable:
                 column.reorder(rows)
 
     def _latest(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """For each key, the last row with a reply, or the last row if none has a reply."""
+        """For each key, the last row that has a reply, or the last row if none of them has one."""
         import numpy as np
 
         positions, ids = self._positions.values, self._ids.values
@@ -140,8 +142,8 @@ class ScoreTable:
         return np.array([*latest.values()], dtype=np.intp)
 
     def numbered(self, replies: Iterable[Scored]) -> Iterator[tuple[int, Scored]]:
-        """Yield each reply with the number of its row in the sorted table. `replies` are the
-        table's replies, read again in any order.
+        """Yield each reply with the number of its row in the sorted table. `replies` contains the
+        table's replies, which may be read again in any order.
 
         Raises:
             ValueError: a reply has no row.
@@ -192,8 +194,8 @@ class ScoreTable:
 
     @property
     def conversations(self) -> NDArray[np.int64]:
-        """A number for each row that combines the index of the data set's row with the repeat. It
-        is equal for all turns of a conversation."""
+        """For each row, a number that combines the index of the data set's row with the repeat. All
+        turns of a conversation have the same number."""
         values: NDArray[np.int64] = self._positions.values >> TURN_BITS
         return values
 
@@ -204,8 +206,8 @@ class ScoreTable:
 
     @property
     def questions(self) -> NDArray[np.int64]:
-        """A number for each row that identifies its sample and turn. It is equal for all
-        repeats."""
+        """For each row, a number that identifies its sample and turn. All repeats have the same
+        number."""
         turn_mask = (1 << TURN_BITS) - 1
         values: NDArray[np.int64] = self._positions.values & turn_mask
         values |= self.conversations >> REPEAT_BITS << TURN_BITS
@@ -243,8 +245,7 @@ class ScoreTable:
         return bool(self._references.data)
 
     def shared_columns(self) -> Columns:
-        """The columns that are the same under every scoring. Answers and states are
-        placeholders."""
+        """The columns that all scorings share. Answers and states are placeholders."""
         import numpy as np
 
         targets = self.targets.values
@@ -261,7 +262,7 @@ class ScoreTable:
 
     @property
     def headline(self) -> FindingColumns | None:
-        """The columns of the first scoring; None without a scoring."""
+        """The columns of the first scoring; None if there is no scoring."""
         return next(iter(self.findings.values()), None)
 
     def headline_rows(self) -> Iterator[HeadlineRow]:
@@ -288,26 +289,26 @@ class ScoreTable:
 
 
 class HeadlineRow(NamedTuple):
-    """A row under the first scoring."""
+    """The cluster of a row, and the answer and score that the first scoring gives it."""
 
     cluster: int
     """The cluster."""
     answer: object
     """The parsed answer."""
     score: float | None
-    """The score; None if the row is in no mean."""
+    """The score; None if the row is left out of the means."""
 
 
 class FindingColumns:
-    """The findings of one scoring. `scores` is 0.0 for rows without a score."""
+    """The findings of one scoring. Rows without a score have 0.0 in `scores`."""
 
     def __init__(self, *, judged: bool = False) -> None:
         self.scores, self.states = Numbers("d"), Numbers("B")
         self.answers = Objects()
         self._has_score = Numbers("B")
         self.slots = Objects() if judged else None
-        """For each row, the findings for the judges' verdicts, () if rules decided. None if the
-        scoring has no judge."""
+        """For each row, the findings that result from the judges' verdicts; empty for a row that
+        the scoring's rules decided. None if the scoring has no judge."""
         self._parts: dict[str, Numbers] = {}
 
     def append(self, finding: Finding, answer: object) -> None:
@@ -335,7 +336,8 @@ class FindingColumns:
 
     @property
     def parts(self) -> Mapping[str, NDArray[np.float64]]:
-        """Maps the names of parts to scores (n,), nan for rows that do not have the part."""
+        """Maps the name of each part to the scores (n,) of the part, with nan for rows that do not
+        have it."""
         return {name: self._parts[name].values for name in sorted(self._parts)}
 
     @property
@@ -350,7 +352,7 @@ class FindingColumns:
         return {state: n for state, n in counts.items() if n}
 
     def by_slot(self) -> list[FindingColumns]:
-        """The columns, separately for each judge; empty without several judges."""
+        """The columns, separately for each judge; empty unless there are several judges."""
         slots = [] if self.slots is None else self.slots.data
         most = max(map(len, slots), default=0)
         return [self._of_slot(number) for number in range(most)] if most > 1 else []
@@ -362,7 +364,7 @@ class FindingColumns:
         yield from (self._parts[name] for name in sorted(self._parts))
 
     def align(self, other: FindingColumns, n: int, n_other: int) -> None:
-        """Give `self` (with `n` rows) and `other` (with `n_other` rows) the same parts."""
+        """Make `self`, with `n` rows, and `other`, with `n_other` rows, have the same parts."""
         for name in {*self._parts, *other._parts}:
             for columns, rows in ((self, n), (other, n_other)):
                 columns._parts.setdefault(name, _nans(rows))
@@ -387,7 +389,7 @@ class FindingColumns:
         return columns
 
     def _finding(self, row: int) -> Finding:
-        """The finding of a row that rules decided. The name of the rule is left out."""
+        """The finding of a row that the scoring's rules decided, without the name of the rule."""
         score = self.scores.data[row] if self._has_score.data[row] else None
         parts = {name: values.data[row] for name, values in self._parts.items()}
         return Finding(NO_READING, READING_STATES[self.states.data[row]], score, parts=parts)
@@ -401,7 +403,7 @@ def _key(scored: Scored) -> tuple[int, int]:
 
 def _shared(answer: Any) -> Any:
     """Return the same object for all equal short answers, so that a hundred thousand copies of "A"
-    take no memory."""
+    share one object."""
     return intern(answer) if type(answer) is str and len(answer) <= SHORT else answer
 
 

@@ -1,4 +1,4 @@
-"""Scores replies in one pass, which produces the lines of scores and the report."""
+"""Scores replies in one pass, and produces both the lines of `scores.jsonl` and the report."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ BLOCK = 512
 
 
 class Tally:
-    """Scores replies in one pass. It has a scorer, the `table` of its findings, and the sections of
-    the report, which collect data from the same rows.
+    """Scores replies in one pass. A tally consists of a scorer, a `table` of the scorer's findings,
+    and the sections of the report, which collect data from the same rows.
 
     The arguments are those of `Scorer`.
     """
@@ -54,7 +54,7 @@ class Tally:
         self.table = ScoreTable(self._scorer, self._sections)
 
     def add(self, replies: Iterable[Scored]) -> None:
-        """Score each reply for the report, without the lines of `scores.jsonl`."""
+        """Score each reply for the report, without producing lines of `scores.jsonl`."""
         self.table.extend(replies)
 
     def rows(self, replies: Iterable[Scored]) -> Iterator[bytes]:
@@ -74,12 +74,13 @@ class Tally:
     def report(
         self, *, model: str, identity: Mapping[str, Any], notes: Sequence[str] = (), of: int = 0
     ) -> Report:
-        """The report on all replies. `of` is the number of (sample, repeat) pairs in the data
+        """Build the report on all replies. `of` is the number of (sample, repeat) pairs in the data
         set."""
         return self.report_on(ReplySource(model=model, identity=identity, of=of), notes)
 
     def report_on(self, source: ReplySource, notes: Sequence[str] = ()) -> Report:
-        """The report on all replies of a source. `notes` come before the notes of the sections."""
+        """Build the report on all replies of a source. `notes` come before the notes of the
+        sections."""
         draft = Draft(self.table, source)
         notes = list(notes)
         for section in self._sections:
@@ -100,8 +101,8 @@ class Tally:
         )
 
     def rows_by(self, name: str) -> Sequence[ScoredRows]:
-        """The rows of a scoring, in the form that its metrics get. With several judges, there is
-        one set of rows for each judge."""
+        """The rows of a scoring, in the form that metrics use. If there are several judges, there
+        is one set of rows for each judge."""
         return Draft(self.table, ReplySource()).by_judge(name)
 
     def leaves(self) -> Category | None:

@@ -33,22 +33,23 @@ NO_VERDICT = MetricReport(
 
 
 class Finding(NamedTuple):
-    """The reading and the score of one reply under one scoring."""
+    """The reading and the score that one scoring gives one reply."""
 
     reading: Reading
     """The reading."""
     state: ReadingState
     """The state of the reading."""
     score: float | None
-    """The score; None if the reply is in no mean."""
+    """The score; None if the reply is left out of the means."""
     slots: tuple[Finding, ...] = ()
-    """The finding for each judge's verdict, if judges were asked."""
+    """The finding that results from each judge's verdict, if judges were asked."""
     parts: Mapping[str, float] | None = None
     """Maps the names of parts to their scores."""
 
 
 def finding(reading: Reading, state: ReadingState, score: Score) -> Finding:
-    """Build a finding from a score, with the parts of the score if it has any."""
+    """Build a finding from a reading and a score. If the score has parts, the finding includes
+    them."""
     parts = score.values if isinstance(score, Parts) else None
     return Finding(reading, state, total_score(score), parts=parts)
 
@@ -56,9 +57,9 @@ def finding(reading: Reading, state: ReadingState, score: Score) -> Finding:
 def judged(
     scoring: Scoring, judge: Judge, verdicts: Sequence[str | None], sample: Sample
 ) -> Finding:
-    """Build a finding from the texts of judges' verdicts (None for a judge without a verdict). It
-    has the first reading that could be parsed, and the mean of all scores. Without a readable
-    verdict, the reply is not judged."""
+    """Build a finding from the texts of judges' verdicts (None for a judge without a verdict). The
+    finding has the first reading that could be parsed, and the mean of all scores. If no verdict
+    can be parsed, the reply counts as not judged."""
     slots = tuple(_slot(scoring, judge, words, sample) for words in verdicts)
     known = [slot for slot in slots if slot.score is not None]
     if not known:
@@ -93,8 +94,8 @@ def _not_judged(why: str) -> Finding:
 
 
 def agreement(slots: Sequence[Sequence[Finding]]) -> tuple[int, int]:
-    """The number of replies with at least two verdicts, and how many of these replies have
-    identical scores by all verdicts."""
+    """The number of replies with at least two verdicts, and the number of these replies for which
+    all verdicts give the same score."""
     scores = [[slot.score for slot in row if slot.score is not None] for row in slots]
     several = [row for row in scores if len(row) > 1]
     return len(several), sum(len(set(row)) == 1 for row in several)
@@ -105,9 +106,9 @@ def averaged(slots: Sequence[Mapping[str, MetricReport]]) -> dict[str, MetricRep
 
         v = Σ v_j / k        stderr² = (Σ stderr_j / k)² + s² / k
 
-    s² is the variance of the k values. It is needed because a stricter judge changes all replies
-    together, which the variance of the replies does not show. A metric has no value if it has none
-    in some slot. A category has no value if some slot has no verdict in it.
+    s² is the variance of the k values. This term is needed because a stricter judge changes the
+    scores of all replies together, which the variance of the replies does not show. The average has
+    no value if the metric has no value in some slot, or if some slot has no verdict in a category.
     """
     names = dict.fromkeys(name for slot in slots for name in slot)
     return {name: _averaged([slot.get(name, NO_VERDICT) for slot in slots]) for name in names}
@@ -142,7 +143,7 @@ def _averaged(parts: Sequence[MetricReport]) -> MetricReport:
 def _interval(
     parts: Sequence[MetricReport], value: float, error: float, spread: float
 ) -> tuple[float, float] | None:
-    """The mean of the slots' intervals. The spread between slots widens it by the same factor as
+    """The mean of the slots' intervals, which the spread between slots widens by the same factor as
     the standard error. None if a slot has no interval."""
     intervals = [part.ci95 for part in parts if part.ci95 is not None]
     if len(intervals) < len(parts):
@@ -161,6 +162,7 @@ def _interval(
 
 
 def _arms(parts: Sequence[MetricReport]) -> list[list[tuple[float, float]]]:
-    """The lower ends of intervals, each with the metric's value, and the upper ends likewise."""
+    """The lower ends of the intervals, and then the upper ends, each paired with the metric's
+    value."""
     known = [(part.ci95, part.value) for part in parts if part.ci95 is not None]
     return [[(ends[end], value or 0.0) for ends, value in known] for end in (0, 1)]

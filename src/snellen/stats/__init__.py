@@ -1,4 +1,4 @@
-"""Estimates with intervals, and tests of differences.
+"""Computes estimates with intervals, and tests differences.
 
 This package imports no other package of Snellen. Start with `_mean.py`.
 """

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 def krippendorff_alpha(ratings: Sequence[Sequence[float]]) -> float | None:
     """Krippendorff's alpha of numeric ratings, one sequence per item. Items with fewer than two
     ratings are left out. Alpha is 1 if all ratings of each item agree, and 0 if they agree no more
-    than by chance. It is None if all ratings are equal, or if no item has two ratings.
+    than by chance. The result is None if all ratings are equal, or if no item has two ratings.
 
         alpha = 1 - D_o/D_e
         D_o = 1/n Σ_u 1/(m_u-1) Σ_{i≠j in u} (x_i - x_j)²     D_e = 1/(n(n-1)) Σ_{i≠j} (x_i - x_j)²
@@ -33,16 +33,16 @@ def krippendorff_alpha(ratings: Sequence[Sequence[float]]) -> float | None:
 
 
 def _squares(ratings: Sequence[float]) -> float:
-    """The sum of (x_i - x_j)² over all ordered pairs. It is computed from deviations from the mean,
-    since a difference of two large sums would lose precision."""
+    """The sum of (x_i - x_j)² over all ordered pairs. The sum is computed from deviations from the
+    mean, since the difference of two large sums would lose precision."""
     mean = sum(ratings) / len(ratings)
     return 2 * len(ratings) * sum((rating - mean) ** 2 for rating in ratings)
 
 
 def cohen_kappa(both: int, first: int, second: int, neither: int) -> float | None:
-    """Cohen's kappa of two yes/no raters. The four counts are the items to which both raters said
-    yes, only the first did, only the second did, and neither did. None if there are no items or
-    chance agreement is certain.
+    """Cohen's kappa of two yes/no raters. The arguments are the numbers of items to which both
+    raters, only the first rater, only the second rater, or neither rater said yes. The result is
+    None if there are no items, or if the raters would always agree by chance.
 
         kappa = (p_o - p_e) / (1 - p_e)
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     Aggregate = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 MOST_UNDEFINED = 0.05
-"""The maximum share of undefined resamples. If there are more, there is no interval."""
+"""The maximum share of undefined resamples. If the share is larger, there is no interval."""
 BLOCK = 1 << 20
-"""The number of draws held in memory at once."""
+"""The maximum number of draws that are kept in memory at the same time."""
 
 
 def bootstrap_sums(
@@ -41,11 +41,11 @@ def bootstrap_sums(
     """Estimate an aggregate that is a function of sums over clusters, such as F1 or an average of
     averages.
 
-    `sums` is (G, k), one row per cluster. `aggregate` maps totals (R, k) to values (R,), nan where
-    undefined. `n` is the number of samples behind the sums. The interval is computed as in
-    `bootstrap`, but hundreds of times faster. The order and numbering of clusters do not change it.
-    `clusters` (G,) are the labels of the clusters. With labels, `difference` can compare the
-    estimate with another one.
+    `sums` (G, k) has one row per cluster. `aggregate` maps totals (R, k) to values (R,), which are
+    nan where the aggregate is undefined. `n` is the number of samples behind the sums. The interval
+    is computed as in `bootstrap`, but hundreds of times faster. The interval does not depend on the
+    order or the numbering of the clusters. `clusters` (G,) contains the labels of the clusters. If
+    they are given, `difference` can compare the estimate with another estimate.
     """
     import numpy as np
 
@@ -71,8 +71,8 @@ def bootstrap_sums(
 def totals_drawn(
     sums: NDArray[np.float64], resamples: int, seed: int
 ) -> Iterator[NDArray[np.float64]]:
-    """Totals (block, k) of clusters drawn with replacement from `sums` (G, k). The blocks have
-    `resamples` rows in total."""
+    """Yield totals of clusters that are drawn with replacement from `sums` (G, k), in blocks
+    (block, k) that have `resamples` rows in total."""
     import numpy as np
 
     kinds, multiples = np.unique(sums, axis=0, return_counts=True)
@@ -109,16 +109,18 @@ def bootstrap(
 ) -> Estimate:
     """Estimate any aggregate of rows, with an interval from resampling whole clusters.
 
-    `aggregate` maps row numbers to a value, or to None or nan where it is undefined. The rows of a
-    cluster that is drawn twice occur twice. `aggregate` is called `resamples` times, and once per
-    cluster. Use `bootstrap_sums` wherever possible, since it is faster. It is required for an
-    aggregate that groups rows by cluster (such as "both questions about an image are right"),
-    because here, a cluster that is drawn twice would form a single group.
+    `aggregate` maps row numbers to a value, or to None or nan if the aggregate is undefined. If a
+    cluster is drawn twice, its rows occur twice. `aggregate` is called once for each resample and
+    once for each cluster. Use `bootstrap_sums` wherever possible, since it is faster.
+    `bootstrap_sums` is required for an aggregate that groups rows by cluster (such as "both
+    questions about an image are right"), because `bootstrap` would merge a cluster that is drawn
+    twice into a single group.
 
-    The interval is BCa (Efron 1987). For few clusters its levels are widened, as Hesterberg 2015
-    does for the percentile interval. `stderr` is √(G/(G-1)) times the standard deviation of the
-    resamples. Undefined resamples are left out. If more than 5 % are undefined, or the aggregate is
-    undefined without one of the clusters, there is no interval, and `reason` says why.
+    The interval is BCa (Efron 1987). If there are few clusters, the interval is widened by
+    adjusting its levels, as Hesterberg 2015 does for the percentile interval. `stderr` is
+    √(G/(G-1)) times the standard deviation of the resamples. Undefined resamples are left out. If
+    more than 5 % of resamples are undefined, or if the aggregate is undefined when one of the
+    clusters is left out, there is no interval, and `reason` says why.
     """
     import numpy as np
 
@@ -149,8 +151,8 @@ def bootstrap(
 
 
 def _draws(n_clusters: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Cluster numbers drawn with replacement, in blocks (block, G) that have `resamples` rows in
-    total."""
+    """Yield cluster numbers that are drawn with replacement, in blocks (block, G) that have
+    `resamples` rows in total."""
     import numpy as np
 
     rng = np.random.default_rng(seed)
@@ -168,8 +170,9 @@ def _estimate(
     n: int,
     unit: str,
 ) -> Estimate:
-    """The estimate with its BCa interval. `resampled` returns the values of all resamples (R,), and
-    `jackknife` the values with each cluster left out (G,)."""
+    """Compute the estimate with its BCa interval. `resampled` returns the values (R,) of all
+    resamples, and `jackknife` returns the values (G,) that result if each cluster is left out in
+    turn."""
     import numpy as np
 
     if math.isnan(value):

@@ -1,4 +1,5 @@
-"""The value of the best of several settings, without the bias that comes from choosing it."""
+"""Estimates the value of the best of several settings, without the bias that comes from choosing
+the setting."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ FOLDS = 3
 SPLITS = 200
 FEW = "part of it depends on too few clusters"
 BLOCK = 1 << 22
-"""The approximate number of array elements held in memory at once."""
+"""The approximate maximum number of array elements that are kept in memory at the same time."""
 
 
 def held_out(
@@ -42,16 +43,17 @@ def held_out(
     Clusters are split into thirds at random. For each third, the setting that is best on the other
     two thirds is chosen, and its sums on the held-out third are used. The value is the aggregate of
     these sums over all thirds (Stone 1974, Journal of the Royal Statistical Society B 36, with
-    folds of clusters), averaged over 200 splits. It estimates the value of a choice made on two
-    thirds of these samples, which is slightly worse than a choice made on all of them.
+    folds of clusters), averaged over 200 splits. This estimates the value of a setting that is
+    chosen on two thirds of these samples, which is slightly worse than a setting that is chosen on
+    all samples.
 
     The interval is m ± t · stderr with G-1 degrees of freedom. stderr² is the variance of the whole
-    procedure over resamples of clusters, with all copies of a cluster in one fold. The variance
-    that comes from splitting is removed by taking the covariance between two splits of each
-    resample. A split is undefined if no setting has a value on some two of its thirds. If more than
-    5 % of splits are undefined, there is no value. If the settings are alike, the interval is wide,
-    and wider than necessary: `docs/decisions/comparing.md` gives its coverage. For fractions, the
-    interval is limited to [0, 1].
+    procedure over resamples of clusters, in which all copies of a cluster are in the same third.
+    The covariance between two splits of each resample is used as the variance, so that the variance
+    that comes from splitting is removed. A split is undefined if there are two thirds on which no
+    setting has a value. If more than 5 % of splits are undefined, there is no value. If the
+    settings are similar, the interval is wider than necessary; `docs/decisions/comparing.md` gives
+    its coverage. For fractions, the interval is limited to [0, 1].
 
     Raises:
         ValueError: there are no settings, or their sums have different columns.
@@ -86,21 +88,22 @@ def held_out(
 
 @dataclass(frozen=True, kw_only=True)
 class _Choice:
-    """The choice among settings on two thirds of the clusters, and its value on the other third."""
+    """Chooses among settings on two thirds of the clusters, and computes the value of the choice on
+    the other third."""
 
     sums: NDArray[np.float64]
-    """The sums of each cluster under each setting: (settings, G, k)."""
+    """The sums (settings, G, k) of each cluster for each setting."""
     aggregate: Callable[[NDArray[np.float64]], NDArray[np.float64]]
     """See `Sums`."""
     lower_is_better: bool
     rng: np.random.Generator
-    """Splits the clusters into thirds."""
+    """The generator of random numbers that splits the clusters into thirds."""
 
     @classmethod
     def from_settings(
         cls, settings: Sequence[Sums], *, lower_is_better: bool, seed: int
     ) -> _Choice:
-        """Prepare the choice among settings. Their clusters are matched by label.
+        """Prepare the choice among settings, whose clusters are matched by label.
 
         Raises:
             ValueError: there are no settings, or their sums have different columns.
@@ -123,14 +126,14 @@ class _Choice:
         return int(self.sums.shape[1])
 
     def deal(self, times: int) -> NDArray[np.float64]:
-        """The values of `times` random splits of the clusters: (times,)."""
+        """The values (times,) of random splits of the clusters."""
         import numpy as np
 
         blocks = _blocks(times, self.sums.size)
         return np.concatenate([self.values(np.ones((size, self.groups))) for size in blocks])
 
     def resample(self, times: int) -> NDArray[np.float64]:
-        """The values of two random splits of each of `times` resamples of clusters: (2, times)."""
+        """The values (2, times) of two random splits of each resample of the clusters."""
         import numpy as np
 
         pairs = []
@@ -141,8 +144,8 @@ class _Choice:
         return np.concatenate(pairs, axis=1)
 
     def values(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The values of R resamples, each split once: (R,). `counts` (R, G) says how often each
-        resample contains each cluster."""
+        """The values (R,) of resamples that are each split once. `counts` (R, G) says how often
+        each resample contains each cluster."""
         import numpy as np
 
         folds = np.tile(np.arange(self.groups) % FOLDS, (len(counts), 1))
@@ -163,7 +166,7 @@ class _Choice:
 
 
 def _defined(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """The columns of `values` (..., n) that contain no nan, and the share of columns that do."""
+    """The columns of `values` (..., n) without nan, and the share of columns with nan."""
     import numpy as np
 
     undefined = np.isnan(np.atleast_2d(values)).any(axis=0)
@@ -171,8 +174,8 @@ def _defined(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
 
 
 def _blocks(times: int, size: int) -> Iterator[int]:
-    """Split `times` repetitions into blocks that fit in memory. Each repetition takes `size`
-    numbers."""
+    """Split `times` repetitions into blocks that fit in memory, and yield the size of each block. A
+    repetition takes `size` numbers."""
     most = max(1, BLOCK // size)
     for start in range(0, times, most):
         yield min(most, times - start)

@@ -1,4 +1,4 @@
-"""The mean of clustered scores, with its interval."""
+"""Computes the mean of clustered scores, with its interval."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEWEST_CLUSTERS = 10
-"""The minimum number of clusters for an interval."""
+"""The minimum number of clusters for which there is an interval."""
 ENOUGH_CLUSTERS = 30
-"""With fewer clusters than this, the interval of scores in [0, 1] has the full width of Student's
-t."""
+"""If there are fewer clusters than this, the interval of scores in [0, 1] has the full width of
+Student's t."""
 Z = normal_quantile(0.975)
 
 
@@ -32,17 +32,18 @@ def mean(
 ) -> Estimate:
     """The mean score, with a standard error and an interval that take clusters into account.
 
-    `score`, `cluster` and `weight` are (n,). Without `weight`, all rows have the same weight. With
-    the weights w, their sum W, and the number of clusters G:
+    `score`, `cluster`, and `weight` are (n,). If `weight` is None, all rows have the same weight.
+    With the weights w, their sum W, and the number of clusters G:
 
         m = Σ w·score / W        u_g = Σ_{i in g} w_i·(score_i - m)
         stderr² = G/(G-1) · Σ_g u_g² / W²
 
     This is the linearized variance of a ratio (Cochran 1977, 3.12). If all scores are in [0, 1],
     the interval is Wilson's for an effective n; otherwise it is m ± t·stderr.
-    `docs/decisions/intervals.md` defines the effective n and t, and gives the coverage. `stderr` is
-    None if all clusters have the same mean, since they then contain no information about the error.
-    With `signed`, scores are treated as differences, not as shares, even if all are in [0, 1].
+    `docs/decisions/intervals.md` defines the effective n and t, and gives the coverage of the
+    interval. `stderr` is None if all clusters have the same mean, since the clusters then contain
+    no information about the error. With `signed`, scores are treated as differences, not as shares,
+    even if all are in [0, 1].
 
     Raises:
         ValueError: the lengths differ, a score is not finite, or a weight is not above 0.
@@ -103,7 +104,7 @@ class _ClusteredRows:
     codes: NDArray[np.intp]
 
     def by_cluster(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sum of `values` (n,) in each cluster, (G,)."""
+        """The sums (G,) of `values` (n,) in each cluster."""
         import numpy as np
 
         return np.bincount(self.codes, weights=values).astype(np.float64, copy=False)
@@ -120,7 +121,7 @@ class _ClusteredRows:
 
     @cached_property
     def sizes(self) -> NDArray[np.float64]:
-        """The total weight of each cluster, (G,)."""
+        """The total weight of each cluster (G,)."""
         return self.by_cluster(self.weight)
 
     @property
@@ -129,12 +130,12 @@ class _ClusteredRows:
 
     @cached_property
     def residuals(self) -> NDArray[np.float64]:
-        """The weighted residual of each row, (n,)."""
+        """The weighted residual of each row (n,)."""
         return self.weight * (self.score - self.value)
 
     @cached_property
     def sums(self) -> NDArray[np.float64]:
-        """The sum of the residuals in each cluster, (G,)."""
+        """The sum of the residuals in each cluster (G,)."""
         return self.by_cluster(self.residuals)
 
     @cached_property
@@ -153,7 +154,7 @@ class _ClusteredRows:
 def _effective_n(of: _ClusteredRows, *, right_or_wrong: bool) -> float:
     """The number of independent 0/1 scores that determine the mean as precisely as these rows do.
 
-    `right_or_wrong` says that all scores are 0 or 1.
+    `right_or_wrong` says whether all scores are 0 or 1.
     """
     import numpy as np
 
@@ -185,13 +186,14 @@ def _effective_n(of: _ClusteredRows, *, right_or_wrong: bool) -> float:
 
 
 def too_few(n_clusters: int) -> str:
-    """The reason for a missing interval: too few clusters."""
+    """The reason that is given if there are too few clusters for an interval."""
     what = "1 independent cluster" if n_clusters == 1 else f"{n_clusters} independent clusters"
     return f"{what}: an interval needs at least {FEWEST_CLUSTERS}"
 
 
 def _wilson(share: float, n: float) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share of n trials (Wilson 1927; Brown, Cai and DasGupta 2001)."""
+    """Wilson's 95 % interval of a share of successes in n trials (Wilson 1927; Brown, Cai and
+    DasGupta 2001)."""
     middle = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
     half = Z / (1 + Z**2 / n) * math.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
     # For shares of 0 and 1, one end equals the share. Return it without a rounding error.
@@ -204,13 +206,14 @@ def _wilson(share: float, n: float) -> tuple[float, float]:
 def degrees(
     sums: NDArray[np.float64], n_clusters: int, rows: NDArray[np.float64] | None = None
 ) -> float:
-    """The degrees of freedom, from 1 to G-1, of a variance that is estimated from the clusters'
-    sums (G,).
+    """The degrees of freedom, from 1 to G-1, of a variance that is estimated from the sums (G,) of
+    clusters.
 
     A variance estimated with d degrees of freedom has a relative variance of 2/d. The spread of the
     squared sums estimates that relative variance (Pan and Wall 2002), so a few clusters with large
-    sums leave few degrees of freedom. `rows` (n,) are the residuals of 0/1 scores. With them, the
-    spread due to single rows is left out, since Wilson's interval derives it from the mean.
+    sums leave few degrees of freedom. `rows` (n,) contains the residuals of 0/1 scores. If it is
+    given, the spread due to single rows is left out, since Wilson's interval derives this spread
+    from the mean.
     """
     spread = _fourth(sums) - (0.0 if rows is None else _fourth(rows))
     most = n_clusters - 1.0
@@ -231,10 +234,11 @@ def _degrees_of_sizes(
     (Satterthwaite 1946).
 
     If the rows of a cluster are independent, the variance of the cluster's sum is proportional to
-    the sum of the squared weights, `squares` (G,), and the mean varies like that of `rows`
+    the sum of the squared weights, `squares` (G,), and the mean varies like the mean of `rows`
     independent rows. If the rows are identical, the variance is proportional to the squared size,
-    and the mean varies like that of `equal` clusters. `effective` says where between these two
-    cases the rows are. The variance of single rows is left out of the denominator, as in `degrees`.
+    and the mean varies like the mean of `equal` clusters. `effective`, the effective n, lies
+    between these two cases. The variance of single rows is left out of the denominator, as in
+    `degrees`.
     """
     most = len(sizes) - 1.0
     most_alike = 1 / equal - 1 / rows

@@ -1,4 +1,4 @@
-"""Paired comparison of two models on the same samples."""
+"""Compares two models on the same samples, as pairs."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class Difference:
     clusters: int
     """The number of clusters."""
     method: str
-    """How the interval and p were computed."""
+    """The method by which the interval and the p value were computed."""
 
 
 def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Difference:
-    """The metric of b minus the metric of a, on the same `n` samples.
+    """Estimate the metric of b minus the metric of a, on the same `n` samples.
 
         d = θ_b(B) - θ_a(A)        u_g = how far cluster g moves d        d ± t · stderr
 
     A and B are the totals of the sums A_g and B_g over G clusters. A mean m is the `ratio` of sums
-    S and W. For means, u_g is (S_g - m W_g)/W of b minus that of a, and
+    S and W. For means, u_g is the value of (S_g - m W_g)/W for b minus its value for a, and
     stderr² = G/(G-1) · Σ_g u_g². If both sides give the samples the same weights, d is the mean of
     the paired differences, with its clustered standard error (Miller 2024,
     https://arxiv.org/abs/2411.00640, sections 2.2 and 4.2). For other aggregates
@@ -50,17 +50,17 @@ def difference(a: Sums, b: Sums, *, n: int, unit: str = "fraction") -> Differenc
         u_g = d(A + A_g/2, B + B_g/2) - d(A - A_g/2, B - B_g/2)
         v_g = d(A, B) - d(A - A_g, B - B_g)
 
-    where u_g is the derivative by the cluster's weight, as in the infinitesimal jackknife, and v_g
-    is the effect of leaving the cluster out, as in the delete-one jackknife (Efron 1982, The
-    Jackknife, the Bootstrap and Other Resampling Plans, chapters 3 and 6). In an average of
-    averages, the squares of u are too small by (n-1)/n in a category of n clusters, and those of v
-    are too large by the same factor. Student's t has the degrees of freedom of `mean`, reduced by
-    the ratio of Σ_g (u_g - ū)² to stderr², that is, by one per category. p is the level at which
-    one end of the interval is 0. `docs/decisions/comparing.md` describes the alternatives that were
-    tried, and gives the coverage.
+    where u_g is the derivative with respect to the cluster's weight, as in the infinitesimal
+    jackknife, and v_g is the effect of leaving the cluster out, as in the delete-one jackknife
+    (Efron 1982, The Jackknife, the Bootstrap and Other Resampling Plans, chapters 3 and 6). In an
+    average of averages, the squares of u are too small by a factor of (n-1)/n in a category of n
+    clusters, and the squares of v are too large by the same factor. Student's t has the degrees of
+    freedom of `mean`, reduced by the ratio of Σ_g (u_g - ū)² to stderr², that is, by one per
+    category. p is the level at which one end of the interval is 0. `docs/decisions/comparing.md`
+    describes the alternatives that were tried, and gives the coverage of the interval.
 
     The caller must pair the samples. A cluster that is missing on one side adds nothing to that
-    side's sums. This happens, for example, if a metric uses only right answers.
+    side's sums. A cluster is missing, for example, if a metric uses only right answers.
 
     Raises:
         ValueError: the two sides share no cluster.
@@ -100,11 +100,11 @@ def _by_moves(
     means: bool,
     rounding: float,
 ) -> Difference:
-    """The interval and p of a difference, computed from how far each cluster moves it (see
-    `_moves`).
+    """Compute the interval and the p value of a difference from the effect of each cluster on the
+    difference (see `_moves`).
 
-    `means` says whether it is the difference of two means. Moves that differ by at most `rounding`
-    count as equal.
+    `means` says whether `value` is the difference of two means. Effects that deviate from their
+    mean by at most `rounding` count as equal.
     """
     import numpy as np
 
@@ -139,7 +139,7 @@ def _by_moves(
 
 
 def sums_by_label(labels: NDArray[np.generic], of: Sums) -> NDArray[np.float64]:
-    """The sums of the cluster with each label (G, k); 0 if there is no such cluster."""
+    """The sums (G, k) of the clusters with these labels; 0 for a label without a cluster."""
     import numpy as np
 
     rows = np.zeros((len(labels), of.sums.shape[1]))
@@ -148,8 +148,8 @@ def sums_by_label(labels: NDArray[np.generic], of: Sums) -> NDArray[np.float64]:
 
 
 def _moves(of: Sums, sums: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How far each cluster moves the aggregate: the derivative by the cluster's weight (G,), and
-    the effect of leaving the cluster out (G,). `sums` is (G, k)."""
+    """The effect of each cluster on the aggregate, in two forms: the derivative (G,) with respect
+    to the cluster's weight, and the effect (G,) of leaving the cluster out. `sums` is (G, k)."""
     total = sums.sum(axis=0)
     if of.aggregate is ratio:
         score, weight = total.tolist()
@@ -167,13 +167,14 @@ def _values(of: Sums, totals: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """McNemar's exact two-sided p. Among the samples that only one side has right, it is the
-    probability of a split at least as uneven if each side were equally likely.
+    """McNemar's exact two-sided p value: the probability that the samples that only one side
+    answered correctly are split between the two sides at least as unevenly, if both sides were
+    equally likely.
 
         p = min(1, 2 Σ_{k <= min} C(n, k) / 2^n)        n = only_a + only_b
 
     McNemar 1947, Psychometrika 12. The exact version is the sign test (Conover 1999, Practical
-    Nonparametric Statistics, chapter 3). It assumes independent samples.
+    Nonparametric Statistics, chapter 3), which assumes independent samples.
 
     >>> round(mcnemar(1, 4), 12)
     0.375
@@ -199,14 +200,14 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """The p values adjusted for multiple tests by Holm's step-down method, in the same order. If
-    every test with an adjusted p below 0.05 is called significant, the probability of even one
+    """Adjust p values for multiple tests by Holm's step-down method. The order is kept. If every
+    test with an adjusted p value below 0.05 is called significant, the probability of at least one
     false positive is at most 5 %.
 
         p̃_(i) = max_{j <= i} min(1, (m - j + 1) p_(j))
 
-    Holm 1979, Scandinavian Journal of Statistics 6. The method is valid for any dependence between
-    the tests.
+    Holm 1979, Scandinavian Journal of Statistics 6. The method is valid whatever the dependence
+    between the tests is.
 
     >>> holm([0.25, 0.0625, 0.5])
     [0.5, 0.1875, 0.5]

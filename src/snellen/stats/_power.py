@@ -1,4 +1,4 @@
-"""How small a difference a given number of samples can detect."""
+"""Computes how small a difference a given number of samples can detect."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from snellen.stats._quantiles import normal_quantile
 
 
 def detectable(stderr: float, power: float = 0.8, level: float = 0.05) -> float:
-    """The smallest true difference that a two-sided test at `level` detects with this power, if the
-    standard error of the difference is `stderr`.
+    """The smallest true difference that a two-sided test at the level `level` detects with this
+    power, if the standard error of the difference is `stderr`.
 
         d = (z_{1 - level/2} + z_power) · stderr
 
@@ -24,9 +24,9 @@ def detectable(stderr: float, power: float = 0.8, level: float = 0.05) -> float:
 def detectable_share(
     n: float, disagree: float, power: float = 0.8, level: float = 0.05
 ) -> float | None:
-    """The smallest difference of two shares that McNemar's test of n independent pairs detects with
-    this power. `disagree` is the share of pairs in which only one side is right. None if no
-    difference can be detected, even if the same side is right in all of these pairs.
+    """The smallest difference between two shares that McNemar's test of n independent pairs detects
+    with this power. `disagree` is the share of pairs in which only one side is right. The result is
+    None if no difference can be detected, even if the same side is right in all of these pairs.
 
         n d² = (z_{1 - level/2} √ψ + z_power √(ψ - d²))²        ψ = disagree
 
@@ -49,9 +49,9 @@ def detectable_share(
 def needed_pairs(
     difference: float, disagree: float, power: float = 0.8, level: float = 0.05
 ) -> float | None:
-    """The number of independent pairs needed to detect a difference of two shares (see
-    `detectable_share`). None if the difference is not above 0, or is larger than the share of pairs
-    that disagree.
+    """The number of independent pairs needed to detect a difference between two shares (see
+    `detectable_share`). The result is None if the difference is not above 0, or is larger than the
+    share of pairs that disagree.
 
     >>> round(needed_pairs(0.02, 0.1))
     1960

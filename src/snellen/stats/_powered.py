@@ -1,5 +1,5 @@
-"""Prediction-powered inference: estimate the mean of labels that only some rows have, with the help
-of scores that all rows have."""
+"""Prediction-powered inference, which estimates the mean of labels that only some rows have, with
+the help of scores that all rows have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class PoweredMean(NamedTuple):
-    """The mean of labels, improved by scores that exist for all samples."""
+    """The mean of labels, estimated with the help of scores that exist for all samples."""
 
     estimate: Estimate
     """The mean."""
@@ -33,8 +33,8 @@ def powered_mean(
     cluster: NDArray[np.integer[Any]],
     certain: NDArray[np.bool_] | None = None,
 ) -> PoweredMean:
-    """Estimate what the mean label would be if every row had a label, from a random sample of
-    labeled rows.
+    """From a random sample of labeled rows, estimate what the mean label would be if every row had
+    a label.
 
     All arrays have one element per row. `label` is nan for rows without a label. The scores of
     `certain` rows are known to be right. For the other rows, with the scores f and the labels y, n
@@ -43,17 +43,18 @@ def powered_mean(
         m = mean(y - λ f over labeled) + λ mean(f over the others)
         λ = Cov(y, f) / ((1 + n/N) Var f), in [0, 1]
 
-    This is PPI++ (Angelopoulos, Duchi and Zrnic 2023, arXiv:2311.01453, section 6). PPI, with
-    λ = 1, is from Angelopoulos et al. 2023, Science 382, arXiv:2301.09633. Whatever the scores are,
-    the expectation of m is the labels' mean. The closer the scores are to the labels, the smaller
-    the variance of m. If the scores would increase the variance, λ is 0, so that only the labels
+    This is PPI++ (Angelopoulos, Duchi and Zrnic 2023, arXiv:2311.01453, section 6). PPI, with λ =
+    1, is from Angelopoulos et al. 2023, Science 382, arXiv:2301.09633. Whatever the scores are, the
+    expected value of m is the mean of the labels. The closer the scores are to the labels, the
+    smaller the variance of m. If the scores would increase the variance, λ is 0, so only the labels
     are used.
 
-    The standard error is that of the linearized mean, with a factor of G/(G-1). Student's t has G-1
-    degrees of freedom. G is the number of clusters with a labeled row, since a cluster may be only
-    partly labeled. If labels and scores are 0 and 1, the interval adds half a row of each of the
-    four pairs to the labeled rows, as Agresti and Min 2005 (Statistics in Medicine 24) do for
-    matched shares. Otherwise a judge that seldom errs would seem never to err.
+    The standard error is the standard error of the linearized mean, with a factor of G/(G-1) in the
+    variance. Student's t has G-1 degrees of freedom. G is the number of clusters with a labeled
+    row, since a cluster may be only partly labeled. If all labels and scores are 0 or 1, half a row
+    for each of the four pairs of label and score is added to the labeled rows before the interval
+    is computed, as Agresti and Min 2005 (Statistics in Medicine 24) do for matched shares. Without
+    these rows, a judge that seldom errs would seem never to err.
     """
     import numpy as np
 
@@ -88,7 +89,7 @@ class _LabeledSample:
     rest: NDArray[np.bool_]
 
     def mean(self, weight: float) -> Estimate:
-        """Estimate the mean, giving the scores this weight."""
+        """Estimate the mean label, with this weight for the scores."""
         import numpy as np
 
         score, labeled, rest = self.score, self.labeled, self.rest
@@ -125,8 +126,8 @@ class _LabeledSample:
         return Estimate(value=value, n=n_rows, stderr=stderr, ci95=(low, high))
 
     def _half_rows(self) -> NDArray[np.float64]:
-        """The labels and scores of the half rows to add: all four pairs of 0 and 1. None are added
-        if labels or scores have other values."""
+        """The labels and scores of the half rows to add, which are all four pairs of 0 and 1. If
+        labels or scores have other values, no half rows are added."""
         import numpy as np
 
         both = np.concatenate([self.label[self.labeled], self.score[~self.sure]])

@@ -1,6 +1,6 @@
-"""Quantiles of the normal distribution and of Student's t distribution.
+"""Computes quantiles of the normal distribution and of Student's t distribution.
 
-They are computed here, since scipy would be a large dependency for two quantiles.
+The functions are implemented here, since scipy would be a large dependency for two quantiles.
 """
 
 import math
@@ -21,10 +21,10 @@ def t_quantile(p: float, df: float) -> float:
     """The value t such that a Student's t variable with `df` >= 1 degrees of freedom is below t
     with probability p.
 
-    For p from 0.025 to 0.975, the range of 95 % intervals, the error is at most 3e-7, and at most
-    1e-9 from 2 degrees of freedom. Above 200 degrees of freedom, the result is the expansion around
-    the normal quantile of Abramowitz and Stegun 1964, 26.7.5. Otherwise, Newton's method refines
-    that value.
+    For p from 0.025 to 0.975, the range of 95 % intervals, the error is at most 3e-7, or at most
+    1e-9 if there are at least 2 degrees of freedom. Above 200 degrees of freedom, the result is
+    computed by the expansion around the normal quantile in Abramowitz and Stegun 1964, 26.7.5.
+    Otherwise, the result of this expansion is refined by Newton's method.
 
     Raises:
         ValueError: fewer than 1 degree of freedom.
@@ -82,7 +82,7 @@ def t_beyond(t: float, df: float) -> float:
 
 def _beta(x: float, a: float, b: float) -> float:
     """The regularized incomplete beta function, computed by Lentz's method for continued fractions
-    (Thompson and Barnett 1986). It converges fastest for x < (a + 1) / (a + b + 2)."""
+    (Thompson and Barnett 1986). The method converges fastest for x < (a + 1) / (a + b + 2)."""
     if x == 0:
         return 0.0
     tiny = 1e-300

@@ -1,4 +1,4 @@
-"""The uncertainty of a ranking."""
+"""Computes the uncertainty of a ranking."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ def ranks(
     *,
     lower_is_better: bool = False,
 ) -> list[tuple[int, int]] | None:
-    """For each side, the interval that contains its rank in 95 % of resamples. Rank 1 is the
-    highest value, or the lowest if `lower_is_better`. Equal values share the better rank.
+    """For each side, the interval that contains its rank in 95 % of resamples. The highest value
+    has rank 1, or the lowest value if `lower_is_better`. Equal values share the better rank.
 
     Each resample draws the same clusters for all sides (Goldstein and Spiegelhalter 1996, Journal
     of the Royal Statistical Society A 159). Resamples in which a side has no value are left out.
-    The result is None if more than 5 % of resamples are left out, the same limit as in `bootstrap`.
+    The result is None if more than 5 % of resamples are left out, which is the same limit as in
+    `bootstrap`.
     """
     import numpy as np
 
@@ -50,7 +51,7 @@ def ranks(
 
 
 def side_values(sides: Sequence[Sums], *, seed: int, resamples: int) -> NDArray[np.float64]:
-    """The values of M sides in R resamples, which draw the same clusters for all sides: (R, M)."""
+    """The values (R, M) of M sides in R resamples, which draw the same clusters for all sides."""
     import numpy as np
 
     labels = reduce(np.union1d, [side.cluster for side in sides])
@@ -68,13 +69,13 @@ def side_values(sides: Sequence[Sums], *, seed: int, resamples: int) -> NDArray[
 
 
 def letters(n: int, same: Callable[[int, int], bool]) -> list[str]:
-    """Letters for n sides that are sorted by value. Two sides share a letter if and only if `same`
-    returns True for them. `same` is called for each pair i < j. The first sides get the first
-    letters of the alphabet.
+    """Assign letters to n sides that are sorted by value. Two sides share a letter if and only if
+    `same` returns True for them. `same` is called for each pair i < j. The first sides get the
+    first letters of the alphabet.
 
     The method is from Piepho 2004, Journal of Computational and Graphical Statistics 13. It starts
-    with one column of all sides, splits columns at each pair that differs, and drops any column
-    that is contained in another.
+    with a single column of all sides. Then, for each pair that differs, it splits the columns that
+    contain both sides, and drops any column that is contained in another column.
 
     >>> letters(3, lambda i, j: j - i < 2)
     ['a', 'ab', 'b']
@@ -95,8 +96,8 @@ def letters(n: int, same: Callable[[int, int], bool]) -> list[str]:
 
 
 def _without(column: frozenset[int], i: int, j: int) -> list[frozenset[int]]:
-    """Split a column that contains both i and j into two, each without one of them. Other columns
-    are returned unchanged."""
+    """Split a column that contains both i and j into two columns, one without i and one without j.
+    Other columns are returned unchanged."""
     return [column - {i}, column - {j}] if {i, j} <= column else [column]
 
 

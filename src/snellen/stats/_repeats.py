@@ -1,5 +1,5 @@
-"""Statistics of several replies per question: pass@k, and the parts of a mean's variance that come
-from the questions and from the model's own randomness."""
+"""Computes statistics of several replies per question: pass@k, and the parts of a mean's variance
+that come from the questions and from the model's own randomness."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def pass_at(n: int, right: int, k: int) -> float:
-    """The probability that at least one of k replies is right, if they are drawn without
-    replacement from n replies of which `right` are right.
+    """The probability that at least one of k replies is right, if these are drawn without
+    replacement from n replies, of which `right` are right.
 
         pass@k = 1 - C(n - right, k) / C(n, k)
 
@@ -32,25 +32,26 @@ def pass_at(n: int, right: int, k: int) -> float:
 
 
 class Components(NamedTuple):
-    """The variance of single scores, split into two parts, and the part of the mean's standard
-    error that each part causes."""
+    """The two components of the variance of single scores, and the standard error of the mean that
+    each component causes."""
 
     between: float
     """The variance between questions, since some are harder than others."""
     within: float
     """The variance within a question, since the model's replies to it differ."""
     stderr_questions: float
-    """The standard error that comes from drawing other questions."""
+    """The standard error of the mean that comes from drawing other questions."""
     stderr_again: float
-    """The standard error that comes from asking the same questions again."""
+    """The standard error of the mean that comes from asking the same questions again."""
 
 
 def components(score: NDArray[np.float64], question: NDArray[np.integer[Any]]) -> Components | None:
-    """The parts of a mean's variance that come from the questions and from the model itself.
+    """Split the variance of a mean into the part that comes from the questions and the part that
+    comes from the model's own randomness.
 
-    `score` and `question` are (n,). None if no question has two scores, or if there is only one
-    question. Each of N questions has n_i scores with mean m_i. By the law of total variance (Miller
-    2024, https://arxiv.org/abs/2411.00640, section 3, where all n_i are K):
+    `score` and `question` are (n,). The result is None if no question has two scores, or if there
+    is only one question. Each of N questions has n_i scores with mean m_i. By the law of total
+    variance (Miller 2024, https://arxiv.org/abs/2411.00640, section 3, where all n_i are K):
 
         within = Σ_i Σ_j (x_ij - m_i)² / (n - N)
         between = (Σ_i n_i (m_i - m)² / (N - 1) - within) / n0, at least 0

@@ -1,4 +1,4 @@
-"""An exact test that paired differences are 0 on average: the permutation test of their signs."""
+"""Tests exactly whether paired differences are 0 on average, by permuting their signs."""
 
 from __future__ import annotations
 
@@ -9,26 +9,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PARTS = (1, 2, 3, 4, 6, 12)
-"""Differences that are multiples of 1/PARTS are not rounded."""
+"""Differences are not rounded if, for one of these numbers n, all of them are multiples of 1/n."""
 STEPS = 30_000_000
-"""The most additions of a test, on which the rounding of other differences depends."""
+"""The approximate maximum number of additions in a test. It determines how coarsely all other
+differences are rounded."""
 TIE = 1e-9
-"""Sums that differ by less, relative to the largest possible sum, count as equal."""
+"""Sums that differ by less than this share of the largest possible sum count as equal."""
 
 
 def sign_flips(difference: NDArray[np.float64]) -> float:
-    """The two-sided p value of the permutation test of paired differences: the share of all sign
-    changes whose sum is at least as far from 0. `difference` is (G,), a sum for each independent
-    cluster.
+    """The two-sided p value of the permutation test of paired differences: the share of all
+    assignments of signs for which the sum is at least as far from 0 as the observed sum.
+    `difference` (G,) contains the sum of the differences in each independent cluster.
 
         p = #{s in {-1, 1}^G : |Σ_g s_g d_g| >= |Σ_g d_g|} / 2^G
 
-    Fisher 1935, The Design of Experiments, section 21. It is exact if the two sides of a pair can
-    be exchanged, and needs no form of distribution. If all differences are -1, 0, or 1, it is
-    McNemar's exact test. The distribution of the sum is computed cluster by cluster, not sampled
-    (the shift algorithm: Streitberg and Röhmel 1986, Statistical Software Newsletter 12). For that,
-    differences that are no multiples of 1/12 are rounded to a fraction of the largest: to a
-    thousandth of it, or more coarsely for more than about 170 clusters.
+    The test is from Fisher 1935, The Design of Experiments, section 21. It is exact if the two
+    sides of a pair are exchangeable, and makes no assumption about the distribution. If all
+    differences are -1, 0, or 1, the test is McNemar's exact test. The distribution of the sum is
+    computed cluster by cluster, not sampled (by the shift algorithm of Streitberg and Röhmel 1986,
+    Statistical Software Newsletter 12). This requires whole numbers. Unless all differences are
+    multiples of 1/12, they are therefore rounded to a thousandth of the largest difference, or more
+    coarsely if there are more than about 170 clusters.
 
     >>> import numpy as np
     >>> float(sign_flips(np.array([1.0, 1.0, -1.0, 1.0, 1.0, 0.0])))
@@ -56,7 +58,7 @@ def sign_flips(difference: NDArray[np.float64]) -> float:
 
 
 def _steps(difference: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The differences as whole numbers, in proportion."""
+    """Scale the differences to whole numbers, with rounding if necessary."""
     import numpy as np
 
     for parts in PARTS:

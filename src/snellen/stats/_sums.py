@@ -1,4 +1,5 @@
-"""Metrics as functions of sums over clusters, so that the clusters of two models can be matched."""
+"""Represents metrics as functions of sums over clusters, so that the clusters of two models can be
+matched."""
 
 from __future__ import annotations
 
@@ -13,19 +14,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sums:
-    """How a metric is computed from sums over clusters."""
+    """The sums over clusters from which a metric is computed, and the function that computes it."""
 
     cluster: NDArray[np.integer[Any]]
-    """The labels of the clusters, all different, (G,). The clusters of two models are matched by
-    these labels."""
+    """The labels (G,) of the clusters, all of them different. The clusters of two models are
+    matched by these labels."""
     sums: NDArray[np.float64]
-    """The sums of each cluster, (G, k)."""
+    """The sums (G, k) of each cluster."""
     aggregate: Callable[[NDArray[np.float64]], NDArray[np.float64]]
-    """A function of totals (R, k) that returns values (R,), nan where undefined."""
+    """A function that maps totals (R, k) to values (R,), which are nan where the metric is
+    undefined."""
 
 
 def ratio(totals: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Divide the first total by the second: (R, 2) to (R,). A metric whose `Sums` have this
-    aggregate is treated as a mean, so that its paired differences are tested with a t-test."""
+    """Divide the first total by the second, which maps totals (R, 2) to values (R,). A metric whose
+    `Sums` have this aggregate is treated as a mean, so that its paired differences are tested with
+    a t-test."""
     values: NDArray[np.float64] = totals[:, 0] / totals[:, 1]
     return values

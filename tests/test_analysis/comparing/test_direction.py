@@ -121,7 +121,9 @@ def test_a_refused_reply_is_in_no_mean_of_a_distance_and_an_incomplete_run_has_n
     assert result is not None
     assert result.headline.bounds is None
     text = " ".join(result.report.notes)
-    assert "6 replies were withheld by the service and are in no mean: Snellen does" in text
+    assert (
+        "6 replies were withheld by the service and are left out of the means: Snellen does" in text
+    )
     # A refusal is not a distance of 0. Of 60 replies 6 failed and 6 were withheld.
     assert (result.headline.n, result.report.n) == (48, 60)
     assert "count as wrong" not in text

@@ -231,7 +231,7 @@ def test_a_run_that_shares_no_question_is_left_out_and_said(three: Path, tmp_pat
     document = compared(three, other)
 
     assert [side.name for side in document.sides] == ["fair", "good", "poor"]
-    assert f"{other} is in no comparison: no other side has the same questions" in document.notes
+    assert f"{other} is not compared: no other side has the same questions" in document.notes
 
 
 def test_a_board_says_when_its_groups_and_the_test_of_a_pair_disagree(tmp_path: Path) -> None:
@@ -261,8 +261,8 @@ def test_a_run_whose_counterpart_failed_throughout_is_not_said_to_be_the_only_on
     document = compared(three, tmp_path)
 
     why = "the other sides with the same questions have no sample that counts"
-    assert f"{good} is in no comparison: {why}" in document.notes
-    assert f"{failed} is in no comparison: none of its 20 samples counts" in document.notes
+    assert f"{good} is not compared: {why}" in document.notes
+    assert f"{failed} is not compared: none of its 20 samples counts" in document.notes
 
 
 def test_sides_of_which_two_share_nothing_have_pairs_and_no_leaderboard(tmp_path: Path) -> None:
@@ -313,7 +313,7 @@ def test_a_run_that_failed_throughout_is_left_out_and_said(three: Path, tmp_path
         "fair",
         "poor",
     ]
-    assert f"{dead} is in no comparison: none of its 100 samples counts" in document.notes
+    assert f"{dead} is not compared: none of its 100 samples counts" in document.notes
 
 
 def test_one_broken_run_among_others_is_left_out_and_said(three: Path, tmp_path: Path) -> None:

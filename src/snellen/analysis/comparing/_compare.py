@@ -32,7 +32,7 @@ from snellen.store import FORMAT
 def compare(
     sides: Sequence[LoadedSide], notes: Sequence[str] = (), *, details: bool = True
 ) -> Comparisons:
-    """Compare every two sides of a benchmark that share samples. Three or more sides also get a
+    """Compare each pair of sides that share samples of a benchmark. Three or more sides also get a
     leaderboard. Without `details`, each pair is compared only by its first metric, unless there is
     a single pair.
 
@@ -61,7 +61,7 @@ def compare(
 
 @dataclass(kw_only=True)
 class _Draft:
-    """The parts of the document, collected while the benchmarks are compared."""
+    """The parts of the result, collected while the benchmarks are compared."""
 
     details: bool
     """Whether pairs are compared by every metric, category, and capability."""
@@ -70,11 +70,11 @@ class _Draft:
     sides: list[Side] = field(default_factory=list)
     """The sides, in the order of their benchmarks."""
     comparisons: list[Comparison] = field(default_factory=list)
-    """The pairs, whose p values are not adjusted yet."""
+    """The comparisons of pairs, with p values that are not adjusted yet."""
     boards: list[Leaderboard] = field(default_factory=list)
     """The leaderboards."""
     best: list[BestOf] = field(default_factory=list)
-    """For each model with several settings, the result of choosing the best one."""
+    """For each model with several settings, the result of choosing the best setting."""
     flips: list[RankFlip] = field(default_factory=list)
     """The pairs of models whose order changes between settings."""
     notes: list[str] = field(default_factory=list)
@@ -91,7 +91,7 @@ class _Draft:
             self.notes.append(f"{benchmark}: {_judges_differ(group, names)}")
 
     def add_pairs(self, benchmark: str, group: Sequence[LoadedSide], names: Sequence[str]) -> None:
-        """Compare every two sides of a benchmark."""
+        """Compare each pair of sides of a benchmark."""
         for (a, name_a), (b, name_b) in combinations(zip(group, names, strict=True), 2):
             pairing = pair_samples((a, b), (name_a, name_b))
             if not pairing.n:
@@ -118,7 +118,8 @@ class _Draft:
             self.flips += rank_flips(board, ranked_sides, ranked_names)
 
     def document(self, notes: Sequence[str]) -> Comparisons:
-        """The finished document, with adjusted p values. `notes` come before the draft's own."""
+        """Return the finished result, with adjusted p values. `notes` come before the draft's own
+        notes."""
         tests = sum(_headline_p(pair) is not None for pair in self.comparisons)
         pairs = _over_all(self.comparisons) if tests > 1 else self.comparisons
         merged = _merged(self.notes_by_benchmark)
@@ -154,19 +155,19 @@ def _left_out(
     counting: Sequence[LoadedSide],
     groups: Sequence[Sequence[LoadedSide]],
 ) -> Iterator[str]:
-    """Notes on the sides that are in no comparison, with the reason. Such a side is alone in its
-    group of `groups`, or has no sample that counts."""
+    """Yield a note for each side that is not compared, with the reason. Such a side is the only one
+    in its group, or has no sample that counts."""
     sharing = [group for group in _groups(sides) if len(group) > 1]
     for side in (group[0] for group in groups if len(group) == 1):
         why = f"no other side has the same questions{_as_probe(side)}"
         if any(side in group for group in sharing):
             why = "the other sides with the same questions have no sample that counts"
-        yield f"{side.where} is in no comparison: {why}"
+        yield f"{side.where} is not compared: {why}"
     if len(counting) > 1:
         for side in sides:
             if side not in counting:
                 n = len(side.ids)
-                yield f"{side.where} is in no comparison: none of its {n:,} samples counts"
+                yield f"{side.where} is not compared: none of its {n:,} samples counts"
 
 
 def _merged(notes: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -201,7 +202,7 @@ def _headline_p(pair: Comparison) -> float | None:
 
 
 def _over_all(pairs: Sequence[Comparison]) -> list[Comparison]:
-    """Adjust the p values of the first metrics over all pairs and benchmarks."""
+    """Adjust the p values of the first metrics for all pairs on all benchmarks together."""
     heads = with_adjusted_p(
         {str(n): next(iter(pair.metrics.values())) for n, pair in enumerate(pairs)},
     )
@@ -212,8 +213,8 @@ def _over_all(pairs: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _other_verdicts(board: Leaderboard, pairs: Sequence[Comparison], tests: int) -> Iterator[str]:
-    """A note if the letters of a leaderboard and the tests of its pairs disagree. This is possible,
-    since they may use different samples, or be adjusted over different pairs."""
+    """A note if the letters of a leaderboard and the tests of its pairs disagree. They can disagree
+    because they may use different samples, or be adjusted over different sets of pairs."""
     letters = {standing.name: {*standing.group} for standing in board.standings if standing.group}
     opposed = []
     for pair in pairs:

@@ -12,7 +12,7 @@ from snellen.analysis.comparing._words import summary
 
 
 class ComparisonResult:
-    """The document of a comparison. Printing it shows a summary."""
+    """The result of a comparison. Printing it shows a summary."""
 
     def __init__(self, comparisons: Comparisons) -> None:
         self.comparisons = comparisons
@@ -23,16 +23,16 @@ class ComparisonResult:
         return self.comparisons.comparisons[0]
 
     def json(self) -> str:
-        """The document as JSON."""
+        """The result as JSON."""
         return msgspec.json.encode(self.comparisons).decode()
 
     def asdict(self) -> dict[str, Any]:
-        """The document as a dictionary of plain Python types, as in `json`."""
+        """The result as a dictionary of plain Python types, with the same content as `json`."""
         document: dict[str, Any] = msgspec.json.decode(self.json())
         return document
 
     def _repr_html_(self) -> str:
-        """The comparison in sentences, for notebooks."""
+        """The summary as HTML, for notebooks."""
         return f"<pre>{escape(summary(self.comparisons))}</pre>"
 
     def __str__(self) -> str:

@@ -1,5 +1,5 @@
-"""The document of a comparison: differences between pairs, leaderboards, and the best of several
-settings.
+"""The types of a comparison's result: differences between pairs of sides, leaderboards, and the
+best of several settings.
 
 A difference is always b minus a, so the first side is the baseline.
 """
@@ -57,41 +57,41 @@ class MetricDifference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     b: MetricReport
     """The metric of side b."""
     difference: MetricReport
-    """b minus a, with its 95 % interval."""
+    """The metric of side b minus the metric of side a, with its 95 % interval."""
     method: str
-    """How the interval and p were computed."""
+    """The method by which the interval and the p value were computed."""
     p: float | None = None
     """The two-sided p value; None if there is no test."""
     adjusted: float | None = None
-    """p adjusted by Holm's method: over all pairs for the first metric, within each table for
-    categories and capabilities; None if it is not adjusted."""
+    """The p value adjusted by Holm's method: for the first metric, over all pairs; for categories
+    and capabilities, within each table. None if it is not adjusted."""
     detectable: float | None = None
     """The smallest true difference that a test at the 5 % level on these samples detects with 80 %
     probability."""
 
 
 class Flips(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The numbers of samples that are right on both sides, on one side, or on neither. They are
-    counted if all scores are 0 or 1 and every sample has one reply."""
+    """The numbers of samples that both sides, one side, or neither side answered correctly. They
+    are counted only if all scores are 0 or 1 and every sample has one reply."""
 
     both: int
-    """The number of samples that are right on both sides."""
+    """The number of samples that both sides answered correctly."""
     only_a: int
-    """The number of samples that are right only on side a."""
+    """The number of samples that only side a answered correctly."""
     only_b: int
-    """The number of samples that are right only on side b."""
+    """The number of samples that only side b answered correctly."""
     neither: int
-    """The number of samples that are right on neither side."""
+    """The number of samples that neither side answered correctly."""
     examples_a: list[str]
-    """Ids of samples that only side a has right."""
+    """The ids of some samples that only side a answered correctly."""
     examples_b: list[str]
-    """Ids of samples that only side b has right."""
+    """The ids of some samples that only side b answered correctly."""
     p: float | None = None
     """The p value of McNemar's exact test; None if samples are not independent."""
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The comparison of two sides under one scoring."""
+    """The comparison of two sides by one scoring."""
 
     benchmark: str
     """The benchmark, with the options that distinguish its data."""
@@ -110,14 +110,14 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     settings: list[str]
     """The settings that differ between the two sides."""
     metrics: dict[str, MetricDifference]
-    """The metrics by name, starting with the scoring's first metric. Without details, only this
-    metric."""
+    """The metrics by name, starting with the scoring's first metric. Without details, only the
+    first metric is included."""
     breakdown: dict[str, dict[str, MetricDifference]]
-    """The first metric for each category of each tag."""
+    """For each tag, the first metric of each category."""
     capabilities: dict[str, MetricDifference] = {}
-    """The mean score for each capability that the samples require."""
+    """For each capability that the samples require, the mean score."""
     flips: Flips | None = None
-    """The samples that only one side has right; None if they cannot be counted."""
+    """How many samples only one side answered correctly; None if they cannot be counted."""
     notes: list[str] = []
     """Limitations of the comparison."""
     direction: Direction | None = None
@@ -134,11 +134,11 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     rank: int | None
     """The side's rank, 1 for the best; None if it is unknown whether higher is better."""
     ranks: tuple[int, int] | None
-    """The best and the worst rank, the ends of an interval that contains the rank in 95 % of
+    """The best and the worst rank in the interval that contains the side's rank in 95 % of
     resamples; None if `rank` is None."""
     group: str
     """The side's letters. Sides that share a letter do not differ significantly at the 5 % level,
-    by Holm's method over all pairs. Empty if a pair has no test."""
+    by Holm's method over all pairs. Empty if some pair could not be tested."""
 
 
 class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -156,7 +156,7 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     clusters: int
     """The number of independent clusters that these samples form."""
     standings: list[Standing]
-    """The sides, best first; in the given order if the direction is unknown."""
+    """The sides, from best to worst; in the given order if the direction is unknown."""
     notes: list[str] = []
     """Limitations of the leaderboard."""
     direction: Direction | None = None
@@ -169,13 +169,13 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     @property
     def is_tested(self) -> bool:
-        """Whether every pair has a test, so that the sides have groups."""
+        """Whether every pair was tested. Only then do the sides have groups."""
         return all(standing.group for standing in self.standings)
 
 
 class BestOf(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The best of several prompts or settings of one model. Its value is too high, because it was
-    chosen partly by chance."""
+    """The best of several prompts or settings of one model. Its value is too optimistic, because
+    the setting was chosen partly by chance."""
 
     benchmark: str
     """The benchmark, with the options that distinguish its data."""
@@ -190,10 +190,9 @@ class BestOf(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     best: str
     """The side with the highest value, or with the lowest if lower is better."""
     held_out: MetricReport
-    """The value of choosing the best setting, measured on samples that were not used to choose
-    it."""
+    """The metric of the chosen setting, measured on samples that were not used for the choice."""
     spread: float | None
-    """The standard deviation between settings; None if it cannot be computed."""
+    """The standard deviation of the metric over the settings; None if it cannot be computed."""
     notes: list[str] = []
     """Limitations of the value."""
 
@@ -214,10 +213,10 @@ class RankFlip(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Comparisons(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The document of `compare`, which `--json` prints."""
+    """The result of a comparison, as `snellen compare --json` prints it."""
 
     format: int
-    """The number of the format."""
+    """The version of the JSON format."""
     sides: list[Side]
     """The sides."""
     comparisons: list[Comparison]
@@ -225,10 +224,10 @@ class Comparisons(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     leaderboards: list[Leaderboard] = []
     """The leaderboard of each benchmark, unless there are only two sides in total."""
     best_of: list[BestOf] = []
-    """The best of several settings, for each model that has them."""
+    """For each model with several settings, the best one."""
     rank_flips: list[RankFlip] = []
     """Pairs of models whose order depends on the setting."""
     tests: int = 0
-    """The number of tests over which the p values of the first metrics are adjusted."""
+    """The number of tests for which the p values of the first metrics are adjusted."""
     notes: list[str] = []
-    """Notes on the whole document."""
+    """Notes on the whole comparison."""

@@ -28,7 +28,7 @@ NO_SUMS = "no paired interval: this metric is not a function of sums over cluste
 
 @dataclass(frozen=True, kw_only=True)
 class MetricValue:
-    """A metric of one side's paired rows."""
+    """The value of a metric on one side's paired rows."""
 
     report: MetricReport
     """The metric with its interval."""
@@ -37,7 +37,7 @@ class MetricValue:
 
 
 class View:
-    """One side's paired rows, with each metric of its scoring computed at most once."""
+    """One side's paired rows. Each metric of the side's scoring is computed at most once."""
 
     def __init__(self, side: LoadedSide, pairing: Pairing, number: int) -> None:
         self._side = side
@@ -64,14 +64,14 @@ class View:
 
     @cached_property
     def headline(self) -> MetricValue:
-        """The first metric of all rows."""
+        """The first metric, computed on all rows."""
         return _metric_value(
             [self._scoring.metrics[self.first](columns) for columns in self._slots]
         )
 
     @cached_property
     def metrics(self) -> Mapping[str, MetricValue]:
-        """Every metric of all rows."""
+        """Every metric, computed on all rows."""
         values = {self.first: self.headline}
         for name, metric in self._scoring.metrics.items():
             if name != self.first:
@@ -86,8 +86,8 @@ class View:
 
     @cached_property
     def breakdown(self) -> Mapping[str, Mapping[str, MetricValue]]:
-        """The first metric for each category of each tag. Categories that the metric does not cover
-        are left out."""
+        """For each tag, the first metric of each category. Categories that the metric does not
+        cover are left out."""
         return {
             tag: dict(self._categories(tag))
             for tag in self._side.benchmark.presentation.break_down_by
@@ -115,9 +115,9 @@ class View:
         }
 
     def single(self) -> tuple[NDArray[np.float64], NDArray[np.int32]] | None:
-        """The scores (n,) and the numbers of their samples, if every score is 0 (wrong) or 1
-        (right) and every sample has one score; otherwise None. A score of 1 is known to be right
-        only if higher is better."""
+        """Return the scores (n,) and the numbers of their samples if every score is 0 (wrong) or 1
+        (right) and every sample has one score; otherwise None. A score of 1 counts as right only if
+        higher scores are better."""
         import numpy as np
 
         score, sample = self._slots[0].score, self._side.sample[self._mask]
@@ -131,13 +131,13 @@ class View:
 
 
 class Views:
-    """A cache of views. Several pairs often use the same rows of a side."""
+    """A cache of views, since several pairs often use the same rows of a side."""
 
     def __init__(self) -> None:
         self._views: dict[tuple[int, bytes], View] = {}
 
     def of(self, sides: Sequence[LoadedSide], pairing: Pairing) -> list[View]:
-        """The view of each side's rows of the paired samples."""
+        """Return, for each side, a view of the rows that belong to the paired samples."""
         views = []
         for number, side in enumerate(sides):
             rows = (pairing.rows[number], pairing.unscored[number], pairing.cluster[number])
@@ -160,7 +160,7 @@ def _columns(every: Columns, counted: NDArray[np.bool_], unscored: NDArray[np.bo
 
 
 def _metric_value(estimates: Sequence[Estimate]) -> MetricValue:
-    """A metric's value; with several judges, the mean of the metric's values by each judge."""
+    """Build a metric's value; with several judges, it is the mean of the values from all judges."""
     report = averaged([{"": metric_report(estimate)} for estimate in estimates])[""]
     sums = [estimate.sums for estimate in estimates if estimate.sums is not None]
     if len(sums) < len(estimates):
@@ -169,7 +169,7 @@ def _metric_value(estimates: Sequence[Estimate]) -> MetricValue:
 
 
 def _mean_of(parts: Sequence[Sums]) -> Sums:
-    """The sums of a metric that is the mean of several metrics. Their clusters are matched by
+    """Combine the sums of several metrics into the sums of their mean. Clusters are matched by
     label."""
     import numpy as np
 
@@ -191,7 +191,7 @@ def _mean_of(parts: Sequence[Sums]) -> Sums:
 
 
 def differ(a: MetricValue, b: MetricValue) -> MetricDifference:
-    """The difference b minus a, with an interval and a p value if possible."""
+    """Compute the difference b minus a, with an interval and a p value if possible."""
     import numpy as np
 
     unit, n = a.report.unit, min(a.report.n, b.report.n)
@@ -225,8 +225,8 @@ def _within(difference: MetricReport) -> MetricReport:
 
 
 def with_adjusted_p(differences: dict[str, MetricDifference]) -> dict[str, MetricDifference]:
-    """Adjust the p values of differences by Holm's method over all of them. A single p value is not
-    adjusted."""
+    """Adjust the p values of all these differences together, by Holm's method. A single p value is
+    not adjusted."""
     tested = {
         name: difference.p for name, difference in differences.items() if difference.p is not None
     }

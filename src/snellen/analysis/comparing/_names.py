@@ -13,14 +13,14 @@ from snellen.errors import CatalogError
 from snellen.store import differing
 
 NAMES = ("model", "replies")
-"""Fields of an identity that name the model or the file of the replies."""
+"""The fields of an identity that contain the model's name or the file of the replies."""
 ECHOES = {
     "probe": "data.digest",
     "profile.images": "media.images",
     "generation.effort": "thinking",
 }
-"""Maps a field to another field, or group of fields, that differs only because the first one does.
-For example, a probe leaves out rows, which changes the digest of the data."""
+"""Maps a field to another field, or group of fields, that differs only because the first field
+differs. For example, a probe leaves out rows, which changes the digest of the data."""
 
 
 class SideIdentity(Protocol):
@@ -46,16 +46,16 @@ def settings(a: SideIdentity, b: SideIdentity) -> list[str]:
 
 def setting_names(sides: Sequence[SideIdentity]) -> list[str]:
     """For each side, the values of the settings in which runs of one model differ, such as
-    `prompt=cot temperature=0.7`. "" if no setting differs, or if the side has none of these
-    settings."""
+    `prompt=cot temperature=0.7`. The text is empty if no setting differs, or if the side has none
+    of these settings."""
     fields = _distinguishing_fields([sides])
     return [_setting(side, fields) for side in sides]
 
 
 def side_names(groups: Sequence[Sequence[SideIdentity]]) -> list[list[str]]:
-    """A name for each side, unique in its group. It consists of the model, the settings that
-    distinguish runs of this model, and, if these do not suffice, the folder or file. A model with
-    the same settings has the same name in all groups."""
+    """Choose a name for each side that is unique in its group. A name consists of the model, the
+    settings that distinguish runs of this model, and, if these do not suffice, the folder or file.
+    A model with the same settings has the same name in all groups."""
     fields = _distinguishing_fields(groups)
     several = {
         model
@@ -78,10 +78,10 @@ def side_names(groups: Sequence[Sequence[SideIdentity]]) -> list[list[str]]:
 
 
 def benchmark_names(groups: Sequence[Sequence[SideIdentity]], names: Sequence[str]) -> list[str]:
-    """A unique benchmark name for each group of sides. It consists of the benchmark, and of options
-    that differ both between groups of this benchmark and from the defaults (`mmbench:lang=cn`). If
-    this does not make names unique, the probe or the data is added
-    (`eyechart (permute_options=4)`)."""
+    """Choose a unique benchmark name for each group of sides. A name consists of the benchmark's
+    own name and the options that differ between groups of this benchmark and are not the default
+    (`mmbench:lang=cn`). If the names are still not unique, the probe or the digest of the data is
+    added (`eyechart (permute_options=4)`)."""
     full_names = []
     for group, name in zip(groups, names, strict=True):
         namesakes = [other[0] for other, its in zip(groups, names, strict=True) if its == name]
@@ -103,7 +103,7 @@ def benchmark_names(groups: Sequence[Sequence[SideIdentity]], names: Sequence[st
 
 
 def _with_details(names: Sequence[str], details: Sequence[str]) -> list[str]:
-    """Add the details to names that occur several times."""
+    """Add its detail to each name that occurs several times."""
     uses = Counter(names)
     return [
         f"{name} ({detail})" if detail and uses[name] > 1 else name
@@ -121,7 +121,7 @@ def _with_numbers(names: Sequence[str]) -> list[str]:
 
 
 def _probe(group: Sequence[SideIdentity]) -> str:
-    """The probe of a group, such as `permute_options=4`; "" unless all sides have the same
+    """The probe of a group, such as `permute_options=4`; empty unless all sides have the same
     probe."""
     texts = {
         ", ".join(
@@ -167,7 +167,7 @@ def _options(side: SideIdentity) -> Mapping[str, Any]:
 
 
 def _defaults(side: SideIdentity) -> Mapping[str, Any]:
-    """The defaults of a benchmark's options; empty if it is not in the catalog."""
+    """The defaults of a benchmark's options; empty if the benchmark is not in the catalog."""
     try:
         options = registry.listed_options(str(side.identity.get("benchmark")))
     except CatalogError:
@@ -199,8 +199,8 @@ def _fields(a: SideIdentity, b: SideIdentity) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _start(name: str) -> str:
-    """The key of `ECHOES` that a field belongs to: `probe` for `probe.blind`. The field itself if
-    there is none."""
+    """The key of `ECHOES` that a field belongs to (`probe` for `probe.blind`), or the field itself
+    if there is no such key."""
     return next((start for start in ECHOES if name.startswith(f"{start}.")), name)
 
 
@@ -221,7 +221,7 @@ def _value_text(value: Any, name: str = "") -> str:
 
 
 def _tails(paths: Sequence[str]) -> list[str]:
-    """The shortest ends of the paths that distinguish all of them; numbers if two paths are
+    """The last parts of each path, as few as distinguish all paths; numbers if two paths are
     equal."""
     if len(set(paths)) < len(paths):
         return [*map(str, range(1, len(paths) + 1))]

@@ -1,4 +1,5 @@
-"""Compares two sides: every metric, the samples that only one has right, and notes on the pair."""
+"""Compares two sides: every metric, the samples that only one side answered correctly, and notes on
+the pair."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Pair(NamedTuple):
-    """Two sides that are compared."""
+    """Two sides, A and B, that are compared."""
 
     sides: tuple[LoadedSide, LoadedSide]
     """A and B."""
@@ -32,8 +33,8 @@ class Pair(NamedTuple):
 
 
 def comparison(benchmark: str, pair: Pair, *, details: bool) -> Comparison:
-    """Compare two sides. With `details`, they are compared by every metric, category, and
-    capability."""
+    """Compare two sides: with `details`, by every metric, category, and capability; otherwise only
+    by the first metric."""
     (a, b), (view_a, view_b) = pair.sides, pair.views
     if details:
         metrics = _differences(view_a.metrics, view_b.metrics)
@@ -84,8 +85,8 @@ def _differences(
 
 
 def _flips(pair: Pair) -> Flips | None:
-    """Count the samples that only one side has right. None if a score is not 0 or 1, or a sample
-    has several replies."""
+    """Count the samples that only one side answered correctly. The result is None if a score is not
+    0 or 1, or if a sample has several replies."""
     import numpy as np
 
     (a, b), pairing = pair.sides, pair.pairing
@@ -117,7 +118,8 @@ def _flips(pair: Pair) -> Flips | None:
 def _notes_on(
     side: LoadedSide, name: str, pairing: Pairing, number: int, *, zero_is_wrong: bool
 ) -> Iterator[str]:
-    """Notes on one side's paired rows. A score of 0 is called wrong only if `zero_is_wrong`."""
+    """Yield notes on one side's paired rows. They call a score of 0 wrong only if
+    `zero_is_wrong`."""
     rows = pairing.rows[number]
     count = "count as wrong" if zero_is_wrong else "score 0"
     if absent := int((side.rows[0].absent & rows).sum()):

@@ -34,19 +34,20 @@ WORDS = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pairing:
-    """The samples that count on all sides, and the samples that are in no difference."""
+    """The samples that count on all sides, and the samples that are left out of differences."""
 
     rows: Sequence[NDArray[np.bool_]]
     """For each side, a mask (n,) of the rows whose samples count on every side."""
     unscored: Sequence[NDArray[np.bool_]]
-    """For each side, a mask (n,) of the rows whose samples all sides have, but which do not count
+    """For each side, a mask (n,) of the rows of samples that all sides have, but that do not count
     on every side. Samples with a hidden answer are not included."""
     cluster: Sequence[NDArray[np.int32]]
-    """For each side, the number of each row's cluster (n,). All sides use the same numbers."""
+    """For each side, the number of each row's cluster (n,). A cluster has the same number on all
+    sides."""
     n: int
     """The number of samples that count on all sides."""
     unpaired: Sequence[Unpaired]
-    """The samples that are in no difference, with the reason."""
+    """The samples that are left out of differences, with the reason."""
 
     @property
     def clusters(self) -> int:
@@ -66,7 +67,7 @@ def share(a: LoadedSide, b: LoadedSide) -> bool:
 
 def pair_samples(sides: Sequence[LoadedSide], names: Sequence[str]) -> Pairing:
     """Find the samples that several sides share, with the same row of data. `names` are the names
-    of the sides, which the reasons for leaving samples out refer to."""
+    of the sides, for the reasons why samples are left out."""
     import numpy as np
 
     first = sides[0]
@@ -131,8 +132,8 @@ def _clusters(
     first: LoadedSide, side: LoadedSide, theirs: NDArray[np.intp], ours: NDArray[np.intp]
 ) -> NDArray[np.int32]:
     """The clusters (n,) of a side's rows, numbered as on the first side. Clusters that the first
-    side lacks get new numbers. `theirs` are numbers of samples on the first side, and `ours` are
-    the numbers of the same samples on this side."""
+    side does not have get new numbers. `theirs` are numbers of samples on the first side, and
+    `ours` are the numbers of the same samples on this side."""
     import numpy as np
 
     own = side.rows[0].columns.cluster

@@ -1,4 +1,4 @@
-"""Comparisons with runs of a probe: blind, or without choices."""
+"""Compares runs of a benchmark with runs of a probe, which is blind or has no choices."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from snellen.transforms.probes import CHANGES
 
 
 def probe_of(side: LoadedSide) -> Mapping[str, Any]:
-    """The probe of a side; empty if it was asked the benchmark's own questions."""
+    """The settings of a side's probe; empty if the benchmark's questions were asked unchanged."""
     probe: Mapping[str, Any] = side.identity.get("probe", {})
     return probe
 
 
 def probe_notes(sides: Sequence[LoadedSide], names: Sequence[str]) -> Iterator[str]:
-    """Notes on what the difference between two sides of one model means if one is a probe of the
-    other."""
+    """Yield a note on what the difference between two sides of one model means if exactly one of
+    them is a probe."""
     probes = [probe_of(side) for side in sides]
     if sum(map(bool, probes)) != 1 or len({side.model for side in sides}) > 1:
         return
@@ -29,20 +29,19 @@ def probe_notes(sides: Sequence[LoadedSide], names: Sequence[str]) -> Iterator[s
     if "blind" in probes[probed]:
         how = CHANGES.get(probes[probed]["blind"], "without its pictures")
         yield (
-            f"{probe_name} was asked {how}: the score that {plain_name} has above it comes from "
-            "seeing"
+            f"{probe_name} was asked {how}, so any higher score of {plain_name} comes from seeing"
         )
     elif "open_ended" in probes[probed]:
         yield (
             f"{probe_name} was asked without choices, and is right only if it gives the text of "
-            f"the right choice: the score that {plain_name} has above it comes from picking among "
-            "choices rather than from knowledge, or from differences in wording"
+            f"the right choice: any higher score of {plain_name} comes from picking among choices "
+            "rather than from knowledge, or from differences in wording"
         )
 
 
 def rankable(sides: Sequence[LoadedSide]) -> list[int]:
-    """The numbers of the sides that can be ranked together. Runs without choices have a scoring of
-    their own, so they are ranked only with each other."""
+    """The numbers of the sides that can be ranked together. Runs without choices use another
+    scoring, so they are ranked only with each other."""
     first = next((side for side in sides if "open_ended" not in probe_of(side)), sides[0])
     return [number for number, side in enumerate(sides) if side.scoring == first.scoring]
 
@@ -50,8 +49,8 @@ def rankable(sides: Sequence[LoadedSide]) -> list[int]:
 def with_same_scoring(
     sides: tuple[LoadedSide, LoadedSide], names: tuple[str, str]
 ) -> tuple[LoadedSide, LoadedSide]:
-    """The sides, with comparable metrics. If only one side was asked without choices, it has a
-    scoring of its own. Both sides then get accuracy as their only metric.
+    """Return the sides with comparable metrics. If only one side was asked without choices, the two
+    sides use different scorings, so both get accuracy as their only metric.
 
     Raises:
         UsageError: the sides have different scorings for another reason.

@@ -83,10 +83,10 @@ def leaderboard(
 def _standings(
     sides: Sequence[MetricValue], direction: Direction | None
 ) -> tuple[list[tuple[int, int]] | None, list[str], str | None]:
-    """The rank interval and the letters of each side, and the reason if either is unknown.
+    """Return the rank interval and the letters of each side, and the reason if they are unknown.
 
     Sides that share a letter do not differ significantly at the 5 % level, by Holm's method over
-    all pairs. If a pair has no test, there are no intervals and no letters.
+    all pairs. If some pair cannot be tested, there are no intervals and no letters.
     """
     pairs = [*combinations(range(len(sides)), 2)]
     differences = {pair: differ(*(sides[n] for n in pair)) for pair in pairs}
@@ -113,8 +113,8 @@ def _standings(
 def best_of(
     benchmark: str, sides: Sequence[LoadedSide], names: Sequence[str], view_cache: Views
 ) -> list[BestOf]:
-    """Estimate the value of the best setting, for each model with several settings. Empty if the
-    metric's direction is unknown."""
+    """Estimate the value of the best setting, for each model with several settings. The result is
+    empty if it is unknown whether a higher metric is better."""
     models: dict[tuple[str, str], list[int]] = {}
     for number, side in enumerate(sides):
         # Sides with different data or a different probe are not settings to choose from.
@@ -155,8 +155,8 @@ def best_of(
 def _held_out(
     settings: Sequence[LoadedSide], pairing: Pairing, direction: Direction
 ) -> MetricReport:
-    """The value of the chosen setting on held-out samples. The sums are over the same categories,
-    in the same order, for all settings."""
+    """Estimate the value of the chosen setting on held-out samples. For all settings, the sums are
+    over the same categories, in the same order."""
     views = [View(in_order(side), pairing, n) for n, side in enumerate(settings)]
     metrics = [view.headline for view in views]
     unit, n = metrics[0].report.unit, pairing.n

@@ -53,7 +53,7 @@ def shown(difference: MetricReport, side: MetricReport | None = None) -> MetricT
 
 
 def p_value(p: float | None) -> str:
-    """Format a p value; "" for None.
+    """Format a p value as text, which is empty for None.
 
     >>> [p_value(p) for p in (0.0123, 0.00001, 1.0, None)]
     ['0.0123', '< 0.0001', '1.0000', '']
@@ -64,9 +64,9 @@ def p_value(p: float | None) -> str:
 
 
 def verdict(comparison: Comparison) -> str:
-    """A comparison in one sentence, such as `b is 3.20 pp above a in accuracy, [+1.10, +5.30]:
-    significant at 5 % (p 0.0029)`. It ends with a remark if lower is better, or if the direction is
-    unknown."""
+    """Describe a comparison in one sentence, such as `b is 3.20 pp above a in accuracy, [+1.10,
+    +5.30]: significant at 5 % (p 0.0029)`. The sentence ends with a remark if lower is better, or
+    if it is unknown which is better."""
     metric, metric_difference = next(iter(comparison.metrics.items()))
     difference = metric_difference.difference
     if difference.value is None:
@@ -90,7 +90,7 @@ def verdict(comparison: Comparison) -> str:
 
 
 def _better(direction: Direction | None) -> str:
-    """The remark on which side is better, if it is not the higher one."""
+    """A remark unless higher is better: that lower is better, or that the direction is unknown."""
     match direction:
         case "higher":
             return ""
@@ -100,7 +100,7 @@ def _better(direction: Direction | None) -> str:
 
 
 def lines(comparison: Comparison, sides: Sequence[Side]) -> Iterator[str]:
-    """Lines of text about a pair, which are shown with its tables."""
+    """Yield the lines of text that are shown with the tables of a pair."""
     first = next(iter(comparison.metrics.values()))
     if first.detectable is not None:
         least = f"{_number(first.detectable, first.a)} {_unit(first.difference)}".rstrip()
@@ -116,7 +116,7 @@ def lines(comparison: Comparison, sides: Sequence[Side]) -> Iterator[str]:
 
 
 def cost_lines(benchmark: str, names: Sequence[str], sides: Sequence[Side]) -> Iterator[str]:
-    """The cost per question and the median request time of sides, for sides where they are
+    """Yield the cost per question and the median request time of the sides for which they are
     known."""
     own = {side.name: side for side in sides if side.benchmark == benchmark}
     texts = {name: cost_texts(own[name].cost) for name in names if name in own}
@@ -161,8 +161,8 @@ def _explain_command(run: str, sample: str) -> str | None:
 
 
 def notes_of(sides: Sequence[Side]) -> Iterator[str]:
-    """The notes of a benchmark's sides. A note that several sides share appears once. Unless all
-    sides share it, it starts with their names."""
+    """Yield the notes of a benchmark's sides. A note that several sides share appears once, and
+    starts with their names unless all sides share it."""
     names: dict[str, list[str]] = {}
     for side in sides:
         for note in side.notes:
@@ -192,7 +192,7 @@ def rank_flip_text(rank_flip: RankFlip) -> str:
     sure = (
         "both differences are significant"
         if rank_flip.significant
-        else "not both differences are significant"
+        else "at least one of the differences is not significant"
     )
     first, second = rank_flip.models
     return (
@@ -203,7 +203,7 @@ def rank_flip_text(rank_flip: RankFlip) -> str:
 
 
 def adjustments(document: Comparisons) -> list[str]:
-    """Notes on letters, rank intervals, and the sets of tests over which p-values are adjusted."""
+    """Notes that explain letters, rank intervals, and the adjustment of p-values."""
     notes = []
     if document.tests > 1:
         benchmarks = len({comparison.benchmark for comparison in document.comparisons})
@@ -231,7 +231,7 @@ def adjustments(document: Comparisons) -> list[str]:
 
 
 def summary(document: Comparisons) -> str:
-    """Summarize a document in lines of plain text."""
+    """Summarize a comparison in lines of plain text."""
     lines_of_text = []
     for board in document.leaderboards:
         title = f"{board.benchmark} · {board.scoring} {board.metric}"

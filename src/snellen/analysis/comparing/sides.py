@@ -1,4 +1,5 @@
-"""Scores one set of replies again from the store, and loads the data needed to pair its samples."""
+"""Scores a stored set of replies again, and loads the data that is needed to pair its samples with
+those of other sides."""
 
 from __future__ import annotations
 
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COUNTS, HIDDEN, FAILED, NOT_JUDGED, ABSENT, REFUSED, NO_SCORE = range(7)
-"""The reasons why a row or a sample is in no mean. `COUNTS` means that it is in the mean."""
+"""The reasons why a row or a sample is left out of every mean. `COUNTS` means that it is
+included."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoadedSide:
-    """A side of a comparison, with the rows of one scoring."""
+    """A side of a comparison: a set of replies, scored by one scoring."""
 
     benchmark: Benchmark
     """The benchmark that scored the rows."""
@@ -51,7 +53,7 @@ class LoadedSide:
     of: int = 0
     """The number of replies of a complete run; 0 if unknown."""
     notes: Sequence[str] = ()
-    """Notes that a reader of the comparison needs."""
+    """Notes on the side, to be shown with the comparison."""
     cost: CostReport | None = None
     """The cost of the run when it was last scored."""
     judges: Sequence[str] = ()
@@ -68,7 +70,7 @@ class LoadedSide:
 
     @cached_property
     def in_mean(self) -> NDArray[np.bool_]:
-        """A mask (n,) of the rows that are in the mean of every judge."""
+        """A mask (n,) of the rows that are included in the mean of every judge."""
         import numpy as np
 
         mask: NDArray[np.bool_] = np.logical_and.reduce([rows.in_mean for rows in self.rows])
@@ -76,8 +78,8 @@ class LoadedSide:
 
     @cached_property
     def state(self) -> NDArray[np.int8]:
-        """For each sample, the reason why it is in no mean, or `COUNTS`. A sample counts if one of
-        its rows counts."""
+        """For each sample, the reason why it is left out of every mean, or `COUNTS`. A sample
+        counts if one of its rows counts."""
         import numpy as np
 
         first = self.rows[0]
@@ -112,8 +114,8 @@ def load(
     of: int = 0,
     notes: Sequence[str] = (),
 ) -> LoadedSide:
-    """Score replies by `scoring`, or by the headline scoring. Each call of `replies` must return
-    all replies.
+    """Score replies by `scoring`, or by the headline scoring if it is None. Each call of `replies`
+    must return all replies.
 
     Raises:
         UsageError: the scoring does not exist or cannot parse this kind of reply, or there are no
@@ -190,8 +192,8 @@ class _Samples:
 
 
 def in_order(side: LoadedSide) -> LoadedSide:
-    """Number a side's categories by the order of their names, not by their first appearance. Sums
-    over categories of different sides can then be added."""
+    """Number a side's categories in the order of their names, not of their first appearance, so
+    that sums over the categories of different sides can be added."""
     import numpy as np
 
     def by_name(tag: Category) -> Category:
@@ -208,8 +210,8 @@ def in_order(side: LoadedSide) -> LoadedSide:
 
 
 def _without_objects(columns: Columns) -> Columns:
-    """Remove answers, targets, and references from columns of metrics that read only numbers, so
-    that a million references need not stay in memory."""
+    """Remove answers, targets, and references, for metrics that read only numbers, so that a
+    million references need not stay in memory."""
     import numpy as np
 
     none = np.full(columns.n, None, dtype=object)

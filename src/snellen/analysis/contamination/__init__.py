@@ -50,9 +50,9 @@ def contamination(
 ) -> tuple[Contamination, list[Duplicate | Hit]]:
     """Find near-duplicates within and between benchmarks, and the samples that a `corpus` (files
     and folders) contains. Pictures that the corpus refers to are looked up in `pictures_in`, or
-    next to the rows by default. With a `run` of the only benchmark, compare the run's scores on
-    matched samples with its scores on other samples. Returns the report, and all duplicates and
-    hits that it counts.
+    next to the rows by default. If there is a single benchmark, a `run` of it can be passed: the
+    run's scores on samples that the corpus contains are then compared with its scores on all other
+    samples. Returns the report, and all duplicates and hits that the report counts.
 
     With `limit`, only the first rows of each benchmark are read. `say` is called with a line about
     each step.
@@ -121,7 +121,7 @@ def _counts(content: BenchmarkContent) -> BenchmarkCounts:
 
 
 def _check(run: Run, benchmark: Benchmark) -> None:
-    """Reject a run of another benchmark before the search starts, since the search may take hours.
+    """Check that the run is a run of this benchmark, before a search that may take hours.
 
     Raises:
         UsageError: the run is not a run of `benchmark`.

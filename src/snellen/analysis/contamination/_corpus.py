@@ -28,7 +28,7 @@ ROWS = (".jsonl", *READERS)
 TEXTS = (".txt", ".md")
 MAX_ROW_BYTES = 100_000_000
 LONGEST_TEXT = 1_000_000
-"""The maximum number of characters of a text that are read."""
+"""The maximum number of characters that are read from a text."""
 PARAGRAPH = 200
 """The maximum number of lines of plain text in one row. Rows also end at blank lines."""
 DEEPEST = 12
@@ -37,20 +37,20 @@ MOST_TEXTS, MOST_PICTURES = 10_000, 1_000
 MAX_NEIGHBORS = 50
 IMAGE_FIELDS = ("image", "images", "img", "image_path", "image_paths", "picture", "pictures")
 BASE64 = 500
-"""In a field for pictures, a text without spaces that is longer than this is a picture in base64,
-not a path."""
+"""In a field for pictures, a text without spaces that is longer than this many characters is a
+picture in base64. A shorter text is a path."""
 ADDRESSES = ("http://", "https://", "s3://", "gs://")
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A text, and the texts next to it that may contain the answer."""
+    """A text of the corpus, and the neighboring texts that may contain the answer."""
 
     text: str
     """The text itself."""
     neighbors: tuple[str, ...] = ()
-    """Texts that may contain an answer to this text: the next turn of a conversation, or other
-    fields of the same object."""
+    """Texts that may contain the answer if `text` is a question: the next turn of a conversation,
+    or other fields of the same object."""
 
 
 @dataclass
@@ -58,7 +58,7 @@ class CorpusRow:
     """A row of the corpus."""
 
     where: str
-    """The file and line of the row."""
+    """The file, and the line or row number in it."""
     passages: list[Passage] = field(default_factory=list)
     """The texts of the row."""
     pictures: list[Image] = field(default_factory=list)
@@ -68,9 +68,9 @@ class CorpusRow:
 def rows(
     paths: Iterable[Path], folder: Path | None, troubles: Troubles
 ) -> Iterator[CorpusRow | None]:
-    """The rows of files and folders, with None after the rows of each file. A picture that no row
-    refers to becomes a row of its own. Pictures are looked up in `folder`, or next to their rows by
-    default.
+    """Yield the rows of files and folders, and None after the rows of each file. A picture that no
+    row refers to becomes a row of its own. Pictures that rows refer to are looked up in `folder`,
+    or by default next to the file with the rows.
 
     Raises:
         UsageError: a path does not exist.
@@ -153,8 +153,8 @@ def _of_file(path: Path, folders: Sequence[Path], troubles: Troubles) -> Iterato
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file, with `.gz` decompressed. For a line that is too long, only the first
-    MAX_ROW_BYTES bytes are returned. They do not form a row."""
+    """Yield the lines of a file; a `.gz` file is decompressed. Of a line that is too long, only the
+    first MAX_ROW_BYTES bytes are yielded, and the caller must not use them as a row."""
     try:
         with opened(path) as file:
             is_first = True
@@ -202,8 +202,8 @@ def _paragraphs(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _passages(value: object, name: str = "", depth: int = 0) -> Iterator[Passage]:
-    """Every text of a row. The neighbors of a text are the other fields of its object, or the next
-    turn in a conversation."""
+    """Yield every text of a row. The neighbors of a text are the other texts of the same object, or
+    the next turn of the conversation."""
     if depth > DEEPEST:
         return
     if isinstance(value, Mapping):
@@ -230,8 +230,9 @@ def _passages(value: object, name: str = "", depth: int = 0) -> Iterator[Passage
 
 
 def _turn(value: object, name: str) -> str | None:
-    """The text of a turn in a conversation; None if `value` is not a turn. The text is in `value`
-    in LLaVA's conversations, and in `content` in messages, where it may be a list of parts."""
+    """The text of a turn in a conversation; None if `value` is not a turn. LLaVA's conversations
+    have the text in the field `value`. Chat messages have it in `content`, which may be a list of
+    parts."""
     if isinstance(value, str):
         return None if _names(value, name) else value
     if not isinstance(value, Mapping):
@@ -244,7 +245,7 @@ def _turn(value: object, name: str) -> str | None:
 
 
 def _pictures(value: object, name: str = "", depth: int = 0) -> Iterator[Image | str | bytes]:
-    """Every picture of a row: a decoded picture, bytes, or a text with a path, a URL, or base64."""
+    """Yield every picture of a row: an image, bytes, or a text with a path, a URL, or base64."""
     if depth > DEEPEST:
         return
     if isinstance(value, Image | bytes):
@@ -260,7 +261,7 @@ def _pictures(value: object, name: str = "", depth: int = 0) -> Iterator[Image |
 
 
 def _names(text: str, field_name: str) -> bool:
-    """Whether a text is a picture's path or URL, or the picture itself."""
+    """Whether a text is the path or URL of a picture, or a picture in base64."""
     if text.startswith("data:image/"):
         return True
     if len(text) > BASE64:
@@ -269,7 +270,8 @@ def _names(text: str, field_name: str) -> bool:
 
 
 def _image(picture: Image | str | bytes, where: str, folders: Sequence[Path]) -> Image | None:
-    """The picture to open; None for a URL, which is not fetched."""
+    """Return the picture as an image that can be opened; None for a URL, which is not
+    downloaded."""
     if isinstance(picture, Image):
         return picture
     if isinstance(picture, bytes):

@@ -1,4 +1,5 @@
-"""The result of the search: what benchmarks share, and which of their samples are in a corpus."""
+"""The types of the search's result: what benchmarks share, and which of their samples a corpus
+contains."""
 
 from __future__ import annotations
 
@@ -21,26 +22,28 @@ class BenchmarkCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Duplicate(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Two samples that share a question or a picture."""
+    """Two samples that have the same question or the same picture."""
 
     kind: Literal["question", "picture"]
-    """`question`: the picture and the words are the same, or the words are the same and there are
-    no pictures. `picture`: only a picture is the same."""
+    """`question`: both the picture and the words match, or the words match and there are no
+    pictures. `picture`: only a picture matches."""
     a: tuple[str, str]
-    """(benchmark, id) of the first sample."""
+    """The benchmark and the id of the first sample."""
     b: tuple[str, str]
-    """(benchmark, id) of the second sample."""
+    """The benchmark and the id of the second sample."""
     picture: float | None = None
-    """The similarity of the pictures, 1 for identical files; None if they were not compared."""
+    """The similarity of the pictures, which is 1 for identical files; None if they were not
+    compared."""
     text: float | None = None
-    """The similarity of the words, 1 for identical words; None if they were not compared."""
+    """The similarity of the words, which is 1 for identical words; None if they were not
+    compared."""
     answers: tuple[str, str] | None = None
     """The right answers of the two samples, if the answers differ."""
 
 
 class Overlap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What two benchmarks share, or what one benchmark contains several times (then `a` equals
-    `b`)."""
+    """The duplicates between two benchmarks, or within one benchmark (`a` and `b` are then the
+    same)."""
 
     a: str
     """The first benchmark."""
@@ -51,32 +54,33 @@ class Overlap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     conflicting: int
     """The number of pairs in `questions` whose answers differ."""
     samples: int
-    """The number of samples of a that are in a pair of `questions`."""
+    """The number of samples of benchmark a that belong to at least one of the pairs in
+    `questions`."""
     same_pictures: int
     """The number of pairs of identical picture files. They are not counted within one benchmark,
     where many questions share a file."""
     near_pictures: int
     """The number of pairs of similar pictures."""
     with_pictures: int
-    """The number of samples of a that have one of the same or similar pictures."""
+    """The number of samples of benchmark a that have an identical or similar picture in b."""
     same_words: int
-    """The number of samples of a whose words occur in another sample, with any picture. This alone
-    does not indicate a duplicate."""
+    """The number of samples of benchmark a whose words are identical to those of another sample in
+    b, whatever the pictures are. Identical words alone do not indicate a duplicate."""
     examples: list[Duplicate] = []
     """The first few duplicates."""
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):
-    """A number of samples."""
+    """A number of samples, also as a share of the benchmark."""
 
     n: int
     """The number."""
     share: float
-    """The share of the benchmark's samples, from 0 to 1."""
+    """The number divided by the number of the benchmark's samples that were looked up."""
 
 
 class FoundIn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The samples of one benchmark that are in the corpus."""
+    """How many samples of one benchmark the corpus contains."""
 
     benchmark: str
     """The benchmark."""
@@ -91,28 +95,28 @@ class FoundIn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     picture_near: Share
     """Samples with a similar picture in the corpus."""
     both: Share
-    """Samples whose question and picture are in the same row. Questions that many samples share
-    count too."""
+    """Samples whose question and picture are in the same row of the corpus. Questions that many
+    samples share are included."""
     answered: Share
     """Samples whose right answer is next to the question in the corpus."""
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A sample and a row of the corpus that contains part of it."""
+    """A match between a sample and a row of the corpus."""
 
     benchmark: str
     """The benchmark."""
     sample: str
     """The id of the sample."""
     where: str
-    """The file and row of the corpus."""
+    """The position of the row: the file, and the line or row number in it."""
     text: float | None = None
-    """The share of the question's n-grams in the row; 1 for the whole question. None if the words
-    do not match."""
+    """The share of the question's n-grams that the row contains; 1 for the whole question with all
+    its choices. None if the words do not match."""
     picture: float | None = None
-    """The similarity of the pictures; None if no pictures match."""
+    """The similarity of the matching pictures; None if no pictures match."""
     answered: bool = False
-    """Whether the right answer is next to the question."""
+    """Whether the right answer is next to the question in the row."""
 
 
 class Corpus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -125,14 +129,15 @@ class Corpus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pictures: int
     """The number of pictures."""
     found: list[FoundIn]
-    """For each benchmark, the samples that are in the corpus."""
+    """For each benchmark, how many of its samples the corpus contains."""
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A run's mean scores on contaminated and on clean samples, as shares of the best score."""
 
     by: Literal["text", "picture", "both"]
-    """What a sample must share with the corpus to count as contaminated."""
+    """What must match for a sample to count as contaminated: the text, a picture, or both in one
+    row."""
     found: MetricReport
     """The mean on the contaminated samples."""
     clean: MetricReport
@@ -142,16 +147,16 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Contamination(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The document of `contamination`, which `--json` prints."""
+    """The result of a search for contamination, as `snellen contamination --json` prints it."""
 
     format: int
-    """The number of the format."""
+    """The version of the JSON format."""
     benchmarks: list[BenchmarkCounts]
     """The amount of data that was read from each benchmark."""
     overlaps: list[Overlap]
-    """What each pair of benchmarks shares, and what each benchmark contains several times."""
+    """The duplicates between each pair of benchmarks, and within each benchmark."""
     corpus: Corpus | None = None
-    """The samples in the corpus; None without a corpus."""
+    """What was read from the corpus, and the samples found in it; None without a corpus."""
     effects: list[Effect] = []
     """How the scores of `run` differ between contaminated and clean samples."""
     notes: list[str] = []

@@ -1,4 +1,4 @@
-"""Counts what benchmarks share with each other, and what a benchmark contains several times."""
+"""Finds and counts the duplicates between benchmarks, and within each benchmark."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from snellen.analysis.contamination.texts import Grams, Words, alike
 
 EXAMPLES = 5
 MANY = 10_000
-"""The maximum number of sample pairs that are compared for one picture. Above this number, only
-samples with identical words are compared."""
+"""The maximum number of sample pairs that are compared for one picture. If there are more pairs,
+only samples with identical words are compared."""
 
 At = tuple[int, int]
-"""The number of a benchmark, and the number of a sample in the benchmark."""
+"""The position of a sample: the number of its benchmark, and its number within the benchmark."""
 
 
 def overlaps(
     reads: Sequence[BenchmarkContent], index: PictureIndex
 ) -> tuple[list[Overlap], list[Duplicate]]:
-    """Find one overlap per benchmark and per pair of benchmarks, and every duplicate. If many
-    samples have the same two pictures, only one pair of these samples is listed."""
+    """Compute an overlap for each benchmark and for each pair of benchmarks, and list all
+    duplicates. Of the many pairs of samples that have the same two pictures, only one is listed."""
     showing: dict[int, list[At]] = defaultdict(list)
     for number, read in enumerate(reads):
         for sample_number, sample in enumerate(read.samples):
@@ -43,7 +43,7 @@ def overlaps(
 
 @dataclass
 class _OverlapCounter:
-    """The duplicates, and the counts of each pair of benchmarks."""
+    """Collects duplicates, and counts them for each pair of benchmarks."""
 
     reads: Sequence[BenchmarkContent]
     duplicates: list[Duplicate] = field(default_factory=list)
@@ -53,8 +53,8 @@ class _OverlapCounter:
     _examples: dict[tuple[int, int], list[Duplicate]] = field(default_factory=dict)
 
     def compare(self, ours: Sequence[At], theirs: Sequence[At], how: float, *, same: bool) -> None:
-        """Compare all samples that have one picture with all samples that have another picture, or
-        the same one."""
+        """Compare all samples with one picture (`ours`) to all samples with another picture, or
+        with the same picture (`theirs`)."""
         counted: set[tuple[int, int]] = set()
         for first, second in self._candidates(ours, theirs):
             if first == second:
@@ -170,8 +170,9 @@ def _same_question(a: SampleContent, b: SampleContent) -> float:
 
 
 def _without_pictures(reads: Sequence[BenchmarkContent]) -> Iterator[tuple[At, At, float]]:
-    """The pairs of samples without pictures that ask the same thing, with the similarity of their
-    words. Samples are compared if their words or most of their n-grams are the same."""
+    """Yield the pairs of samples without pictures that ask the same thing, with the similarity of
+    their words. Two samples are compared only if their words, or most of their n-grams, are the
+    same."""
     positions = [
         (number, sample_number)
         for number, read in enumerate(reads)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = 2
 THREADS = min(8, os.cpu_count() or 1)
-"""The number of threads that decode pictures. Pillow releases the interpreter's lock meanwhile."""
+"""The number of threads that decode pictures. Pillow releases the interpreter's lock while it
+decodes."""
 AT_ONCE = 256
 
 
@@ -50,8 +51,8 @@ class SampleContent:
     cluster: str
     """The cluster of the sample."""
     together: str | None
-    """A group of samples that repeat a question on purpose, with the choices in another order; None
-    if the benchmark has no such groups."""
+    """The group of the sample, if the benchmark repeats a question on purpose, with the choices in
+    another order; None if the benchmark has no such groups."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +68,8 @@ class BenchmarkContent:
 
 
 class Troubles:
-    """Counts and examples of data that could not be read. The search continues without it."""
+    """Collects counts and examples of data that could not be read. The search continues without
+    these data."""
 
     def __init__(self) -> None:
         self._n: dict[str, int] = {}
@@ -88,7 +90,8 @@ class Troubles:
 
 
 def writable(text: str) -> str:
-    """Replace characters that UTF-8 cannot encode by `?`. File names may contain any bytes."""
+    """Replace characters that UTF-8 cannot encode with `?`, since file names may contain any
+    bytes."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -118,7 +121,7 @@ Thumbnail = tuple[str, "NDArray[np.uint8]"]
 
 
 def thumbnails(pictures: Iterable[Image], troubles: Troubles) -> Iterator[Thumbnail | None]:
-    """The thumbnails of pictures, in order; None for a picture that cannot be read."""
+    """Yield the thumbnails of pictures, in order, with None for a picture that cannot be read."""
     with ThreadPoolExecutor(THREADS) as pool:
         left = iter(pictures)
         while block := list(islice(left, AT_ONCE)):
@@ -146,7 +149,7 @@ def read(
     limit: int | None,
     say: Callable[[str], None],
 ) -> BenchmarkContent:
-    """Read a benchmark's samples, up to `limit`. Their pictures are added to `pictures`.
+    """Read at most `limit` samples of a benchmark, and add their pictures to `pictures`.
 
     Raises:
         DataError: the benchmark has no rows, or a row cannot be read.
@@ -207,8 +210,8 @@ def _content_of(
 
 
 def _answer(sample: Sample) -> tuple[Words, Words]:
-    """The words of the right answer, and its letter. If the answer is a letter, the words are those
-    of the choice with that letter."""
+    """The words of the right answer, and its letter. If the answer is the letter of a choice, the
+    words are those of the choice."""
     right = common_answer(sample.target, sample.references)
     if right is None:
         return (), ()

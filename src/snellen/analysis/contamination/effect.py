@@ -1,4 +1,4 @@
-"""Measures whether a run scores higher on samples that a corpus contains."""
+"""Measures whether a run has higher scores on samples that a corpus contains."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def effects(
     and notes on them.
 
     Raises:
-        UsageError: the run has no headline score of any of the samples.
+        UsageError: the run has no headline score for any of the samples.
     """
     import numpy as np
 
@@ -62,8 +62,8 @@ def effects(
             f"the run is of this benchmark and split, and score it: `{run.command('score')}`."
         )
     notes = [
-        f"{others:,} scores of {run.path} belong to samples that were not looked up: they are in "
-        "no mean"
+        f"{others:,} scores of {run.path} belong to samples that were not looked up, so they are "
+        "left out of the means"
     ] * bool(others)
     if versions != {version}:
         notes.append(
@@ -102,8 +102,8 @@ def _effect(
 
 def mean_difference(matched: Estimate, clean: Estimate) -> Estimate:
     """The mean of matched samples minus the mean of clean samples, with Newcombe's interval. The
-    interval is computed from the ends l and u of both means' intervals. A standard error would
-    suggest certainty if all matched samples are right, which is common.
+    interval is computed from the lower ends l and the upper ends u of the intervals of both means,
+    not from a standard error, which would be 0 if all matched samples are right, as is common.
 
         d - √((m_f - l_f)² + (u_c - m_c)²)  to  d + √((u_f - m_f)² + (m_c - l_c)²)
 

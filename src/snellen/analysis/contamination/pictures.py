@@ -1,4 +1,5 @@
-"""Finds pictures that are nearly the same. Hashes find candidates, and pixels decide.
+"""Finds pictures that are nearly the same. Candidates are found by hashes, and then verified by
+their pixels.
 
 The thresholds were chosen on recompressed, scaled, cropped, and brightened pictures, and on
 different pictures with the same layout. `docs/contamination.md` shows the table of results, which
@@ -20,26 +21,28 @@ if TYPE_CHECKING:
 SIDE = 64
 """The width and height, in pixels, of the gray thumbnails that are compared."""
 FLAT = 2.0
-"""A picture whose gray values (0 to 255) have a smaller standard deviation than this is flat. The
-hash of a flat picture is noise."""
+"""A picture is flat if the standard deviation of its gray values (0 to 255) is smaller than this.
+The hash of a flat picture is noise."""
 MOST_BITS = 11
-"""The maximum number of bits, out of 64, in which the hashes of candidates differ. At least one of
-the 4 bands of 16 bits then differs in at most 2 bits, so the search misses no candidate."""
+"""The maximum number of bits, out of 64, in which the hashes of candidates differ. If they differ
+in at most 11 bits, at least one of the 4 bands of 16 bits differs in at most 2 bits, so the search
+misses no candidate."""
 BANDS, BITS, IN_BAND = 4, 16, 2
 SHIFT = 4.0
 """The maximum number of pixels, out of SIDE, that may be cut off or added at an edge (6 %)."""
 STEP = 0.5
 BLOCK = 8
 CONTENT = 0.25
-"""A block has content if its standard deviation is at least this share of the picture's."""
+"""A block has content if its standard deviation is above this share of the picture's standard
+deviation."""
 BLOCK_ALIKE = 0.5
 LEAST_CORRELATION = 0.85
 LEAST_BLOCKS = 0.9
 AT_ONCE = 128
 """The number of pairs that are compared in one step. They take 10 MB."""
 MOST_CANDIDATES = 2_000_000
-"""The maximum number of candidates. Further candidates are left out, which happens if all pictures
-of a data set look alike."""
+"""The maximum number of candidates. Further candidates are left out. There may be that many if all
+pictures of a data set look alike."""
 EXPANDED = 4_000_000
 COARSE = 8
 LEAST_COARSE = 0.5
@@ -66,7 +69,7 @@ def hashes(grays: NDArray[np.uint8]) -> NDArray[np.uint64]:
 
 @cache
 def _cosines() -> NDArray[np.float32]:
-    """The cosines of the 8 lowest frequencies: (8, SIDE / 2)."""
+    """The cosines of the 8 lowest frequencies, as an array (8, SIDE / 2)."""
     import numpy as np
 
     n = SIDE // 2
@@ -96,7 +99,8 @@ def flat(grays: NDArray[np.uint8]) -> NDArray[np.bool_]:
 
 
 class PictureIndex:
-    """An index of pictures. Their gray pixels are (n, SIDE, SIDE). Flat pictures never match."""
+    """An index of pictures, built from their gray pixels (n, SIDE, SIDE). Flat pictures never
+    match."""
 
     def __init__(self, grays: NDArray[np.uint8]) -> None:
         import numpy as np
@@ -111,8 +115,8 @@ class PictureIndex:
         ]
 
     def near(self, grays: NDArray[np.uint8]) -> Iterator[tuple[int, int, float]]:
-        """Find the pictures of the index that are nearly the same as one of `grays`. Yields (number
-        in `grays`, number in the index, correlation of the pixels) for each pair."""
+        """Find the pictures in the index that are nearly the same as one of `grays`. For each pair,
+        yields the number in `grays`, the number in the index, and the correlation of the pixels."""
         import numpy as np
 
         (places,) = np.nonzero(~flat(grays)) if len(grays) else (np.zeros(0, np.intp),)
@@ -123,7 +127,8 @@ class PictureIndex:
         yield from _verified(grays, self._grays, ours, theirs)
 
     def pairs(self) -> Iterator[tuple[int, int, float]]:
-        """Find the pairs within the index that are nearly the same, with the lower number first."""
+        """Find pairs of pictures in the index that are nearly the same. The lower number comes
+        first."""
         if not len(self._places):
             return
         ours, theirs = self.candidates(self._hashes)
@@ -133,8 +138,8 @@ class PictureIndex:
 
     def candidates(self, queries: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Find pairs in which one of the two hashes differs in at most MOST_BITS bits. `queries` is
-        (m, 2). Returns the numbers in `queries`, and the numbers among the pictures of the index
-        that are not flat."""
+        (m, 2). Returns, for each pair, its number in `queries` and its number among the pictures of
+        the index that are not flat."""
         import numpy as np
 
         n = len(self._hashes)
@@ -157,8 +162,8 @@ class PictureIndex:
 
 
 class _Band:
-    """An index of one band of 16 bits of hashes (n,). `band` is the number of the band, from 0 to
-    3."""
+    """An index of hashes (n,) by one of their four bands of 16 bits. `band` is the number of the
+    band, from 0 to 3."""
 
     def __init__(self, of: NDArray[np.uint64], band: int) -> None:
         import numpy as np
@@ -176,8 +181,8 @@ class _Band:
     def within(
         self, queries: NDArray[np.uint64]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Find pairs whose keys differ in at most IN_BAND bits. Each block that is yielded belongs
-        to one bit mask."""
+        """Find pairs whose keys differ in at most IN_BAND bits. All pairs of a yielded block differ
+        in the same bits."""
         import numpy as np
 
         keys = self._keys(queries)
@@ -228,13 +233,14 @@ def _coarse(grays: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def similarity(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The correlation (below 1) of the pixels of each pair, after a is aligned with b; 0 for pairs
-    that are not nearly the same. `a` and `b` are (n, SIDE, SIDE).
+    """For each pair, the correlation (below 1) of the pixels after a is aligned with b; 0 if the
+    pictures are not nearly the same. `a` and `b` are (n, SIDE, SIDE).
 
-    To align a picture, each edge of a is moved, by up to 6 %, to where its mean row and mean column
-    fit best. Two pictures are nearly the same if all pixels have a correlation of at least 0.85,
-    and 90 % of the 8 x 8 blocks with content have a correlation of at least 0.5. The second
-    condition distinguishes pictures with the same layout that differ in one part.
+    To align a with b, each edge of a is moved by up to 6 %, to the position at which the mean row
+    and the mean column of the two pictures fit best. Two pictures are nearly the same if all pixels
+    have a correlation of at least 0.85, and 90 % of the 8 x 8 blocks with content have a
+    correlation of at least 0.5. The second condition distinguishes pictures with the same layout
+    that differ in one part.
     """
     import numpy as np
 
@@ -253,8 +259,8 @@ def similarity(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.flo
 
 @cache
 def _warps() -> NDArray[np.float32]:
-    """Linear maps for all k ways to move the two ends of a line of SIDE pixels:
-    (k, SIDE, SIDE)."""
+    """The linear maps (k, SIDE, SIDE) for all k ways to move the two ends of a line of SIDE
+    pixels."""
     import numpy as np
 
     moves = np.arange(-SHIFT, SHIFT + STEP / 2, STEP)
@@ -269,8 +275,8 @@ def _warps() -> NDArray[np.float32]:
 
 
 def _best(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.intp]:
-    """For each line of `a` (n, SIDE), the number of the warp that gives the highest correlation
-    with the line of `b`."""
+    """For each line of `a` (n, SIDE), the number of the warp with which the line has the highest
+    correlation with the same line of `b`."""
     import numpy as np
 
     ways = len(_warps())
@@ -299,7 +305,7 @@ def _correlation(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray[np.f
 
 
 def _blocks(grays: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Split pictures into blocks, each shifted to mean 0: (n, blocks, pixels of a block)."""
+    """Split pictures into blocks (n, blocks, pixels of a block), and shift each block to mean 0."""
     n = SIDE // BLOCK
     parts = grays.reshape(-1, n, BLOCK, n, BLOCK).swapaxes(2, 3).reshape(-1, n * n, BLOCK * BLOCK)
     blocks: NDArray[np.float32] = parts - parts.mean(2, keepdims=True)

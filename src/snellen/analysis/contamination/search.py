@@ -27,7 +27,8 @@ HITS = 3
 """The maximum number of rows that are listed per sample."""
 EVERY = 1_000
 REMEMBERED = 200_000
-"""The maximum number of corpus pictures whose matches are cached, since rows share pictures."""
+"""The maximum number of corpus pictures whose matches are cached. Several rows often share a
+picture."""
 
 
 @dataclass
@@ -35,13 +36,14 @@ class SampleMatch:
     """The best matches of one sample in the whole corpus."""
 
     text: float = 0.0
-    """The largest share of the question's n-grams in one row, from 0 to 1 (the whole question)."""
+    """The largest share of the question's n-grams that one row contains; 1 for the whole
+    question."""
     picture: float = 0.0
-    """The largest similarity of a picture, from 0 to 1 (identical files)."""
+    """The largest similarity of a picture; 1 for identical files."""
     both: bool = False
-    """Whether one row has both the text and the picture."""
+    """Whether one row contains both the text and the picture."""
     answered: bool = False
-    """Whether the answer is next to the question."""
+    """Whether the answer is next to the question in some row."""
 
 
 @dataclass
@@ -53,13 +55,14 @@ class Search:
     pictures: Pictures
     """The pictures of all samples."""
     index: PictureIndex
-    """Finds the samples' pictures that are similar to a given one."""
+    """The index that finds pictures of samples that are similar to a given picture."""
     troubles: Troubles
     """Collects what could not be read."""
     say: Callable[[str], None]
-    """Called with each line of progress."""
+    """A function that is called with each line of progress."""
     matches: dict[tuple[int, int], SampleMatch] = field(default_factory=dict)
-    """The best matches of samples. Keys are (number of the benchmark, number of the sample)."""
+    """The best matches of each sample. A key consists of the number of the benchmark and the number
+    of the sample."""
     hits: dict[tuple[int, int], list[Hit]] = field(default_factory=dict)
     """The first rows that match each sample, with the keys of `matches`."""
     files: int = 0
@@ -146,9 +149,9 @@ class Search:
         shown: dict[int, float],
         near: dict[int, tuple[float, int]],
     ) -> None:
-        """Record the matches of one row. Keys are numbers of samples: `shown` maps them to the
-        similarity of pictures, `near` to the share of the question's n-grams and the passage that
-        contains them."""
+        """Record the matches of one row. `shown` maps the numbers of samples to the similarity of
+        their pictures. `near` maps them to the share of the question's n-grams, and to the number
+        of the passage that contains these n-grams."""
         questions = self._full_questions(row, texts)
         everything: Words | None = None
         # If many samples share a question, it counts only along with a matching picture.
@@ -169,8 +172,8 @@ class Search:
                 self._take(at, row.where, text, picture, answered)
 
     def _full_questions(self, row: CorpusRow, texts: Sequence[Words]) -> dict[Words, int]:
-        """The questions that are a text of the row, or a line of such a text, each with the number
-        of the passage."""
+        """The questions that are equal to a text of the row, or to a line of such a text, each with
+        the number of the passage."""
         questions: dict[Words, int] = {}
         for number, (passage, text) in enumerate(zip(row.passages, texts, strict=True)):
             if text in self._by_words:
@@ -211,8 +214,8 @@ class Search:
             )
 
     def _of_pictures(self, held: Sequence[CorpusRow]) -> list[dict[int, float]]:
-        """For each row, maps numbers of samples to the similarity of the row's pictures to the
-        sample's pictures."""
+        """For each row, a mapping from the numbers of samples to the similarity between the row's
+        and the sample's pictures."""
         import numpy as np
 
         if len(self._known) > REMEMBERED:
@@ -287,7 +290,7 @@ def _key(image: Image) -> object:
 def _answered(sample: SampleContent, passage: Passage) -> bool:
     """Whether the right answer is next to the question. An answer of one or two words must be at
     the start of a text, since words like `yes` occur in many sentences. A letter must be the whole
-    text, or stand before the words of its choice."""
+    text, or must be followed by the words of its choice."""
     answer, letter = sample.answer, sample.letter
     for text in passage.neighbors if answer else ():
         text_words = words(text)

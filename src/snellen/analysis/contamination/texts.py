@@ -16,31 +16,32 @@ Words = tuple[str, ...]
 
 _NO_BLANKS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 WORD = re.compile(rf"[{_NO_BLANKS}]|[^\W_{_NO_BLANKS}]+")
-"""A run of letters and digits, or one character of a script without spaces between words."""
+"""Matches a run of letters and digits, or one character of a script that has no spaces between
+words."""
 MARK = re.compile(r"<(?:image|video|img)[\s_\d]{0,8}>", re.IGNORECASE)
 N = 8
 """The number of words in an n-gram. A data set and a corpus may share shorter n-grams by chance
 (GPT-3 uses 8 to 13 words, PaLM 8)."""
 NEAR = 0.7
-"""The minimum share of a question's n-grams in one row of a corpus, as in PaLM."""
+"""The minimum share of a question's n-grams that one text must contain, as in PaLM."""
 TEMPLATE = 10
-"""Words that more than this number of questions share are a template, which alone does not indicate
-a match. GPT-3 also leaves out such common n-grams."""
+"""If more than this number of questions share the same words, the words are a template, which alone
+does not indicate a match. GPT-3 also leaves out such common n-grams."""
 SMALL = frozenset(
     ("a", "an", "are", "do", "does", "is", "it", "of", "please", "that", "the", "this")
 )
-"""Words that only one of two wordings of a question may contain."""
+"""Words that may be missing in one of two wordings of the same question."""
 EXACT = frozenset(
     (
         *("anti", "except", "never", "no", "not", "without"),
         *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     )
 )
-"""Words that both texts must contain, in the same order. The same applies to numbers."""
+"""Words that, like numbers, must be the same in both texts, and in the same order."""
 TYPO = 83.0
 LONG_WORD = 5
 MOST_SPELT = 2
-"""The maximum number of words that are spelled differently."""
+"""The maximum number of words that may be spelled differently in the two texts."""
 LEAST_ALIKE = 80.0
 NEARLY = 0.9999
 """The highest similarity of texts that are not identical. Identical texts have similarity 1."""
@@ -59,8 +60,8 @@ def words(text: str) -> Words:
 
 
 def alike(a: Words, b: Words) -> float:
-    """The similarity of two questions that ask the same thing (1 if the words are identical); 0 if
-    they do not.
+    """The similarity of two questions if they ask the same thing (1 if their words are identical);
+    otherwise 0.
 
     Two questions ask the same thing if they differ only in small words (`the`, `please`) and in
     spelling (`colour`, `color`). In long texts, a tenth of the words may differ. Numbers and
@@ -92,12 +93,12 @@ def alike(a: Words, b: Words) -> float:
 
 
 def _counts(word: str) -> bool:
-    """Whether both texts must contain this word, in the same order."""
+    """Whether a word must be the same, and in the same order, in both texts."""
     return word in EXACT or any(sign.isdigit() for sign in word)
 
 
 def _unmatched(only_a: Sequence[str], only_b: Sequence[str]) -> Iterator[str]:
-    """The words of both sides that are not another spelling of a word on the other side."""
+    """Yield the words of both sides, except words that the other side spells differently."""
     left = [*only_b]
     for word in only_a:
         spelt = next((other for other in left if _spelling(word, other)), None)
@@ -122,8 +123,8 @@ def has(text: Words, part: Words) -> bool:
 class Grams:
     """An index of the n-grams of many questions.
 
-    Questions with fewer than N words, and n-grams that are in more than TEMPLATE questions, are
-    left out.
+    The index leaves out questions with fewer than N words, and n-grams that occur in more than
+    TEMPLATE questions.
     """
 
     def __init__(self, questions: Sequence[Words]) -> None:
@@ -143,8 +144,9 @@ class Grams:
         self._likely[self._kinds >> np.uint64(64 - _LIKELY)] = True
 
     def near(self, texts: Sequence[Words]) -> Iterator[tuple[int, int, float]]:
-        """Find the questions that share at least NEAR of their n-grams with one of the texts.
-        Yields (number of the text, number of the question, share of the question's n-grams)."""
+        """Find the pairs of a text and a question in which the text contains at least the share
+        NEAR of the question's n-grams. Yields the number of the text, the number of the question,
+        and this share."""
         import numpy as np
 
         if not len(self._kinds):

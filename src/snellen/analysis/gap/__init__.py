@@ -1,4 +1,4 @@
-"""Which field of the way of asking makes the difference between two ways."""
+"""Explains the gap between two configurations of a benchmark: finds the settings that cause it."""
 
 from snellen.analysis.gap._document import Gap, GapEffect, GapField, GapGroup, GapKind
 from snellen.analysis.gap._effects import FIELD_LEVEL, GAP_LEVEL, Measured

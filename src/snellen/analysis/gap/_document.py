@@ -1,4 +1,4 @@
-"""The document of an explained gap, which `snellen card --explain-gap --json` prints."""
+"""The types of an explained gap, as `snellen card --explain-gap --json` prints it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from snellen.scoring import MetricReport
 GapKind = Literal[
     "alike", "noise", "field", "added", "joint", "either", "pair", "unexplained", "unfinished"
 ]
-"""The outcome: nothing differs; no significant difference; a single field; fields that each
-contribute; fields that act only, or more, together; fields of which either is enough; no single
-field, but a pair; neither; or an interrupted search."""
+"""The outcome of the search, in this order: the configurations do not differ; the gap is not
+significant; a single field causes it; several fields each contribute; several fields have an effect
+only together, or a larger one; any one of several fields is enough; no single field causes it, but
+a pair does; neither a field nor a pair does; the search was interrupted."""
 
 
 class GapEffect(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,69 +23,75 @@ class GapEffect(msgspec.Struct, frozen=True, kw_only=True):
     difference: MetricReport
     """The mean difference with its 95 % interval."""
     p: float
-    """The two-sided p of the permutation test of signs, not adjusted."""
+    """The two-sided p value of the permutation test of signs, not adjusted."""
 
 
 class GapField(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A field in which the two ways of asking differ."""
+    """A field in which the two configurations differ, with its effect on the score."""
 
     name: str
     """The name of the field, as in a profile or a recipe: `max_tokens`, `extra.top_k`."""
     base: str
-    """Its value in the base."""
+    """The field's value in the base."""
     recipe: str
-    """Its value in the recipe."""
+    """The field's value in the recipe."""
     reason: str = ""
-    """Why it cannot be exchanged; empty if it can."""
+    """Why the field cannot be exchanged; empty if it can be."""
     into: GapEffect | None = None
-    """The base with the recipe's value, minus the base; None if it was not measured."""
+    """The effect of changing the base to the recipe's value of the field; None if it was not
+    measured."""
     out: GapEffect | None = None
-    """The recipe, minus the recipe with the base's value; None if it was not measured."""
+    """The score of the recipe minus its score with the base's value of the field; None if it was
+    not measured."""
     mean: GapEffect | None = None
-    """The mean of both; None if it was not measured."""
+    """The mean of `into` and `out`; None if it was not measured."""
     p: float | None = None
-    """The p of the field: the smallest of its tests, times their number; None if not measured."""
+    """The field's p value: the smallest p value of its tests, times the number of tests; None if
+    not measured."""
     adjusted: float | None = None
-    """p adjusted by Holm's method over all fields; None if not measured."""
+    """The field's p value, adjusted by Holm's method over all fields; None if not measured."""
     matters: bool = False
-    """Whether the field moves the score, by `adjusted` or `after_p`."""
+    """Whether the field has a significant effect on the score, according to `adjusted` or
+    `after_p`."""
     share: float | None = None
     """`mean` as a fraction of the gap; None if not measured."""
     after: GapEffect | None = None
-    """The effect after the field that matters singly was exchanged, the mean of both directions;
-    None if it was not measured."""
+    """The field's effect once the only field that matters by itself was exchanged, as the mean of
+    both directions; None if it was not measured."""
     after_p: float | None = None
-    """The p of `after`, adjusted over the other fields; None if it was not measured."""
+    """The p value of `after`, adjusted for the number of other fields; None if it was not
+    measured."""
 
 
 class GapGroup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Several fields that are exchanged together."""
+    """Several fields that were exchanged together, with their joint effect."""
 
     fields: list[str]
     """The names of the fields."""
     into: GapEffect
-    """The base with the recipe's values, minus the base."""
+    """The effect of changing the base to the recipe's values of these fields."""
     out: GapEffect
-    """The recipe, minus the recipe with the base's values."""
+    """The score of the recipe minus its score with the base's values of these fields."""
     mean: GapEffect
-    """The mean of both."""
+    """The mean of `into` and `out`."""
     share: float
     """`mean` as a fraction of the gap."""
     interaction: GapEffect | None = None
-    """The effect of all together minus the sum of their single effects, the mean of both
+    """The joint effect of the fields minus the sum of their single effects, as the mean of both
     directions; None if the single effects were not measured."""
     p: float | None = None
-    """The p of a pair of the search: the smallest of its tests, times their number; None of fields
-    that matter singly."""
+    """The p value of the group: the smallest p value of its tests, times the number of tests."""
     adjusted: float | None = None
-    """p adjusted by Holm's method over the pairs of the search."""
+    """The p value, adjusted by Holm's method over all pairs that were tried; None if the fields
+    matter by themselves."""
 
 
 class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The difference between two ways of asking a benchmark, and the fields that make it."""
+    """The gap between the scores of two configurations of a benchmark, and the fields that cause
+    it."""
 
     format: int
-    """The number of the format."""
+    """The version of the JSON format."""
     benchmark: str
     """The benchmark."""
     recipe: str
@@ -96,28 +103,30 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     scoring: str
     """The scoring."""
     questions: int
-    """The number of questions of the sample."""
+    """The number of questions in the sample."""
     requests: int
-    """The most requests that were announced, those with a stored reply included."""
+    """The maximum number of requests that was announced, including requests with a stored reply."""
     kind: GapKind
     """The outcome."""
     fields: list[GapField]
-    """The fields in which the ways differ."""
+    """The fields in which the two configurations differ."""
     base: MetricReport | None = None
     """The mean score of the base, as a fraction of the best score; None if it was not measured."""
     by_recipe: MetricReport | None = None
-    """The mean score by the recipe."""
+    """The mean score of the recipe; None if it was not measured."""
     total: GapEffect | None = None
-    """The gap: the recipe minus the base."""
+    """The gap: the score of the recipe minus the score of the base."""
     detectable: float | None = None
-    """The smallest true gap that these questions detect with 80 % probability at 5 %."""
+    """The smallest true gap that a test at the 5 % level on these questions detects with 80 %
+    probability."""
     matters: list[str] = []
-    """The fields that make the gap."""
+    """The names of the fields that cause the gap."""
     rest: GapEffect | None = None
-    """The gap without the effect of these fields; None if none matters."""
+    """The part of the gap that the fields in `matters` do not explain; None if `matters` is
+    empty."""
     groups: list[GapGroup] = []
     """The fields that were exchanged together."""
     runs: dict[str, str] = {}
-    """The folder of each run, by the fields that have the recipe's values."""
+    """Maps each combination of fields that have the recipe's values to its run folder."""
     notes: list[str] = []
     """What limits the result."""

@@ -1,4 +1,5 @@
-"""Paired effects of fields, from the scores of the same questions under several ways of asking."""
+"""Computes paired effects of fields from the scores of the same questions in several
+configurations."""
 
 from __future__ import annotations
 
@@ -15,55 +16,60 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 GAP_LEVEL = 0.05
-"""The level at which there is a gap, and at which its parts are described."""
+"""The significance level of the gap, of its rest, and of interactions."""
 FIELD_LEVEL = 0.01
-"""The level at which a field is named, over all fields: naming an innocent field costs more than
-asking for a larger sample."""
+"""The significance level of fields, after adjustment over all fields. It is lower because naming a
+field that has no effect is worse than asking for a larger sample."""
 
 Ways = frozenset[str]
-"""A way of asking, by the fields that have the recipe's values. The others have the base's."""
+"""A configuration, given by the fields that have the recipe's values. All other fields have the
+base's values."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """The scores of the questions under several ways of asking."""
+    """The scores of the same questions in several configurations."""
 
     fields: Sequence[str]
     """The fields that can be exchanged."""
     scores: Mapping[Ways, NDArray[np.float64]]
-    """The scores of the questions, (n,), as fractions of the best score; nan without a score."""
+    """For each configuration, the scores of the questions (n,), as fractions of the best score; nan
+    for a question without a score."""
     cluster: NDArray[np.int64]
-    """The cluster of each question, (n,)."""
+    """The cluster of each question (n,)."""
 
     @property
     def all_fields(self) -> Ways:
         return frozenset(self.fields)
 
     def has(self, fields: Ways) -> bool:
-        """Whether exchanging these fields was measured in both directions."""
+        """Whether the effect of exchanging these fields was measured in both directions."""
         return fields in self.scores and self.all_fields - fields in self.scores
 
     def into(self, fields: Ways) -> NDArray[np.float64]:
-        """The base with the recipe's values of these fields, minus the base, (n,)."""
+        """The scores (n,) of the base with the recipe's values of these fields, minus the scores of
+        the base."""
         return self.scores[fields] - self.scores[frozenset()]
 
     def out(self, fields: Ways) -> NDArray[np.float64]:
-        """The recipe, minus the recipe with the base's values of these fields, (n,)."""
+        """The scores (n,) of the recipe, minus the scores of the recipe with the base's values of
+        these fields."""
         return self.scores[self.all_fields] - self.scores[self.all_fields - fields]
 
     def both(self, fields: Ways) -> NDArray[np.float64]:
-        """The mean of `into` and `out`, (n,)."""
+        """The mean (n,) of `into` and `out`."""
         return (self.into(fields) + self.out(fields)) / 2
 
     def after(self, first: str, second: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The effect of a second field after the first, (n,): into the base with the first field's
-        recipe value, and out of the recipe with its base value."""
+        """The effects (n,) of the second field once the first field is exchanged: starting from the
+        base with the recipe's value of the first field, and from the recipe with the base's value
+        of the first field."""
         pair, single, every = frozenset({first, second}), frozenset({first}), self.all_fields
         into = self.scores[pair] - self.scores[single]
         return into, self.scores[every - single] - self.scores[every - pair]
 
     def interaction(self, fields: Ways) -> NDArray[np.float64]:
-        """What the fields do together beyond the sum of their single effects, (n,): the mean of
+        """The joint effect (n,) of the fields beyond the sum of their single effects: the mean of
         into(all) - Σ into(field) and Σ out(field) - out(all)."""
         import numpy as np
 
@@ -73,7 +79,7 @@ class Measured:
         return np.asarray((into + out) / 2)
 
     def value(self, way: Ways) -> MetricReport:
-        """The mean score of a way of asking."""
+        """The mean score of a configuration."""
         import numpy as np
 
         scores = self.scores[way]
@@ -81,7 +87,8 @@ class Measured:
         return metric_report(stats.mean(scores[known], self.cluster[known]))
 
     def effect(self, difference: NDArray[np.float64]) -> GapEffect:
-        """The mean of a difference (n,), and its test. Questions without a score are left out."""
+        """Return the mean of a difference (n,), with a test. Questions without a score are left
+        out."""
         import numpy as np
 
         known = ~np.isnan(difference)

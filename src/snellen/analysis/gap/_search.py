@@ -1,28 +1,31 @@
-"""The search for the fields that make a gap.
+"""Searches for the fields that cause a gap.
 
-Both ways of asking answer the same questions. If their difference is not significant, no field is
-named. Otherwise each field is exchanged alone, in both directions: into the base, and out of the
-recipe. A field has three tests on paired scores: of each direction, and of their mean.
+Both configurations are run on the same questions. If their scores do not differ significantly, no
+field is named. Otherwise each field is exchanged alone, in both directions: into the base, and out
+of the recipe. Each field gets three tests on paired scores: one for each direction, and one for
+their mean.
 
-- Fields that add up move the score by the same amount in both directions. The mean has half the
-  variance of a single direction, so it finds small effects.
-- Fields that act only together do nothing in the base, and each removes the gap from the recipe.
-- Fields of which either is enough each make the gap in the base, and none removes it.
+- Fields whose effects add up change the score by the same amount in both directions. The mean has
+  half the variance of a single direction, so it finds small effects.
+- Fields that have an effect only together: in the base, no single field has an effect; in the
+  recipe, resetting any one of them removes the gap.
+- Fields of which any one is enough: in the base, each field causes the gap; in the recipe,
+  resetting a single field does not remove it.
 
-The p of a field is the smallest of its three, times three (Bonferroni). Holm's method (1979,
-Scandinavian Journal of Statistics 6) adjusts it over the fields, so that an innocent field is named
-in at most 1 of 100 gaps, whatever the others do. Tests are permutation tests of signs
-(`stats.sign_flips`): if a field does nothing, its two ways of asking can be exchanged in every
-question.
+The p value of a field is the smallest of its three p values, times three (Bonferroni). Holm's
+method (1979, Scandinavian Journal of Statistics 6) adjusts it over the fields. A field without an
+effect is therefore named in at most 1 of 100 gaps, whatever effects the other fields have. Tests
+are permutation tests of signs (`stats.sign_flips`): if a field has no effect, its two values are
+exchangeable in every question.
 
-If several fields are named, they are exchanged together too, and the interaction says whether they
-add up. If a single field is named, and the rest of the gap is significant, the other fields are
-exchanged after it, as far as the budget allows: a partner that acts only together with it shows
-its full effect there. If no field is named, pairs are exchanged. This is a factorial experiment of
-which only the smallest and the largest combinations are run (Daniel 1973, Journal of the American
-Statistical Association 68, One-at-a-time plans; Cox and Reid 2000, The Theory of the Design of
-Experiments, chapter 5). `docs/decisions/gap.md` has the alternatives, and how often the search is
-right.
+If several fields are named, they are also exchanged together, and the interaction says whether
+their effects add up. If a single field is named, and the rest of the gap is significant, each of
+the other fields is exchanged in addition to it, as far as the budget allows: a field that has an
+effect only together with the named field then shows its full effect. If no field is named, pairs of
+fields are exchanged. This is a factorial experiment in which only the smallest and the largest
+combinations are run (Daniel 1973, Journal of the American Statistical Association 68, One-at-a-time
+plans; Cox and Reid 2000, The Theory of the Design of Experiments, chapter 5).
+`docs/decisions/gap.md` describes the alternatives, and says how often the search is right.
 """
 
 from __future__ import annotations
@@ -43,13 +46,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEWEST_MOVED = 6
-"""The fewest questions that make a difference significant at 5 %, if all move to the same side:
-2 · 2^-6 < 0.05."""
+"""The smallest number of questions with a changed score that can make a difference significant at
+the 5 % level, if all of them change in the same direction: 2 · 2^-6 < 0.05."""
 
 
 def exchanges(fields: Sequence[str]) -> list[Ways]:
-    """The ways of asking in which a single field is exchanged: first into the base, then out of
-    the recipe, without repetitions."""
+    """The configurations in which a single field is exchanged: first those that start from the
+    base, then those that start from the recipe, without repetitions."""
     every = frozenset(fields)
     singles = [frozenset({name}) for name in fields]
     ways = [*singles, *(every - single for single in singles)]
@@ -57,7 +60,7 @@ def exchanges(fields: Sequence[str]) -> list[Ways]:
 
 
 def measured_fields(measured: Measured, fields: Sequence[GapField]) -> list[GapField]:
-    """The fields with their effects, and which of them matter."""
+    """Add to each field its effects, and whether it matters."""
     names = [field.name for field in fields if field.name in measured.fields]
     tested = {name: _tests(measured, frozenset({name})) for name in names}
     ps = dict(zip(names, stats.holm([p for _, p in tested.values()]), strict=True))
@@ -86,7 +89,8 @@ def measured_fields(measured: Measured, fields: Sequence[GapField]) -> list[GapF
 
 
 def pairs_in_order(measured: Measured) -> list[Ways]:
-    """All pairs of fields, those whose single exchanges moved the score most first."""
+    """All pairs of fields, starting with the fields whose single effects have the smallest p
+    values."""
     by_name = {name: _evidence(measured, name) for name in measured.fields}
     pairs = sorted(
         combinations(measured.fields, 2), key=lambda pair: sum(by_name[name] for name in pair)
@@ -96,7 +100,7 @@ def pairs_in_order(measured: Measured) -> list[Ways]:
 
 
 def partners_in_order(measured: Measured, first: str) -> list[str]:
-    """The other fields, those whose single exchanges moved the score most first."""
+    """All fields except `first`, starting with the smallest p value of a single effect."""
     others = [name for name in measured.fields if name != first]
     return sorted(others, key=lambda name: _evidence(measured, name))
 
@@ -104,9 +108,10 @@ def partners_in_order(measured: Measured, first: str) -> list[str]:
 def with_partner(
     measured: Measured, fields: Sequence[GapField], first: str, partner: str
 ) -> list[GapField]:
-    """The fields with the effect of a partner after the `first` field, and whether it matters.
+    """Add to the field `partner` its effect once the field `first` is exchanged, and whether it
+    matters.
 
-    Its p is the smallest of three, times three, times the number of possible partners.
+    Its p value is the smallest of three, times three, times the number of possible partners.
     """
     tests, p = _three_tests(measured, *measured.after(first, partner))
     after_p = min(1.0, p * (len(measured.fields) - 1))
@@ -119,7 +124,7 @@ def with_partner(
 
 
 def groups_measured(measured: Measured, groups: Sequence[Ways]) -> list[GapGroup]:
-    """The effects of fields that were exchanged together, and their interactions."""
+    """The joint effects of fields that were exchanged together, and their interactions."""
     result = []
     for group in groups:
         (into, out, mean), p = _tests(measured, group)
@@ -138,7 +143,8 @@ def groups_measured(measured: Measured, groups: Sequence[Ways]) -> list[GapGroup
 
 
 def with_adjusted_pairs(pairs: Sequence[GapGroup]) -> list[GapGroup]:
-    """The pairs of a search, the most significant first, with p adjusted by Holm's method."""
+    """Adjust the p values of pairs by Holm's method, and sort the pairs, the most significant
+    first."""
     adjusted = stats.holm([1.0 if pair.p is None else pair.p for pair in pairs])
     result = [replace(pair, adjusted=p) for pair, p in zip(pairs, adjusted, strict=True)]
     return sorted(result, key=lambda pair: (pair.adjusted or 0.0, pair.p or 0.0))
@@ -147,9 +153,9 @@ def with_adjusted_pairs(pairs: Sequence[GapGroup]) -> list[GapGroup]:
 def decision(
     fields: Sequence[GapField], groups: Sequence[GapGroup]
 ) -> tuple[GapKind, list[str], GapGroup | None]:
-    """The outcome of a significant gap, the fields that make it, and their group.
+    """The outcome for a significant gap, the names of the fields that cause it, and their group.
 
-    `groups` has the fields that matter as its only group, or the pairs of a search.
+    `groups` contains either a single group, the fields that matter, or the pairs that were tried.
     """
     matters = [field for field in fields if field.matters]
     names = [field.name for field in matters]
@@ -165,9 +171,9 @@ def decision(
 
 
 def smallest_detectable(measured: Measured) -> float | None:
-    """The smallest true gap that these questions detect with 80 % probability at 5 %, as a fraction
-    of the best score. If hardly a question moved, that in which `FEWEST_MOVED` of them move. None
-    without questions."""
+    """The smallest true gap that a test at the 5 % level on these questions detects with 80 %
+    probability, as a fraction of the best score. It is at least the gap at which the scores of
+    `FEWEST_MOVED` questions change. None without questions."""
     difference = measured.into(measured.all_fields)
     total = measured.effect(difference).difference
     if not total.n:
@@ -177,7 +183,7 @@ def smallest_detectable(measured: Measured) -> float | None:
 
 
 def _together(group: GapGroup | None, fields: Sequence[GapField]) -> GapKind:
-    """How several fields act: added up, jointly, or so that either is enough."""
+    """How the effects of several fields combine: they add up, act jointly, or any one is enough."""
     if group is None or group.interaction is None or group.interaction.p > GAP_LEVEL:
         return "added"
     interaction, effect = group.interaction.difference.value, group.mean.difference.value
@@ -191,7 +197,7 @@ def _together(group: GapGroup | None, fields: Sequence[GapField]) -> GapKind:
 
 
 def _evidence(measured: Measured, name: str) -> float:
-    """The logarithm of the p of a field."""
+    """The logarithm of the p value of a field."""
     _, p = _tests(measured, frozenset({name}))
     return math.log(p) if p else -math.inf
 
@@ -199,14 +205,15 @@ def _evidence(measured: Measured, name: str) -> float:
 def _tests(
     measured: Measured, fields: Ways
 ) -> tuple[tuple[GapEffect, GapEffect, GapEffect], float]:
-    """The effects into the base, out of the recipe, and their mean, and the p of all of them."""
+    """The effects of exchanging fields in the base, in the recipe, and on average, and a p value
+    for all three."""
     return _three_tests(measured, measured.into(fields), measured.out(fields))
 
 
 def _three_tests(
     measured: Measured, first: NDArray[np.float64], second: NDArray[np.float64]
 ) -> tuple[tuple[GapEffect, GapEffect, GapEffect], float]:
-    """The effects of two differences (n,) and of their mean, and the p of all three."""
+    """The effects of two differences (n,) and of their mean, and a p value for all three."""
     import numpy as np
 
     into, out, mean = map(measured.effect, (first, second, (first + second) / 2))

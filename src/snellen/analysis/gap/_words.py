@@ -1,4 +1,4 @@
-"""An explained gap in sentences and rows."""
+"""Describes an explained gap in sentences and table rows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ GROUP_HEADINGS = (
 
 
 def field_rows(gap: Gap) -> list[tuple[str, ...]]:
-    """Headings, and a row for each field."""
+    """The table of fields: headings, and a row for each field."""
     return [FIELD_HEADINGS, *map(_field_row, gap.fields)]
 
 
@@ -57,13 +57,11 @@ def _field_row(field: GapField) -> tuple[str, ...]:
 
 
 def _after(field: GapField) -> str:
-    return (
-        f"after the field that matters singly: {_effect(field.after)} (p {p_value(field.after_p)})"
-    )
+    return f"in addition to the other field: {_effect(field.after)} (p {p_value(field.after_p)})"
 
 
 def group_rows(gap: Gap) -> list[tuple[str, ...]]:
-    """Headings, and a row for each group of fields; empty if there is none."""
+    """The table of groups: headings, and a row for each group of fields; empty without groups."""
     rows = [
         (
             " + ".join(group.fields),
@@ -80,11 +78,11 @@ def group_rows(gap: Gap) -> list[tuple[str, ...]]:
 
 
 def gap_verdict(gap: Gap) -> str:
-    """The outcome in a sentence."""
+    """Describe the outcome of the search in one or two sentences."""
     names = _joined(gap.matters)
     match gap.kind:
         case "alike":
-            return "The two ways of asking do not differ in a field that can be exchanged."
+            return "The two configurations do not differ in a field that can be exchanged."
         case "unfinished":
             return "The search is not finished. The same command resumes it."
         case "noise":
@@ -108,18 +106,20 @@ def gap_verdict(gap: Gap) -> str:
             how = "overlap: one of them is enough for most of the joint effect"
         case "added":
             how = "each contribute"
-    return f"{names} {how}. Together they make {_share_text(gap)} of the gap of {_gap_text(gap)}."
+    return (
+        f"{names} {how}. Together they explain {_share_text(gap)} of the gap of {_gap_text(gap)}."
+    )
 
 
 def gap_lines(gap: Gap) -> Iterator[str]:
-    """What else must be known of the outcome."""
+    """Yield further lines about the outcome, such as the scores, the rest of the gap, and notes."""
     if gap.base is not None and gap.by_recipe is not None:
         yield (
             f"{gap.against}: {shown(gap.base).value}; by the recipe: {shown(gap.by_recipe).value}; "
             f"{gap.questions:,} questions, {gap.scoring} score"
         )
     if gap.total is not None and (absent := gap.questions - gap.total.difference.n) > 0:
-        yield f"left out, without a score both ways: {absent:,}"
+        yield f"questions left out, since they lack a score in a configuration: {absent:,}"
     if gap.kind == "noise" and gap.detectable is not None:
         yield (
             f"these questions would have shown a gap of {100 * gap.detectable:.1f} pp with 80 % "
@@ -135,8 +135,8 @@ def gap_lines(gap: Gap) -> Iterator[str]:
         yield f"other pairs that explain part of it: {'; '.join(others[1:])}"
     if any(field.mean is not None for field in gap.fields):
         yield (
-            f"a field matters if its p, adjusted over the fields by Holm's method, is at most "
-            f"{FIELD_LEVEL:g}"
+            "a field matters if its p value, adjusted over the fields by Holm's method, is at "
+            f"most {FIELD_LEVEL:g}"
         )
     yield from (f"note: {note}" for note in gap.notes)
 

@@ -1,8 +1,8 @@
 """Runs judges as benchmarks over stored replies. Each judge has a run folder of its own.
 
-The rules of a scoring decide first. Replies that they leave open go to a judge, which is a model
-like any other. The judge's verdicts are stored in `judged/` in the run's folder. They are keyed by
-the sample and the exact words of the reply, so a second call requests only missing verdicts.
+A judge, which is a model like any other, scores the replies that the scoring's own rules cannot
+decide. The judge's verdicts are stored in `judged/` in the run's folder. They are keyed by the
+sample and the exact words of the reply, so judging a run again requests only missing verdicts.
 """
 
 from __future__ import annotations
@@ -63,14 +63,15 @@ PROBED = "probed"
 """The subfolder of a run that contains probes of its judges."""
 
 Replies = Callable[[], Iterable[tuple[int, Sample, Reply]]]
-"""Returns (row index, sample, reply) for each reply."""
+"""A function that returns the row index, the sample, and the reply for each reply."""
 
 
 def graded(benchmark: Benchmark, name: str, replies: Replies, *, of: str, digest: str) -> Benchmark:
-    """The benchmark that asks a scoring's judge about the replies that its rules leave open.
+    """Build the benchmark whose questions ask a judge to score the replies that the scoring's own
+    rules cannot decide.
 
-    `of` is the folder of the replies. `digest` identifies their run. Further replies of this run
-    add rows, but the benchmark remains the same.
+    `of` is the folder of the run with these replies, and `digest` identifies the run. Further
+    replies of the run add rows, but the benchmark remains the same.
 
     Raises:
         UsageError: there is no such scoring, or it has no judge.
@@ -82,17 +83,17 @@ def graded(benchmark: Benchmark, name: str, replies: Replies, *, of: str, digest
 def steering(
     benchmark: Benchmark, name: str, replies: Sequence[JudgedReply], *, of: str, digest: str
 ) -> Benchmark:
-    """The benchmark that asks a scoring's judge about replies that contain attempts to steer the
-    judge.
+    """Build the benchmark whose questions ask a scoring's judge to score replies that contain
+    attempts to steer the judge.
 
-    `of` is the folder of the replies. `digest` identifies their run.
+    `of` is the folder of the run with these replies, and `digest` identifies the run.
     """
     asking = _asking(benchmark, name, Steered(benchmark, name, replies, of, digest))
     return replace(asking, name=f"{asking.name}.steering")
 
 
 def _asking(benchmark: Benchmark, name: str, data: Table) -> Benchmark:
-    """The benchmark that asks a scoring's judge about the rows of `data`."""
+    """Build a benchmark whose questions ask a scoring's judge to score the replies in `data`."""
     scoring, judge = scoring_of(benchmark, name), judge_of(benchmark, name)
     asking = Benchmark(
         name=f"{benchmark.name}.{name}",
@@ -131,7 +132,7 @@ def judge_of(benchmark: Benchmark, name: str) -> Judge:
 
 
 def scoring_of(benchmark: Benchmark, name: str) -> Scoring:
-    """A scoring that has a judge.
+    """The scoring with this name, which must have a judge.
 
     Raises:
         UsageError: there is no such scoring, or it has no judge.
@@ -160,8 +161,8 @@ class JudgeVerdicts(NamedTuple):
 
 
 def verdicts(run: Run, benchmark: Benchmark, replies: Replies, stack: ExitStack) -> JudgeVerdicts:
-    """The verdicts that the judges of a loaded run have given so far. The files stay open as long
-    as `stack` does.
+    """The verdicts that the judges of a loaded run have given so far. The files of the judges' runs
+    stay open until `stack` is closed.
 
     A judge with far fewer verdicts than another is left out (`select_jury`), so that every number
     in a report comes from the same verdicts.
@@ -193,7 +194,8 @@ def verdicts(run: Run, benchmark: Benchmark, replies: Replies, stack: ExitStack)
 
 
 def _slots(run: Run, benchmark: Benchmark, name: str, judge: Judge) -> Iterator[JudgeRepeat]:
-    """Every repeat of every judge that was asked with the scoring's current judge prompt."""
+    """Yield every repeat of every judge that got the current version of the scoring's judge
+    prompt."""
     for judging in runs_of(run.path, f"{benchmark.name}.{name}"):
         manifest = judging.manifest()
         identity = manifest["identity"]
@@ -205,7 +207,7 @@ def _slots(run: Run, benchmark: Benchmark, name: str, judge: Judge) -> Iterator[
 
 def _count(slots: Sequence[JudgeRepeat], rows: _Open) -> tuple[list[JudgeRepeat], int]:
     """Count the readable verdicts of each slot. Returns the slots with these numbers, and the
-    number of open replies."""
+    number of replies that need a judge."""
     counts = [0] * len(slots)
     n_open = 0
     for row in rows:
@@ -218,8 +220,8 @@ def _count(slots: Sequence[JudgeRepeat], rows: _Open) -> tuple[list[JudgeRepeat]
 
 
 def _describe(run: Run, scoring: str, jury: Jury, n_open: int) -> Iterator[str]:
-    """Notes that name the judges whose verdicts are in a score, and the judges that are left
-    out."""
+    """Yield notes that name the judges whose verdicts are used in a score, and the judges that are
+    left out."""
     models = ", ".join(dict.fromkeys(slot.model for slot in jury.members))
     if any(slot.verdicts for slot in jury.members):
         yield f"{scoring}: judged by {models}"
@@ -235,7 +237,7 @@ def _describe(run: Run, scoring: str, jury: Jury, n_open: int) -> Iterator[str]:
 
 
 def runs_of(path: Path, name: str) -> list[Run]:
-    """The runs of judges in a run's folder that belong to the judge benchmark `name`."""
+    """The judges' runs of the judge benchmark `name` in a run's folder."""
     manifests = sorted((path / JUDGED / safe_name(name)).glob(f"*/*/{MANIFEST}"))
     return [Run(manifest.parent) for manifest in manifests]
 
@@ -251,15 +253,16 @@ def _words_by_slot(
 
 def words_of(run: Run, name: str, repeat: int = 0, *, reads_cut: bool) -> str | None:
     """The text of a judge's verdict on the question with id `name`, from the judge's loaded run.
-    None if there is no reply, or if it was withheld, empty, or (unless `reads_cut`) truncated."""
+    None if the judge gave no reply, or if its reply was withheld, empty, or (unless `reads_cut`)
+    truncated."""
     record = run.final((name, repeat, 0))
     states = ("ok", "truncated") if reads_cut else ("ok",)
     return record.reply if record is not None and record.state in states else None
 
 
 def worth(scoring: Scoring, words: str | None, sample: Sample) -> float | None:
-    """The score that a judge's verdict gives a reply; None if there is no verdict or it cannot be
-    parsed."""
+    """The score that a judge's verdict gives a reply; None if there is no verdict, or if the
+    verdict cannot be parsed."""
     assert scoring.judge is not None
     reading = None if words is None else scoring.judge.parse(words, sample)
     if reading is None or reading.answer is None:
@@ -268,14 +271,15 @@ def worth(scoring: Scoring, words: str | None, sample: Sample) -> float | None:
 
 
 def judged_id(sample: Sample, reply: Reply) -> str:
-    """The id of a judge's question. It consists of the sample's id and the digest of the reply."""
+    """The id of a question to a judge, which consists of the sample's id and a digest of the
+    reply."""
     words = reply.text.encode(errors="surrogatepass")
     return f"{sample.id}~{blake2b(words, digest_size=8).hexdigest()}"
 
 
 class _Open:
-    """The replies that a scoring's rules leave open, as rows. If a sample has the same reply twice,
-    it is one row."""
+    """A table with a row for each reply that the scoring's own rules cannot decide. Identical
+    replies to the same sample share a row."""
 
     revision: str | None = None
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from snellen.store import Run
 
 ENOUGH = 0.95
-"""A judge counts if its number of readable verdicts is at least this share of the largest number
-that any judge has. A judge is not dropped for a few unreadable verdicts, which are common, but it
-is dropped after an outage."""
+"""A judge counts if it has at least this share of the largest number of readable verdicts that any
+judge has. A few unreadable verdicts, which are common, do not exclude a judge, but an outage
+does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,21 +23,21 @@ class JudgeRepeat:
     run: Run
     """The judge's own run."""
     repeat: int
-    """The number of the repeat, from 0."""
+    """The number of the repeat, counted from 0."""
     started: str
-    """When the judge's run last started (ISO 8601)."""
+    """The time at which the judge's run was last started (ISO 8601)."""
     verdicts: int = 0
     """The number of replies with a readable verdict."""
 
 
 @dataclass(frozen=True)
 class Jury:
-    """The judges of a scoring."""
+    """The judges of a scoring, as selected by their number of verdicts."""
 
     members: Sequence[JudgeRepeat]
     """The judges whose verdicts are used in the score."""
     absentees: Sequence[JudgeRepeat]
-    """The judges with too few verdicts."""
+    """The judges that are left out because they have too few verdicts."""
 
 
 def select_jury(slots: Sequence[JudgeRepeat]) -> Jury:

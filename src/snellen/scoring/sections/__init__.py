@@ -1,9 +1,10 @@
 """The sections of a report. Each section has its own file.
 
-A section collects columns of its own while rows are added to the table. Then it writes its fields
-of the report, and notes. To add a section, write a file here, and add a line to `SECTIONS` and a
-field to `Report`. A line in `FACTS` shows the section in every format of the report. A section may
-import the table, and anything that the table imports. Start with `coverage.py`.
+While rows are added to the table, a section collects columns of its own. At the end, it writes its
+own fields of the report, and notes. To add a section, write a file here, and add a line to
+`SECTIONS` and a field to `Report`. To show the section in every format of the report, also add a
+line to `FACTS`. A section may import the table, and anything that the table imports. Start with
+`coverage.py`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class Section(Protocol):
         """The section's own columns."""
 
     def collect(self, row: int, scored: Scored, findings: Sequence[Finding]) -> None:
-        """Append the values of a row of the table to the columns. `row` is its number."""
+        """Append the values of a row of the table to the columns. `row` is the number of the
+        row."""
 
     def summarize(self, draft: Draft) -> Part:
         """Compute the section's fields of the report, and its notes."""
@@ -69,8 +71,8 @@ SECTIONS: Sequence[Callable[[Scorer], Section]] = (
     ProbeSection,
     StreamingSection,
 )
-"""The sections, in the order of their notes. `ProbeSection` must come after the metrics and
-baselines, which it reads."""
+"""The sections, in the order in which the report shows their notes. `ProbeSection` reads the
+metrics and the baselines, so it must come after their sections."""
 
 FACTS: Mapping[str, Callable[[Report], Iterator[tuple[str, str]]]] = {
     "Online": streaming_facts,
@@ -78,4 +80,5 @@ FACTS: Mapping[str, Callable[[Report], Iterator[tuple[str, str]]]] = {
     "Tokens": tokens_facts,
     "Streamed replies": speed_facts,
 }
-"""Maps titles in a report to functions that yield the facts of a section as text: (label, text)."""
+"""Maps titles in a report to functions that yield the facts of a section, each as a label and a
+text."""

@@ -1,5 +1,5 @@
-"""The scores that blind models would get: by drawing choices at random, and by always giving the
-same answer."""
+"""Computes the scores that blind models would get by drawing choices at random, or by always giving
+the same answer."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ from snellen.scoring.sections.metrics import scoring_metrics
 from snellen.scoring.table import ScoreTable
 
 DRAWS = 3
-"""The number of random draws whose mean is the chance level, if there is no formula for it."""
+"""The number of random draws whose mean is the chance level, if there is no formula for the chance
+level."""
 MOST = 20_000
-"""With more samples than this, a baseline without a formula is left out, since scoring would take
-twice as long."""
+"""If there are more samples than this, a baseline without a formula is left out, since it would
+double the time that scoring takes."""
 
 Say = Callable[[Sample], str]
 
 
 class Common:
     """Finds the most frequent right answer among questions with the same number of choices.
-    `answers` are pairs (number of choices, right answer). The right answer is None if it is
-    hidden."""
+    `answers` contains the number of choices and the right answer of each question. The right answer
+    is None if it is hidden."""
 
     def __init__(self, answers: Iterable[tuple[int, str | None]]) -> None:
         self._counts: dict[int, Counter[str]] = {}
@@ -48,7 +49,7 @@ class Common:
         return bool(self._counts)
 
     def answer_to(self, choices: int) -> str:
-        """The most frequent right answer among questions with this number of choices; "" if no
+        """The most frequent right answer among questions with this number of choices; empty if no
         answer is known."""
         counter = self._counts.get(choices)
         return counter.most_common(1)[0][0] if counter else ""
@@ -76,13 +77,13 @@ class Common:
 
 
 class BaselinesSection(Base):
-    """The baselines of the headline's first metric. There are none if no right answer is known.
+    """Computes the baselines of the headline's first metric, unless no right answer is known.
 
     If the metric is the mean of scores, and each choice is either right or wrong, chance is the
     mean of 1 / (number of choices), and the value of the constant answer is the share of questions
     for which it is right. Otherwise, blind models answer in the form that the prompt requests, and
-    their replies are scored like any others. If the metric is a mean, each choice is scored once,
-    which gives the exact chance level without random draws.
+    their replies are scored like any other replies. If the metric is the mean of other scores, each
+    choice is scored once, which gives the exact chance level without random draws.
     """
 
     def summarize(self, draft: Draft) -> Part:
@@ -108,7 +109,7 @@ class BaselinesSection(Base):
 
 def _right_answers(table: ScoreTable) -> Iterator[tuple[int, str | None]]:
     """For each row, the number of choices and the right answer. The answer is None if it is hidden,
-    or if the row is in no mean although other rows are."""
+    or if the row is left out of the means while other rows are not."""
     headline = table.headline
     in_mean = [] if headline is None else headline.has_score.tolist()
     every = not any(in_mean)
@@ -119,7 +120,7 @@ def _right_answers(table: ScoreTable) -> Iterator[tuple[int, str | None]]:
 
 
 def common_answer(target: str | None, references: Sequence[str]) -> str | None:
-    """The target, or, without a target, the most frequent of the references."""
+    """The target, or the most frequent of the references if there is no target."""
     if target is not None or not references:
         return target
     return Counter(references).most_common(1)[0][0]
@@ -165,8 +166,9 @@ def _by_blind_models(
 
 
 def _value(benchmark: Benchmark, draft: Draft, say: Say) -> float | None:
-    """The value of a benchmark's only metric for a model that replies with `say`; None if any reply
-    needs a judge, since the replies that rules can score do not represent the others."""
+    """The value of a benchmark's only metric for a model whose replies come from `say`; None if any
+    reply needs a judge, since the replies that rules can score are not representative of all
+    replies."""
     questions = draft.source.questions
     assert questions is not None
 
@@ -198,7 +200,7 @@ def _expected(
     scoring: Scoring, says: Callable[[Sample, str], str], samples: Iterator[Sample]
 ) -> float | None:
     """The mean score of all choices of a question, averaged over the questions with a known answer.
-    None if the score of some choice needs a judge, or if there are no such questions."""
+    None if the score of some choice needs a judge, or if no answer is known."""
     means = []
     for sample in samples:
         if sample.hidden:
@@ -217,8 +219,8 @@ def _expected(
 
 
 def _choices(sample: Sample) -> Sequence[str]:
-    """The answers among which a model could choose, in the form of the target: letters, or the
-    choices themselves."""
+    """The answers from which a model could choose, in the same form as the target: letters, or the
+    texts of the choices."""
     letters = ascii_uppercase[: len(sample.choices)]
     lettered = sample.target is not None and sample.target in letters
     return letters if lettered else sample.choices

@@ -1,4 +1,4 @@
-"""The mean score for each capability that samples require."""
+"""Computes the mean score for each capability that samples require."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from snellen.scoring.verdicts import Finding
 
 
 class CapabilitiesSection:
-    """For each capability, the number of samples and their mean score under the headline
+    """Computes, for each capability, the number of samples and their mean score by the headline
     scoring."""
 
     def __init__(self, scorer: Scorer) -> None:

@@ -22,7 +22,7 @@ from snellen.text.amounts import duration, money
 
 
 class CostSection(Base):
-    """The tokens, money, and time of a run's replies, and of each judge's replies."""
+    """Reports the tokens, money, and time that a run's replies and each judge's replies took."""
 
     def summarize(self, draft: Draft) -> Part:
         source = draft.source
@@ -34,8 +34,8 @@ class CostSection(Base):
 def cost_of(runs: Sequence[Run]) -> CostReport | None:
     """The cost of the replies of these runs; None if no run has a reply of its own.
 
-    The cost of failed attempts is unknown, and replies taken from other runs cost nothing. Each run
-    is priced with the latest prices in its manifest.
+    The cost of failed attempts is unknown, and replies taken from other runs cost nothing. For each
+    run, the latest prices in its manifest apply.
     """
     costs = _Costs()
     for run in runs:
@@ -58,7 +58,7 @@ def cost_of(runs: Sequence[Run]) -> CostReport | None:
 
 
 def prices_of(manifest: Mapping[str, Any]) -> Prices | None:
-    """The latest prices of a run; None if its profiles have none."""
+    """The latest prices of a run; None if none of its profiles has prices."""
     price_tables = (
         session.get("profile", {}).get("prices") for session in manifest.get("sessions", [])
     )
@@ -82,7 +82,7 @@ class _Costs:
         self._total: list[float] = []
 
     def began_elsewhere(self, record: ReplyRecord) -> None:
-        """Record a question for which a reply, or the reply to an early turn, comes from another
+        """Record a question whose reply, or whose reply to an early turn, comes from another
         run."""
         self._elsewhere.add(record.key[:2])
 
@@ -146,7 +146,7 @@ def _quantile(rising: Sequence[float], share: float) -> float:
 
 
 def cost_facts(report: Report) -> Iterator[tuple[str, str]]:
-    """Yield (label, text) for the tokens, money, and time of the replies, and of each judge's
+    """Yield labels and texts on the tokens, money, and time of the replies, and of each judge's
     replies."""
     if report.spent is not None:
         yield from _facts(report.spent)
@@ -156,14 +156,14 @@ def cost_facts(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def cost_per_question(cost: CostReport) -> float | None:
-    """The mean cost of a question, in `cost.currency`, over the questions whose tokens are known;
-    None if no cost is known."""
+    """The mean cost per question, in `cost.currency`, over the questions whose tokens are known;
+    None if the cost is unknown."""
     questions = _counted_questions(cost)
     return None if cost.cost is None or not questions else cost.cost / questions
 
 
 def cost_texts(cost: CostReport | None) -> tuple[str, str]:
-    """The cost per question and the median request time as text; empty if unknown."""
+    """The cost per question and the median request time as texts, which are empty if unknown."""
     if cost is None:
         return "", ""
     per_question = cost_per_question(cost)
@@ -192,7 +192,7 @@ def _counted_questions(cost: CostReport) -> float:
 
 
 def _facts(cost: CostReport) -> Iterator[tuple[str, str]]:
-    """Yield (label, text) for tokens and money, in total and per question, and for the time."""
+    """Yield labels and texts on tokens and money, in total and per question, and on the time."""
     counted = cost.replies - cost.unsaid
     questions = _counted_questions(cost)
     of = f", of {counted:,} of {cost.replies:,} replies" if cost.unsaid else ""

@@ -1,4 +1,4 @@
-"""The coverage of the benchmark: how many of its questions have a reply."""
+"""Reports how much of the benchmark is covered: how many of its questions have a reply."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from snellen.scoring.sections._base import Base
 
 
 class CoverageSection(Base):
-    """The number of replies in each state, and whether the report is partial or incomplete."""
+    """Counts the replies in each state, and notes whether the report is partial or incomplete."""
 
     def summarize(self, draft: Draft) -> Part:
         import numpy as np
@@ -23,10 +23,11 @@ class CoverageSection(Base):
         if of > rows:
             notes.append(f"partial: {rows:,} of {of:,}")
         if failed:
-            how = "count as wrong" if draft.scorer.missing == "wrong" else "are in no mean"
+            wrong = draft.scorer.missing == "wrong"
+            how = "count as wrong" if wrong else "are left out of the means"
             notes.append(
-                f"incomplete: {failed:,} of {n:,} have no reply and {how}; the same command asks "
-                "them again"
+                f"incomplete: {failed:,} of {n:,} have no reply and {how}; the same command "
+                "asks them again"
             )
         waiting = any(table.findings[name].waiting for name in draft.reported)
         fields = {

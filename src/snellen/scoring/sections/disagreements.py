@@ -16,14 +16,14 @@ EXAMPLES = 5
 
 
 class Differences:
-    """The rows that another scoring scores differently."""
+    """The rows that another scoring scores differently from the headline scoring."""
 
     def __init__(self) -> None:
         self.samples, self.rules = Sparse(), Sparse()
 
 
 class DisagreementsSection:
-    """Compares the headline scoring with each other scoring."""
+    """Compares the headline scoring with each of the other scorings."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._others = {name: Differences() for name in scorer.names[1:]}

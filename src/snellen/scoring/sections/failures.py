@@ -14,8 +14,8 @@ from snellen.scoring.verdicts import Finding
 REASONS = 3
 LONGEST_REASON = 300
 FILE = re.compile(r"at byte \d+ of \S+|\S*/\S+|\S+\.\w{2,5}(?![\w.])")
-"""The parts in which errors with the same reason differ: paths, file names, and positions in a
-file."""
+"""Matches the parts in which error messages with the same reason differ: paths, file names, and
+positions in a file."""
 
 
 class FailuresSection:

@@ -66,9 +66,9 @@ def against(
 ) -> JudgeReport:
     """Compare a scoring's judge with the labels of its replies.
 
-    `rows` maps each labeled reply to its row, or to -1 if it has no row. All arrays are (n,). For
-    each reply, they contain its score, its cluster, whether it is in the mean, and whether a judge
-    scored it. `metric` is the name of the scoring's first metric if this is not a mean of scores.
+    `rows` maps each labeled reply to its row, or to -1 if it has no row. The arrays (n,) contain,
+    for each row, its score, its cluster, whether it is in the mean, and whether a judge scored it.
+    `metric` is the name of the scoring's first metric if this metric is not a mean of scores.
     """
     import numpy as np
 
@@ -153,7 +153,7 @@ def _yes_no(
     judge: NDArray[np.float64], people: NDArray[np.float64], cluster: NDArray[np.integer[Any]]
 ) -> dict[str, Any]:
     """Compare the judge's scores of 0 and 1 with the majority of people's labels. Replies on which
-    people are evenly divided are only counted, as `people divided`."""
+    people are evenly divided are left out, but are counted as `people divided`."""
     clear = people != 0.5
     yes, right, of = judge[clear] == 1, people[clear] > 0.5, cluster[clear]
     both, alone = int((yes & right).sum()), int((yes & ~right).sum())
@@ -189,9 +189,9 @@ def _rogan_gladen(
     every: NDArray[np.float64],
     judged: NDArray[np.float64],
 ) -> float | None:
-    """The mean of all scores, with a correction for the judged ones. Rogan and Gladen 1978
-    (American Journal of Epidemiology 107) correct a test's share of positives in this way. None if
-    the judge is no better than chance.
+    """The mean of all scores, in which the share of right answers among the judged replies is
+    corrected. The correction is from Rogan and Gladen 1978 (American Journal of Epidemiology 107).
+    The result is None if the judge is no better than chance.
 
         (share of 1s + specificity - 1) / (sensitivity + specificity - 1), within [0, 1]
     """

@@ -1,4 +1,4 @@
-"""The metrics of every scoring, on all rows, and for each category and part."""
+"""Computes the metrics of every scoring, on all rows and for each category and part."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 
 class MetricsSection(Base):
-    """The metrics and readings of each scoring, with notes on rows that are in no mean."""
+    """Reports the metrics and readings of each scoring, with notes on rows that are left out of the
+    means."""
 
     def summarize(self, draft: Draft) -> Part:
         labels = category_labels(draft.table)
@@ -46,12 +47,13 @@ class MetricsSection(Base):
 
 
 CategoryLabels = Mapping[str, Mapping[int, str]]
-"""For each tag, maps codes of categories to the label after the slash in a metric's name."""
+"""For each tag, maps the code of a category to the label that follows the slash in the name of a
+metric."""
 
 
 def category_labels(table: ScoreTable) -> dict[str, dict[int, str]]:
-    """The labels of all categories. If two tags share the name of a category, the label includes
-    the tag."""
+    """The labels of all categories. If two tags have a category with the same name, the labels
+    include the tag."""
     tags = table.tags
     names = {tag: tags[tag].names for tag in table.scorer.benchmark.presentation.break_down_by}
     uses = Counter(name for of_tag in names.values() for name in of_tag)
@@ -68,7 +70,7 @@ def category_labels(table: ScoreTable) -> dict[str, dict[int, str]]:
 def scoring_metrics(
     draft: Draft, name: str, labels: CategoryLabels
 ) -> tuple[dict[str, MetricReport], list[str]]:
-    """Every metric of a scoring, with notes."""
+    """Compute every metric of a scoring, and notes on them."""
     table, rows = draft.table, draft.rows(name)
     scoring = draft.benchmark.scorings[name]
     if not len(table):
@@ -115,7 +117,7 @@ def _metrics(
 
 
 def _why_none(table: ScoreTable, name: str) -> str:
-    """The reason why no row counts."""
+    """The reason why no row counts in the metrics."""
     if not table.has_references and all(target is None for target in table.targets.data):
         return "the answers are hidden"
     if table.findings[name].waiting:
@@ -141,7 +143,8 @@ def _by_category(
 def _by_part(
     scoring: Scoring, counted: Columns, parts: Mapping[str, NDArray[np.float64]]
 ) -> dict[str, MetricReport]:
-    """Every metric of the scores of each part, over the rows that have this part."""
+    """For each part, compute every metric from the part's scores, over the rows that have the
+    part."""
     import numpy as np
 
     metrics = {}
@@ -155,8 +158,8 @@ def _by_part(
 
 
 def _bounds(metric: Compute, rows: ScoredRows, best: float) -> tuple[float, float] | None:
-    """The metric if all unknown replies were wrong, and if all were right. None if no score is
-    unknown, or if the metric does not depend on the scores."""
+    """The values of the metric if all replies with an unknown score were wrong, and if all of them
+    were right. None if no score is unknown, or if the metric does not depend on the scores."""
     import numpy as np
 
     if rows.columns.score is None or not rows.unknown.any():
@@ -187,7 +190,7 @@ def _absent_note(scorer: Scorer, name: str, rows: ScoredRows) -> str:
     who = "as --missing says" if scorer.missing else "by this scoring's default"
     metric, function = next(iter(scoring.metrics.items()))
     if (scorer.missing or scoring.missing) == "excluded":
-        note = f"{without} are in no mean, {who}"
+        note = f"{without} are left out of the means, {who}"
         if columns.score is not None:
             wrong = replace(columns, score=np.where(rows.absent, 0.0, columns.score))
             value = function(wrong.where(rows.in_mean | rows.absent)).value
@@ -213,7 +216,10 @@ def _waiting_notes(table: ScoreTable, name: str) -> Iterator[str]:
         and all(slot.score is None for slot in row)
         for row in slots
     )
-    note = f"{name}: {waiting:,} of {len(table):,} replies are not judged and are in no mean"
+    note = (
+        f"{name}: {waiting:,} of {len(table):,} replies are not judged and are left out of the "
+        "means"
+    )
     if waiting > unreadable and not table.scorer.verdicts_first:
         note += "; `snellen judge RUN --judge MODEL` requests the missing verdicts"
     if unreadable:
@@ -227,7 +233,7 @@ def _waiting_notes(table: ScoreTable, name: str) -> Iterator[str]:
 def _agreement_note(
     table: ScoreTable, name: str, by_judge: Sequence[Mapping[str, MetricReport]]
 ) -> str:
-    """A note on how far the verdicts on single replies agree, and on the first metric by each
+    """A note on how often several verdicts on the same reply agree, with the first metric for each
     judge."""
     slots = table.findings[name].slots
     several, alike = agreement([] if slots is None else slots.data)

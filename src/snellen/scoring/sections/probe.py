@@ -1,4 +1,5 @@
-"""The results of a probe: of questions asked blind, with permuted choices, or without choices."""
+"""Reports the results of a probe, which asks questions blind, with permuted choices, or without
+choices."""
 
 from __future__ import annotations
 
@@ -27,13 +28,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ORDER: Final = "option order"
-"""A key in the data of a permuted sample. Its value lists, for each position, the number that the
-choice at this position has in the data set."""
+"""A key in the data of a sample with permuted choices. Its value lists, for each position, the
+number that the choice at this position has in the data set."""
 PASSES: Final = "passes"
-"""A key in the data of a permuted sample. Its value is the number of passes of the question."""
+"""A key in the data of a sample with permuted choices. Its value is the number of passes in which
+the question is asked."""
 LETTERED: Final = "right by letter"
-"""A key in the data of a permuted sample. Its value says whether the target is a letter, not the
-text of a choice."""
+"""A key in the data of a sample with permuted choices. Its value says whether the target is a
+letter rather than the text of a choice."""
 OPTIONS = "options not shown"
 """A key in the data of a sample that is asked without its choices. Its value lists the choices."""
 DRAWS = 2_000
@@ -41,7 +43,7 @@ DRAWS = 2_000
 
 
 class ProbeSection(Base):
-    """The report of the benchmark's probe; none if no scoring is reported."""
+    """Reports the result of the benchmark's probe, unless no scoring is reported."""
 
     def summarize(self, draft: Draft) -> Part:
         probe = draft.benchmark.provenance.probe
@@ -73,8 +75,8 @@ def _blind(draft: Draft) -> ProbeReport:
 
 
 def _less_chance(metric: MetricReport, baselines: Baselines | None) -> MetricReport:
-    """A metric minus the chance level. The chance level counts as exactly known, even if it is a
-    mean of random draws."""
+    """A metric minus the chance level. The interval treats the chance level as exact, even if it is
+    a mean of random draws."""
     chance = None if baselines is None else baselines.chance
     if metric.value is None or chance is None:
         why = metric.reason or "the chance level is unknown: not every question has choices"
@@ -146,7 +148,8 @@ class _QuestionPasses:
     @cached_property
     def expected(self) -> list[float]:
         """The expected number of picks at each position if the order of the choices does not
-        matter. It is the same for all positions if each choice appears equally often at each."""
+        matter. The number is the same for all positions if each choice appears equally often at
+        each position."""
         picks = Counter(self.meant)
         return [
             sum(picks[order[position]] for order in self.orders) / len(self.orders)
@@ -181,7 +184,7 @@ def _permuted(draft: Draft) -> ProbeReport:
 
 
 def _questions(draft: Draft) -> tuple[int, list[_QuestionPasses]]:
-    """The number of all questions, and the passes of the questions whose passes all have a
+    """The total number of questions, and the passes of each question for which every pass has a
     score."""
     by_name: dict[tuple[str, int], _QuestionPasses] = {}
     passes: dict[tuple[str, int], object] = {}
@@ -208,8 +211,9 @@ def _questions(draft: Draft) -> tuple[int, list[_QuestionPasses]]:
 
 
 def _position_of(answer: object, sample: Sample) -> int | None:
-    """The position of the choice that an answer names, by its letter or by its text. If the answer
-    matches a letter and a text, it is read in the same way as the target."""
+    """The position of the choice that an answer names by its letter or by its text. If the answer
+    matches one choice's letter and another choice's text, it is interpreted in the same way as the
+    target."""
     if not isinstance(answer, str):
         return None
     letters = ascii_uppercase[: len(sample.choices)]
@@ -221,7 +225,8 @@ def _position_of(answer: object, sample: Sample) -> int | None:
 
 
 def _position_report(number: int, questions: Sequence[_QuestionPasses]) -> PlaceReport:
-    """How often the choice at a position was picked, and the accuracy if this choice is right."""
+    """How often the choice at a position was picked, and the accuracy on questions for which this
+    choice is right."""
     import numpy as np
 
     having = [question for question in questions if len(question.orders[0]) > number]
@@ -252,12 +257,12 @@ def _position_report(number: int, questions: Sequence[_QuestionPasses]) -> Place
 
 def _uneven(questions: Sequence[_QuestionPasses]) -> float | None:
     """The p value of a permutation test: the probability that picks are at least this uneven across
-    positions if the order of the choices does not matter.
+    positions if the order of the choices makes no difference.
 
-    Each draw shuffles the choices that were picked for a question among the question's passes. The
-    statistic is the sum of squared differences between the numbers of picks and the `expected`
-    numbers, over all positions. Questions with different numbers of choices or passes are counted
-    separately. None if no choice was picked.
+    Each draw randomly reassigns the choices that were picked for a question to the question's
+    passes. The statistic is the sum of squared differences between the numbers of picks and the
+    `expected` numbers, over all positions. Questions with different numbers of choices or passes
+    are counted separately. The result is None if no choice was picked.
     """
     import numpy as np
 
@@ -296,8 +301,9 @@ def _uneven(questions: Sequence[_QuestionPasses]) -> float | None:
 
 
 def _by_position(meant: NDArray[np.intp], where: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The number of picks at each position: (choices,). `meant` (q, passes) are the picked choices,
-    and `where` (q, passes, choices + 1) the position of each choice in each pass."""
+    """The number of picks at each position, as an array (choices,). `meant` (q, passes) contains
+    the picked choices, and `where` (q, passes, choices + 1) the position of each choice in each
+    pass."""
     import numpy as np
 
     options = where.shape[2] - 1

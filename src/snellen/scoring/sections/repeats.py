@@ -1,4 +1,4 @@
-"""Statistics of several replies to each question, in addition to their mean."""
+"""Computes statistics of several replies to each question, in addition to their mean score."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 Reply = tuple[object, float]
 """The parsed answer of a reply, and its score."""
 REPEATED = 0.1
-"""The minimum share of questions with several replies. If fewer questions have several, these are
-duplicate rows of a file, not repeats."""
+"""The minimum share of questions with several replies. If fewer questions have several replies, the
+replies count as duplicate rows of a file, not as repeats."""
 WORD_BITS = 32
 
 
 class RepeatsSection:
-    """The statistics of repeats for each scoring, and the number of questions whose replies are all
-    identical."""
+    """Reports the statistics of repeats for each scoring, and the number of questions whose replies
+    are all identical."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._words = Numbers("I")
@@ -107,10 +107,10 @@ def _reports(draft: Draft, questions: NDArray[np.intp]) -> dict[str, RepeatsRepo
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """The rows of one scoring, (n,) each."""
+    """The rows of one scoring, as arrays (n,)."""
 
     question: NDArray[np.intp]
-    """The number of the question."""
+    """The number of the row's question."""
     cluster: NDArray[np.int32]
     """The cluster."""
     score: NDArray[np.float64]
@@ -126,9 +126,9 @@ class Rows:
 
 
 def repeats_report(rows: Rows, *, most: int, votes: bool) -> RepeatsReport:
-    """Compute the statistics of repeats: pass@k if every score is right or wrong, the score of the
-    majority answer if `votes`, and the parts of the mean's variance. `most` is the largest number
-    of replies to a question."""
+    """Compute the statistics of repeats: pass@k if every reply is either right or wrong, the score
+    of the majority answer if `votes`, and the components of the mean's variance. `most` is the
+    largest number of replies to a question."""
     import numpy as np
 
     known = rows.score[rows.in_mean]
@@ -151,8 +151,8 @@ def repeats_report(rows: Rows, *, most: int, votes: bool) -> RepeatsReport:
 
 
 def _pass_at(rows: Rows, k: int) -> MetricReport:
-    """The mean pass@k over the questions with at least k replies. For its bounds, all unknown
-    replies count as wrong, or as right."""
+    """The mean pass@k over the questions with at least k replies. The bounds are its values if all
+    replies with an unknown score count as wrong, and if all of them count as right."""
     value = _mean_of(rows, _right_of_k(rows, rows.in_mean, rows.score, k))
     if value.value is None:
         return metric_report(
@@ -192,7 +192,7 @@ def _right_of_k(
 
 
 def _mean_of(rows: Rows, values: dict[int, float]) -> Estimate:
-    """The mean of `values`, which has one value per question. The clusters are those of the
+    """The mean of `values`, which maps questions to their values, computed with the clusters of the
     questions."""
     import numpy as np
 
@@ -202,8 +202,9 @@ def _mean_of(rows: Rows, values: dict[int, float]) -> Estimate:
 
 
 def _majority(rows: Rows) -> MetricReport:
-    """The mean score of the majority answer. For its bounds, all unknown replies to a question
-    count as the same wrong answer, or as the same right answer."""
+    """The mean score of the majority answer. For the bounds, all replies to a question with an
+    unknown score count as the same answer, which is wrong for the lower bound and right for the
+    upper bound."""
     value = _mean_of(rows, _votes(rows, rows.in_mean))
     if value.value is None or not rows.unknown.any():
         return metric_report(value)
@@ -218,9 +219,9 @@ def _majority(rows: Rows) -> MetricReport:
 def _votes(
     rows: Rows, counted: NDArray[np.bool_], unknown_as: float | None = None
 ) -> dict[int, float]:
-    """The majority score of each question that has counted rows. With `unknown_as`, all unknown
-    replies to a question count as the same answer, with this score. If it is None, they count as
-    stored in their rows."""
+    """The majority score of each question that has counted rows. With `unknown_as`, all replies to
+    a question with an unknown score count as the same answer, with this score. Without it, they
+    count as stored in their rows."""
     replies: dict[int, list[Reply]] = {}
     missing: dict[int, int] = {}
     columns = (column[counted].tolist() for column in (rows.question, rows.unknown, rows.score))
@@ -238,8 +239,9 @@ def _votes(
 
 def majority(replies: Sequence[Reply]) -> float:
     """The score of the most frequent answer among (answer, score) pairs. If several answers are
-    tied, it is the mean of their scores, which is the expected score if one were drawn at random.
-    Unparsed answers (None) are ignored. If all answers are unparsed, it is the mean of all scores.
+    tied, the result is the mean of their scores, which is the expected score of a random choice
+    among them. Unparsed answers (None) are ignored. If all answers are unparsed, the result is the
+    mean of all scores.
 
     >>> majority([("A", 1.0), ("A", 1.0), ("B", 0.0), (None, 0.0)])
     1.0

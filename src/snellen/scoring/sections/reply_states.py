@@ -1,4 +1,4 @@
-"""Reports unusual replies: reused, withheld by the service, empty, or truncated."""
+"""Reports unusual replies, which are reused, withheld by the service, empty, or truncated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EMPTY_SHARE = 0.02
 
 
 class Flag(IntFlag):
-    """Properties of a reply that are not in the table."""
+    """Properties of a reply that the table does not contain."""
 
     REUSED = 1
     THINKING = 2
@@ -54,7 +54,8 @@ class ReplyStatesSection:
         scorer, n, states = draft.scorer, len(draft.table), draft.table.states
         notes = []
         if scorer.missing:
-            how = "count as wrong" if scorer.missing == "wrong" else "are in no mean"
+            wrong = scorer.missing == "wrong"
+            how = "count as wrong" if wrong else "are left out of the means"
             notes.append(f"--missing {scorer.missing}: questions without a reply {how}")
         if reused:
             notes.append(f"{reused:,} replies were taken from another run (--reuse)")
@@ -70,50 +71,53 @@ class ReplyStatesSection:
         if n and (cut := states.get("truncated", 0)) / n > TRUNCATED_SHARE:
             notes.append(
                 f"{cut:,} of {n:,} replies ({100 * cut / n:.1f} %) were cut at the token "
-                "limit: increase --max-tokens, or ask these again with --retry-truncated N"
+                "limit: increase --max-tokens, or ask these questions again with "
+                "--retry-truncated N"
             )
             if thinking:
                 notes.append(
                     f"{thinking:,} of these were cut while the model was still thinking, and "
-                    "contain no answer: set token_floor in its profile to allow more tokens"
+                    "contain no answer: set token_floor in the model's profile to allow more tokens"
                 )
         return {}, notes
 
 
 def _raised_notes(limits: Sequence[tuple[int, bool, bool]]) -> list[str]:
-    """Notes on replies that had another token limit than the run's: (tokens, whether the question
-    was asked again because its reply was cut, whether this reply is cut too) of each."""
+    """Notes on replies with a token limit that differs from the run's. For each such reply,
+    `limits` contains the token limit, whether the question was asked again because an earlier reply
+    was truncated, and whether this reply is truncated too."""
     notes = []
     again = [(tokens, is_cut) for tokens, is_again, is_cut in limits if is_again]
     if again:
         still = sum(is_cut for _, is_cut in again)
         notes.append(
-            f"{len(again):,} cut replies were asked again with {_amounts(again)} tokens: "
-            f"{len(again) - still:,} are complete now, {still:,} still cut"
+            f"{len(again):,} questions with truncated replies were asked again with "
+            f"{_amounts(again)} tokens: {len(again) - still:,} replies are complete now, "
+            f"{still:,} are still truncated"
         )
     others = [(tokens, is_cut) for tokens, is_again, is_cut in limits if not is_again]
     if others:
         notes.append(
-            f"{len(others):,} replies were asked with {_amounts(others)} tokens, more than the "
-            "run's limit, because many of the first replies were cut"
+            f"{len(others):,} questions were asked with {_amounts(others)} tokens, more than the "
+            "run's limit, because many of the first replies were truncated"
         )
     return notes
 
 
 def _amounts(limits: Sequence[tuple[int, bool]]) -> str:
-    """The different token limits, in words."""
+    """The distinct token limits, as text."""
     return " or ".join(f"{tokens:,}" for tokens in sorted({tokens for tokens, _ in limits}))
 
 
 def _how_refused_count(scorer: Scorer) -> str:
     if scorer.headline is None or scorer.benchmark.scorings[scorer.headline].zero_is_wrong:
         return "count as wrong"
-    return "are in no mean: Snellen does not know whether 0 is the worst score"
+    return "are left out of the means: Snellen does not know whether 0 is the worst score"
 
 
 def _still_thinking(reply: Reply | None) -> bool:
-    """Whether a truncated reply ends before its answer begins. Either it has separate reasoning but
-    no text, or its text has a `<think>` without the closing tag."""
+    """Whether a truncated reply ends before its answer begins: it has separate reasoning but no
+    text, or its text contains `<think>` but not the closing tag."""
     if reply is None:
         return False
     begun = "<think>" in reply.text and "</think>" not in reply.text

@@ -1,6 +1,6 @@
-"""Groups samples by properties that data sets do not state: the position of the right answer, the
-size and number of the pictures, and the length of the question. All benchmarks have the same bins,
-so that runs can be compared."""
+"""Groups samples into bins by properties that data sets do not state: the position of the right
+answer, the size and number of the pictures, and the length of the question. The bins are the same
+for all benchmarks, so that runs can be compared."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ANSWER_POSITION, SIZE, LENGTH, PICTURES = (
     "pictures",
 )
 UNKNOWN = 0
-"""The code of a sample that is in no bin."""
+"""The code of a sample that does not belong to any bin."""
 MEGAPIXELS = (0.1, 0.3, 1.0, 3.0, 10.0)
 WORDS = (3, 7, 15, 31, 63, 127)
 """The maximum number of spaces between the words of a question, for each bin except the last."""
@@ -60,17 +60,17 @@ BINS: Mapping[str, tuple[str, ...]] = {
 }
 """Maps the name of each slice to its bins, in the order of their codes."""
 FEWEST = 10
-"""The minimum number of clusters in a bin that is tested."""
+"""The minimum number of clusters that a bin must have to be tested."""
 FEWEST_EXPECTED = 5
 WORD = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
 )
-"""A word, or a character of a script without spaces between words."""
+"""Matches a word, or one character of a script that has no spaces between words."""
 
 
 class SlicesSection:
-    """The mean score of each bin under the headline scoring. Only a few bytes are kept of each
-    sample, and the bins of all samples are computed at once."""
+    """Computes the mean score of each bin by the headline scoring. Only a few bytes are kept for
+    each sample, and the bins of all samples are computed together at the end."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._positions, self._pictures = Numbers("B"), Numbers("i")
@@ -131,7 +131,8 @@ class SlicesSection:
 
 
 def _p_value(by_judge: Sequence[ScoredRows], codes: NDArray[np.uint8]) -> float | None:
-    """The highest p value of all judges, since a difference must be significant by each judge."""
+    """The highest p value over all judges, since a difference must be significant for each
+    judge."""
     p_values = []
     for rows in by_judge:
         score, of = rows.columns.score, rows.in_mean
@@ -169,8 +170,8 @@ def _position_note(
 
 
 def _bins(values: NDArray[np.int32], most: Sequence[int], first: int) -> NDArray[np.uint8]:
-    """The bin of each value. The ascending limits `most` are the largest values of the bins, which
-    are numbered from `first`."""
+    """The bin of each value. Bins are numbered from `first`, and `most` contains the largest value
+    of each bin except the last, in ascending order."""
     import numpy as np
 
     return (first + np.searchsorted(most, values)).astype(np.uint8)
@@ -184,8 +185,8 @@ def known(codes: NDArray[np.uint8]) -> Sequence[int]:
 
 
 def _position(sample: Sample) -> int:
-    """The position of the right answer, from 1. It is known only if the answer is a letter: a fixed
-    list of words, such as yes and no, has no positions."""
+    """The position of the right answer, counted from 1. The position is known only if the answer is
+    a letter, since answers such as yes and no have no position."""
     target = sample.target
     if target is None or len(target) != 1:
         return UNKNOWN
@@ -218,11 +219,11 @@ def difference_p(
         z_gs = Σ_{i in g} (1[i in s] - n_s/n)·(score_i - m)    T = Σ_g z_g    V = Σ_g z_g z_g'
 
     If no bin differs, T' V⁻ T has a χ² distribution with K-1 degrees of freedom. This is the
-    generalized score test (Rotnitzky and Jewell 1990; Boos 1992). Its variance assumes that there
-    is no difference, so a bin in which all replies are right does not look certain. Bins for which
-    χ² is not a good approximation are left out: bins with fewer than 10 clusters, or with less
-    spread than 5 right and 5 wrong replies have. The result is None if fewer than two bins remain,
-    or if all scores are equal.
+    generalized score test (Rotnitzky and Jewell 1990; Boos 1992). The variance is computed under
+    the assumption that there is no difference, so it is not 0 for a bin in which all replies are
+    right. Bins for which χ² is not a good approximation are left out: bins with fewer than 10
+    clusters, and bins with so few replies that fewer than about 5 right or 5 wrong replies are
+    expected. The result is None if fewer than two bins remain, or if all scores are equal.
     """
     import numpy as np
 

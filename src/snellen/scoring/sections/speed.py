@@ -1,7 +1,8 @@
-"""How fast streamed replies came: the time to the first token, and per further token.
+"""Reports how fast streamed replies arrived: the time to the first token, and the time per further
+token.
 
-Only a streamed reply says when its first token came (`stream = true` in a profile). The time per
-output token is (total - first) / (output tokens - 1), as in vLLM's benchmark
+The time of the first token is known only for streamed replies (`stream = true` in a profile). The
+time per output token is (total - first) / (output tokens - 1), as in vLLM's benchmark
 (vllm-project/vllm@6e448d0: vllm/benchmarks/serve.py#L608-L611).
 """
 
@@ -19,7 +20,7 @@ from snellen.scoring.verdicts import Finding
 
 
 class SpeedSection:
-    """The times of streamed replies. Replies from another run are left out."""
+    """Collects the times of streamed replies, except replies that were taken from another run."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._times = Sparse()
@@ -53,12 +54,12 @@ def _times(values: Sequence[float]) -> TokenTimes | None:
 
 
 def _quantile(rising: Sequence[float], share: float) -> float:
-    """The quantile by nearest rank."""
+    """The quantile of sorted values, by the nearest-rank method."""
     return rising[math.ceil(share * len(rising)) - 1]
 
 
 def speed_facts(report: Report) -> Iterator[tuple[str, str]]:
-    """(label, text): the time to the first token, and per output token."""
+    """Yield labels and texts on the time to the first token, and the time per output token."""
     speed = report.speed
     if speed is None:
         return

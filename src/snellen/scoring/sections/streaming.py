@@ -13,7 +13,7 @@ from snellen.text.amounts import duration
 
 
 class StreamingSection(Base):
-    """The timing of the sessions of an online run."""
+    """Reports the timing of the sessions of an online run."""
 
     def summarize(self, draft: Draft) -> Part:
         run = draft.source.run
@@ -67,7 +67,8 @@ def stream_notes(report: StreamReport) -> list[str]:
 
 
 def streaming_facts(report: Report) -> Iterator[tuple[str, str]]:
-    """Yield (label, text) for the amount of video streamed, and for whether the model kept up."""
+    """Yield labels and texts on the amount of video that was streamed, and on whether the model
+    kept up."""
     stream = report.streaming
     if stream is None:
         return

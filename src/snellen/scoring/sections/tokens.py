@@ -1,8 +1,8 @@
-"""How many tokens replies took, thoughts included, and how many a correct answer took.
+"""Reports the number of output tokens, including reasoning, per reply and per correct answer.
 
-Tokens per correct answer are the output tokens of all replies that count in the headline, divided
-by the number of correct answers among them. Where answers are correct in part, the number is the
-sum of the scores divided by the best score.
+The number of tokens per correct answer is the number of output tokens of all replies that count in
+the headline, divided by the number of correct answers. If answers can be partly correct, the number
+of correct answers is the sum of the scores divided by the best score.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOT_KNOWN = -1
 
 
 class TokensSection:
-    """The output tokens of the replies that count in the headline."""
+    """Reports the output tokens of the replies that count in the headline."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._output = Numbers("q")
@@ -87,7 +87,7 @@ def _per_correct(
 
 
 def tokens_facts(report: Report) -> Iterator[tuple[str, str]]:
-    """(label, text): the output tokens per reply, and per correct answer."""
+    """Yield labels and texts on the output tokens per reply, and per correct answer."""
     if report.output_tokens is None:
         return
     yield "output tokens per reply", _amount(report.output_tokens.per_reply)
