@@ -66,13 +66,13 @@ def test_there_must_be_references(rule: Rule) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_one_text_is_no_list_of_references(rule: Rule) -> None:
-    with pytest.raises(TypeError, match=r"references is a list of answers, .*\['hello'\]"):
+    with pytest.raises(TypeError, match=r"references must be a list of answers, .*\['hello'\]"):
         rule("hello", "hello")
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_no_answer_is_not_an_empty_one(rule: Rule) -> None:
-    with pytest.raises(TypeError, match="an answer is a text, not a NoneType"):
+    with pytest.raises(TypeError, match="an answer must be text, not a NoneType"):
         rule(None, ["hello"])  # type: ignore[arg-type]
 
 

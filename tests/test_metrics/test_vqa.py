@@ -124,13 +124,13 @@ def test_without_people_there_is_no_accuracy(rule) -> None:  # type: ignore[no-u
 
 @pytest.mark.parametrize("rule", [*RULES, stvqa_accuracy])
 def test_one_text_is_no_list_of_peoples_answers(rule) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(TypeError, match=r"references is a list of answers, .*\['red'\]"):
+    with pytest.raises(TypeError, match=r"references must be a list of answers, .*\['red'\]"):
         rule("red", "red")
 
 
 @pytest.mark.parametrize("rule", [*RULES, stvqa_accuracy])
 def test_no_answer_is_not_an_empty_one(rule) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(TypeError, match="an answer is a text, not a NoneType"):
+    with pytest.raises(TypeError, match="an answer must be text, not a NoneType"):
         rule(None, ["red"])
 
 

@@ -12,7 +12,7 @@ from snellen.answers.reply import REFUSES, final_text
 __all__ = ["Letter", "option_letter"]
 
 SHORT = 300
-"""A reply with at most this many characters is completely searched for a lone letter or choice. In
+"""A reply with at most this many characters is searched as a whole for a lone letter or choice. In
 a longer reply, only the last line is searched, since letters and numbers in a solution can mean
 many other things."""
 
@@ -142,14 +142,14 @@ def option_letter(text: str, choices: Sequence[str]) -> Letter:
     (3) The reply says "the answer is B" or "option B".
     (4) The reply says that B is right, or draws a conclusion ("So B.").
     (5) The reply begins with "B." or "B)".
-    (6) A letter precedes its choice.
+    (6) A letter precedes the text of its choice.
     (7) A single letter stands alone.
     (8) The reply begins with a choice.
     (9) The reply contains a single choice.
 
-    The first rule that finds a letter decides. If it finds several letters, or a letter that was
-    not offered, the reply is unparsed. Rules 7 to 9 are skipped if the reply says that it cannot
-    tell the answer.
+    The first rule that finds a letter decides. If that rule finds several letters, or a letter that
+    was not offered, the reply is unparsed. Rules 7 to 9 are skipped if the reply says that it
+    cannot tell the answer.
 
     >>> option_letter("The answer is (B).", ["a cat", "a dog"])
     Letter(answer='B', rule='the answer is', candidates=('B',))
@@ -241,8 +241,8 @@ class _Reply:
         return []
 
     def answers(self) -> Iterator[tuple[str, list[str]]]:
-        """Yield the letters that are said to be the answer. If there are several, a last line such
-        as "Answer: B" decides."""
+        """Yield the letters that the reply states as the answer. If it states several, a last line
+        such as "Answer: B" decides."""
         letters = self.all_of(_ANSWER, self.text)
         if len(set(letters)) > 1:
             lines = self.text.rstrip().split("\n")
@@ -290,7 +290,7 @@ class _Reply:
         yield "option", letters if len(set(letters)) > 1 else []
 
     def beginning(self) -> list[str]:
-        """The letters at the beginning of lines, if the first line begins with one."""
+        """The letters at the beginning of lines, if the first line begins with a letter."""
         lines = self.text.strip().split("\n")
         if not _BEGINS.match(lines[0]):
             return []
@@ -311,8 +311,9 @@ class _Reply:
         return letters
 
     def alone(self) -> list[str]:
-        """The capital letters that stand alone and are not said to be wrong. Names of points and
-        lines are left out, and so are `I` and `A` before a word, unless they are in brackets."""
+        """The capital letters that stand alone and that the reply does not call wrong. Names of
+        points and lines are left out, and so are `I` and `A` before a word, unless they are in
+        parentheses or brackets."""
         text = self.scope(_plain(_MATHEMATICS.sub(" ", self.raw)))
         letters = []
         for match in _ALONE.finditer(text):
@@ -326,14 +327,15 @@ class _Reply:
 
     @cached_property
     def rejected(self) -> frozenset[str]:
-        """The letters that are said to be wrong."""
+        """The letters that the reply calls wrong."""
         pairs = [match.group("letter", "second") for match in _NOT.finditer(self.text)]
         wrong = [match["letter"] for match in _WRONG.finditer(self.text)]
         return frozenset(letter for pair in (*pairs, wrong) for letter in pair if letter)
 
     @cached_property
     def refuses(self) -> bool:
-        """Whether the reply says that it cannot tell the answer, unless that is a choice."""
+        """Whether the reply says that it cannot tell the answer. False if a choice says the
+        same."""
         choices = [choice.casefold() for choice in self.choices]
         text = self.text.casefold().replace("none of the", "") if "none" in choices else self.text
         return bool(REFUSES.search(text)) and not any(map(REFUSES.search, choices))
@@ -355,8 +357,8 @@ class _Reply:
         return letters
 
     def only_choices(self) -> list[str]:
-        """The choices whose text occurs in the stated answer, or in the scope if the reply states
-        no answer."""
+        """The choices whose text occurs in the stated answer or, if the reply states no answer, in
+        the part of the reply that `scope` selects."""
         after = [
             _SENTENCE.split(self.text[match.end() : match.end() + SHORT].strip(), maxsplit=1)[0]
             for match in _ANSWER_TEXT.finditer(self.text)

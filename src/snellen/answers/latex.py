@@ -69,7 +69,7 @@ def same_value(answer: str, target: str) -> bool:
     """Whether two cleaned values are the same text (except for spaces and case) or the same number.
 
     Two numbers are the same if they differ by at most one part in a million, or if the answer has
-    two or more decimals and is the target rounded to this number of decimals.
+    at least two decimal places and is the target rounded to that number of places.
 
     >>> same_value("1.33", "4/3"), same_value("1.3", "4/3"), same_value("(3, -4)", "(3,-4)")
     (True, False, True)

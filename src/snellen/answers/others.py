@@ -1,7 +1,7 @@
-"""Finds the letter in a reply in the same way as other tools do.
+"""Finds the letter in a reply in the same way as other tools.
 
-None of these functions removes reasoning from a reply. The tools that remove it do so before they
-search for a letter.
+None of these functions removes reasoning from a reply. Some of the tools remove reasoning, but they
+do so before they search for a letter.
 """
 
 import re
@@ -46,9 +46,10 @@ _IS = re.compile(r"answer\s+is\s+\**([ABCD])", re.IGNORECASE)
 def vlmevalkit_letter(text: str, choices: Sequence[str]) -> Letter:
     """The letter that VLMEvalKit finds: `Z` for a refusal, and None if it would ask its judge.
 
-    It is the only letter that is a word of the reply, if it is one of the last four words.
-    Otherwise it is the letter after "answer is". Otherwise it is the only choice whose text is part
-    of the reply, if the reply is short. Spaces around the reply count for its length.
+    If exactly one letter occurs as a word of the reply, and it is among the last four words, that
+    letter is the answer. Otherwise, the letter after "answer is" is the answer. Otherwise, if the
+    reply is short, the answer is the only choice whose text occurs in the reply. Spaces around the
+    reply count toward its length.
     """
     if word := _only_word(text, choices, last=4):
         return word
@@ -63,7 +64,7 @@ def vlmevalkit_letter(text: str, choices: Sequence[str]) -> Letter:
 
 def vlmevalkit_2024_letter(text: str, choices: Sequence[str]) -> Letter:
     """Like `vlmevalkit_letter`, but the letter may be anywhere in the reply, the length of the
-    reply does not matter, and "answer is" has no meaning."""
+    reply does not matter, and "answer is" is not searched for."""
     return _only_word(text, choices) or _only_part(text, choices)
 
 
@@ -111,8 +112,8 @@ def lmms_eval_letter(text: str, choices: Sequence[str]) -> Letter:
     """The letter that lmms-eval finds: the last one in the most reliable form that occurs. None if
     the reply has no letter.
 
-    These are the forms, beginning with the most reliable one: at the start of the reply; at its
-    end; after a phrase such as "answer is"; as (A), A., A:, or A); before a space; anywhere. In all
+    These are the forms, from the most to the least reliable: at the start of the reply; at its end;
+    after a phrase such as "answer is"; as (A), A., A:, or A); before a space; anywhere. In all
     forms except the first two, the letter may be part of a word.
     """
     letters = ascii_uppercase[: len(choices)]
@@ -150,13 +151,13 @@ _BEFORE = ("", "(", "option ", "the answer is ")
 
 
 def mmstar_letter(text: str, choices: Sequence[str]) -> Letter:
-    """The letter that MMStar finds: at the start of the reply, or after "(", "option ", or "the
-    answer is " at the start.
+    """The letter that MMStar finds: the first character of the reply, or the character after "(",
+    "option ", or "the answer is " if the reply begins with one of these.
 
     Case is ignored, and the letter may be the beginning of a word: "A dog" gives A, and "Because"
-    gives B. The authors' code only checks whether the right letter is there, which gives the same
-    scores with up to fourteen choices. With more choices, their code would score "option B" as
-    right if the right answer is O.
+    gives B. The authors' code only checks whether the right letter is in one of these places, which
+    gives the same scores with up to fourteen choices. With more choices, their code would score
+    "option B" as right if the right answer is O.
     """
     low = text.lower().strip().replace("\n", " ")
     letters = {*ascii_uppercase[: len(choices)].lower()}
@@ -177,7 +178,7 @@ def textbook_letter(text: str, choices: Sequence[str]) -> Letter:
     """The first capital letter among the first ten characters that is the letter of a choice:
     "Answer: B" gives A.
 
-    Many short scripts have this rule.
+    Many short scripts use this rule.
     """
     letters = ascii_uppercase[: len(choices)]
     candidates = tuple(dict.fromkeys(sign for sign in text[:_FIRST_SIGNS] if sign in letters))

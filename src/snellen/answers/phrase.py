@@ -10,7 +10,7 @@ class Phrase(NamedTuple):
     """The phrase that was found in a reply."""
 
     answer: str | None
-    """The phrase without quotation marks, emphasis, and the full stop at its end; None if no phrase
+    """The phrase without quotation marks, emphasis, and the period at its end; None if no phrase
     was found."""
     rule: str
     """The rule that found the phrase, or the reason why none was found."""
@@ -23,7 +23,7 @@ _ANSWER_IS = re.compile(
     r"\banswer\s{0,5}(?:(?:is|would be|should be)\b\s{0,5}:?|\*{0,2}:)(?=([^\n]{1,300}))",
     re.IGNORECASE,
 )
-# A sentence ends after a word of three or more letters if a capital letter follows. The full stops
+# A sentence ends after a word of three or more letters if a capital letter follows. The periods
 # in "Dr. Smith", "U.S. Steel", and "Jan. 5" do not end a sentence.
 _SENTENCE = re.compile(
     r"""(?:(?<=\w{3})(?<!\bMrs)(?<!\bInc)(?<!\bLtd)|(?<=[\d)"'\u2019\u201d*%]))"""

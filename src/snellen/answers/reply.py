@@ -37,8 +37,8 @@ REFUSES = re.compile(
 
 
 def final_text(text: str) -> str:
-    """The text of a reply without its reasoning. If it has more than `2 * ENDS` characters, the
-    middle is removed.
+    """The text of a reply without its reasoning. If this text has more than `2 * ENDS` characters,
+    its middle is removed.
 
     A closing mark ends the reasoning even if there is no opening mark, since some prompts contain
     the opening mark. If an opening mark has no closing mark, everything after it is reasoning.
@@ -57,7 +57,7 @@ def final_text(text: str) -> str:
 
 
 def thoughts_in(text: str) -> str:
-    """The reasoning in the text of a reply; empty if there is none, or nothing but white space.
+    """The reasoning in the text of a reply; empty if there is none, or if it is only white space.
 
     >>> thoughts_in("<think>A? No, B.</think>B"), thoughts_in("A? No, B.</think>B")
     ('A? No, B.', 'A? No, B.')

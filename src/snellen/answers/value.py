@@ -48,8 +48,8 @@ def final_value(text: str) -> Value:
     (4) The value is the only number in the reply.
     (5) The value is the end of the last sentence ("So the length is 12.").
 
-    The first rule that applies decides. If it finds several values, or if the reply says that it
-    cannot tell the answer, the reply is unparsed.
+    The first rule that applies decides. If that rule finds several values, or if the reply says
+    that it cannot tell the answer, the reply is unparsed.
 
     >>> final_value("The answer is $12$ cm.").answer
     '12'
@@ -82,7 +82,7 @@ def final_value(text: str) -> Value:
 
 
 def _begins_with(line: str) -> str | None:
-    """The value that is the whole line or its beginning; None if there is none."""
+    """The value that the line consists of or begins with; None if there is none."""
     line = line[: 2 * LONGEST]
     for text in (cleaned(line), cleaned(_SENTENCE.split(line)[0])):
         if _is_value(text):

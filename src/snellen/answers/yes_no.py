@@ -94,13 +94,14 @@ def yes_or_no(text: str, question: str = "") -> YesNo:
     (2) The reply contains `<answer>yes</answer>` or \boxed{Yes}.
     (3) The reply says "the answer is yes".
     (4) The reply corrects itself ("Wait, no.").
-    (5) The reply begins with the word.
-    (6) The reply contains the word as an interjection ("So yes, it is.").
+    (5) The reply begins with yes or no.
+    (6) The reply contains yes or no as an interjection ("So yes, it is.").
     (7) The first clause of the reply affirms or denies what the `question` asks.
 
-    The first rule that finds an answer decides. If it finds both answers, the reply is unparsed. A
-    reply in which no rule finds an answer is unparsed too; its rule is `UNKNOWN` if it says that it
-    cannot tell the answer. Chinese words are recognized in the same way as English ones.
+    The first rule that finds an answer decides. If that rule finds both answers, the reply is
+    unparsed. A reply in which no rule finds an answer is unparsed, too. If such a reply says that
+    it cannot tell the answer, `rule` is `UNKNOWN`. Chinese words are recognized in the same way as
+    English ones.
 
     >>> yes_or_no("**No**, there is a cat.")
     YesNo(answer='no', rule='begins with', candidates=('no',))
@@ -167,8 +168,8 @@ def _second(text: str, start: int) -> list[str]:
 
 
 def _restated(text: str, question: str) -> list[str]:
-    """The answer that follows from the first clause: yes if its words are the words that the
-    question asks about, in the same order, and no if they are these words and one negation."""
+    """The answer that follows from the first clause of a reply: yes if the clause has the same
+    content words as the question, in the same order, and no if it also has one negation."""
     question_words = _QUESTION.search(question)
     end = _CLAUSE.search(text)
     if not question_words or not end or end[0] == "?":
@@ -182,7 +183,7 @@ def _restated(text: str, question: str) -> list[str]:
 
 
 def _meaning(text: str) -> list[str]:
-    """The content words of a clause. The final s of words is removed."""
+    """The content words of a clause. A final s is removed from words of more than three letters."""
     words = _TOKEN.findall(_IN_THE_IMAGE.sub("", text))
     full = [word for word in words if not _EMPTY.fullmatch(word)]
     return [word.removesuffix("s") if len(word) > 3 else word for word in full]

@@ -401,7 +401,7 @@ def points(tasks: Sequence[str], *, single: bool = False) -> Metric:
 
         alone = is_single_category(columns, "task")
         if alone and not single:
-            return Estimate(value=None, unit="points", n=0, reason="of one task alone")
+            return Estimate(value=None, unit="points", n=0, reason="all rows have the same task")
         tag = columns.tags["task"]
         names = [tag.names[code] for code in np.unique(tag.codes)]
         wanted = names if alone else tasks

@@ -1,6 +1,6 @@
 """Data sets as tables of rows, with archives and downloads.
 
-May import media and transport. No module here knows what a benchmark is.
+May import media and transport. No module here depends on benchmarks.
 Start with `table.py`, then `_row_files.py`.
 """
 

@@ -12,7 +12,8 @@ from snellen.errors import DataError
 
 
 class FileTable:
-    """The rows of one file. `KIND` names the format; each format has its own index of a file."""
+    """The rows of one file. `KIND` names the format. A file has a separate index for each
+    format."""
 
     KIND: str
 
@@ -76,11 +77,12 @@ class FileTable:
         return path_of(self._source)
 
     def _current(self, path: Path) -> RowIndex | None:
-        """The index if this table already has it and the file has not changed; None otherwise."""
+        """The index, if this table has already loaded it and the file has not changed since; None
+        otherwise."""
         held = self._index
         return held if held is not None and held.file == identity(path) else None
 
     def _digests(self, path: Path) -> Iterator[bytes]:
-        """The digests of the rows if the index is current; otherwise nothing."""
+        """Yield the digests of the rows, if the index is loaded and current; otherwise nothing."""
         held = self._current(path)
         return held.digests() if held is not None else iter(())

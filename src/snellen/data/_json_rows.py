@@ -1,7 +1,7 @@
 """Reads rows that are JSON objects: one per line, or all in one list.
 
-This module has its own parser of lists because orjson can only read a complete list, and ijson does
-not return the text of an element, which its digest is computed from.
+This module has its own list parser because orjson can only read a complete list, and ijson does not
+return the text of an element. The digest of a row is computed from this text.
 """
 
 import codecs
@@ -49,7 +49,7 @@ def jsonl(path: Path | DataFile, where: str | None = None, revision: str | None 
 def json_list(
     path: Path | DataFile, where: str | None = None, revision: str | None = None
 ) -> "JsonList":
-    """A table of a JSON file that contains one list of objects. The file is read in pieces.
+    """A table of a JSON file that contains one list of objects. The file is read in chunks.
 
     Iterating raises DataError in the same cases as for `jsonl`.
     """
@@ -81,7 +81,7 @@ class Jsonl(FileTable):
 
 
 def _lines(path: Path) -> Iterator[tuple[bytes, int, int]]:
-    """Yield each line that is not blank, without its line end, with its byte offset and its line
+    """Yield each line that is not blank (without its line end), its byte offset, and its line
     number."""
     empty_so_far = True
     for raw, number, offset in lines(path):
@@ -207,7 +207,8 @@ def _no_list(text: "_Text", path: Path) -> DataError:
 
 
 class _Text:
-    """Text that is read only as far as needed. `at` is the position in the part in memory."""
+    """Text that is read only as far as needed. `at` is the current position in the text that is in
+    memory."""
 
     def __init__(self, chunks: Iterator[str]) -> None:
         self.at = 0
@@ -242,8 +243,8 @@ class _Text:
         """Parse the JSON value at the current position, and return it with its text.
 
         Raises:
-            json.JSONDecodeError: The value is not valid JSON (Python's extensions such as NaN
-                included), is cut off, or is longer than the limit for a row.
+            json.JSONDecodeError: The value is not valid JSON (Python's extensions, such as NaN, are
+                not allowed), is cut off, or is longer than the limit for a row.
         """
         self.peek()
         while True:
@@ -267,8 +268,8 @@ class _Text:
                 return value, text
 
     def _more(self) -> bool:
-        """Double the amount of text in memory, so that a long element is not parsed again after
-        every block. Return whether there was more text."""
+        """Read at least as much text as is still in memory, so that a long element is not parsed
+        again after every block. Return whether there was more text."""
         self.line()
         parts = [self._held[self.at :]]
         wanted = len(parts[0])

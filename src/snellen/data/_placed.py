@@ -1,4 +1,4 @@
-"""Writes files so that they appear complete or not at all."""
+"""Writes files that appear only when they are complete."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,5 @@
-"""Chooses the table for a path: a file of rows, or a folder that contains one or has images."""
+"""Chooses the table for a path: a file of rows, a folder with such a file, or a folder of
+images."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -35,8 +36,8 @@ def rows_of(
     is in a subfolder, `category` is the image's subfolder.
 
     Raises:
-        DataError: The file has another suffix, or the folder has several files of rows, or neither
-            a file of rows nor images.
+        DataError: The file has another suffix, the folder has several files of rows, or it has
+            neither a file of rows nor images.
     """
     path = path_of(source)
     if path.is_dir():
@@ -92,7 +93,8 @@ def _image_rows(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _images(folder: Path) -> Iterator[Path]:
-    """The images in a folder and its subfolders, sorted by path. Hidden ones are left out."""
+    """The images in a folder and its subfolders, sorted by path. Hidden files and folders are left
+    out."""
     for path in sorted(folder.rglob("*")):
         image = path.relative_to(folder)
         hidden = any(part.startswith(".") for part in image.parts)

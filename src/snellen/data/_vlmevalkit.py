@@ -25,8 +25,8 @@ cell is a picture, as in
 open-compass/VLMEvalKit@050726559997d4642f3ae483391be97d49868f8c:vlmeval/dataset/image_base.py,
 ImageBaseDataset.__init__."""
 SHARED = ("COCO", "CRPE", "MMBench", "MMMU", "MMNIAH", "OCRVQA", "QSpatial")
-"""Picture folders that several data sets share. All data sets whose names begin with the folder's
-name use it: img_root_map in the same file."""
+"""Picture folders that several data sets share. A folder is used by all data sets whose names begin
+with its name, as in img_root_map in the same file."""
 _STRING = r"""\s*+(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")\s*+"""
 _LIST = re.compile(rf"\[(?:{_STRING}(?:,{_STRING})*+)?,?\s*+\]", re.DOTALL)
 _ITEM = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""", re.DOTALL)
@@ -36,19 +36,20 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 def vlmevalkit_tsv(path: Path | DataFile, revision: str | None = None) -> "VlmEvalKitTsv":
     """A table of a TSV file in VLMEvalKit's format.
 
-    Cells are text, except `image`, which is a tuple of references to pictures. A picture is the
-    base64 text in the cell, or the picture of another row if the cell is that row's `index`. If
-    there is no column `image`, the pictures are the files named in the column `image_path`. The
-    tuple is empty if the row has no picture.
+    Cells are text, except `image`, which is a tuple of references to pictures. The tuple is empty
+    if the row has no picture. A picture is the base64 text in the cell or, if the cell is the
+    `index` of another row, the picture of that row. If there is no column `image`, the pictures are
+    the files named in the column `image_path`.
 
-    Iterating raises DataError in the same cases as `tsv`, and also if a row refers to the picture
-    of a row that does not exist.
+    Iterating raises DataError in the same cases as for `tsv`, and also if the `image` of a row is
+    not a picture and is not the `index` of a row that has one.
     """
     return VlmEvalKitTsv(path, None, revision)
 
 
 class VlmEvalKitTsv(Tsv):
-    """A TSV file whose pictures are not read with the rows. A row has only their positions."""
+    """A TSV file whose pictures are not read with the rows. A row has only the positions of its
+    pictures."""
 
     KIND = "vlmevalkit"
 
@@ -71,7 +72,7 @@ class VlmEvalKitTsv(Tsv):
         learnt.missing.pop("image", None)  # here too, such a cell means that there is no picture
 
     def _bytes(self, descriptor: int, entry: RowEntry) -> bytes:
-        """Read the bytes of the row without its picture."""
+        """Read the bytes of the row, except those of its picture."""
         if not entry.skip:
             return super()._bytes(descriptor, entry)
         behind = entry.at + entry.skip
@@ -90,7 +91,7 @@ class VlmEvalKitTsv(Tsv):
     def _images(
         self, row: Row, raw: bytes, entry: RowEntry | None, path: Path
     ) -> tuple[Image, ...]:
-        """The images of a row that was read completely. A row of a gzipped file has no entry, and
+        """The images of a row whose bytes were all read. A row of a gzipped file has no entry, and
         its pictures stay in memory."""
         where = _where(row.position, path)
         if "image" not in row:
@@ -128,7 +129,8 @@ class VlmEvalKitTsv(Tsv):
 
 
 class _Pictures:
-    """Finds the pictures in the rows of a table, and the rows whose pictures other rows use."""
+    """Finds the pictures in the rows of a table, and the rows whose pictures are used by other
+    rows."""
 
     def __init__(self, learnt: Learnt) -> None:
         self._learnt = learnt
@@ -138,7 +140,7 @@ class _Pictures:
     @cached_property
     def _columns(self) -> tuple[int | None, int | None]:
         """The positions of the columns `index` and `image`; None for a missing column. Access this
-        only after the header has been read."""
+        property only after the header has been read."""
         names = self._learnt.names
         index, image = (names.index(n) if n in names else None for n in ("index", "image"))
         return index, image
@@ -162,8 +164,9 @@ class _Pictures:
         return (0, 0) if doubled else (start, end - start)
 
     def lenders(self) -> dict[str, int]:
-        """Map each `index` that other rows have as their picture to the position of the row that
-        contains the picture. References are followed if that row refers to yet another row."""
+        """Map each `index` that other rows have in place of a picture to the position of the row
+        that contains the picture. If the row with that `index` refers to yet another row, the
+        references are followed."""
         lenders = {}
         for name in set(self._borrows.values()):
             position = self._position_of.get(name)
@@ -192,7 +195,7 @@ def _slice(path: Path, offset: int, length: int) -> Slice:
 def _sources(
     texts: list[str], raw: bytes, entry: RowEntry | None, path: Path
 ) -> Iterator[Slice | bytes]:
-    """For each text, its position in the file, or its bytes if the row does not contain them
+    """Yield the position of each text in the file, or its bytes if the row does not contain them
     unchanged."""
     at = 0
     for text in texts:
@@ -232,8 +235,9 @@ def strings(cell: str, where: str) -> list[str]:
 
 
 def _folder(path: Path) -> Path:
-    """The folder that file names in the rows are relative to: the data set's folder in `images/`
-    next to the TSV file if it exists, otherwise the folder of the TSV file."""
+    """The folder that file names in the rows are relative to. This is the data set's folder in
+    `images/`, next to the TSV file, if that folder exists; otherwise, it is the folder of the TSV
+    file."""
     name = path.name.removesuffix(".gz").removesuffix(".tsv").removesuffix("_local")
     shared = next((folder for folder in SHARED if name.startswith(folder)), name)
     if re.fullmatch("MMBench_(DEV|TEST)_(EN|CN)_V11", name):

@@ -1,9 +1,9 @@
 """Unpacks zip and tar archives, which may be split into parts. Never writes outside the folder.
 
 This module does not use `extractall`, which does not stop zip bombs. Before Python 3.11.13 it also
-does not stop links that lead out of the folder through very long paths (CVE-2025-4517). This module
-creates only files and folders, one member at a time, in a temporary folder. It moves them to their
-final place when all are complete.
+does not stop links that lead out of the folder through very long paths (CVE-2025-4517). Instead,
+this module creates files and folders one member at a time in a temporary folder, and moves them to
+their final place when all are complete. It never creates symbolic links.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Member:
 
 @dataclass(frozen=True)
 class _Entry:
-    """An entry of an archive. A file has a `source`, which opens it. A link has a `link`, the name
-    of its target. A folder has neither."""
+    """An entry of an archive. For a file, `source` opens it. For a link, `link` is the name of its
+    target. For a folder, both are None."""
 
     name: str
     source: Callable[[], IO[bytes]] | None
@@ -73,7 +73,7 @@ def unpack(
     folder.
 
     Existing files with the name of a member are replaced. `came` is called with the size of every
-    block. Links to an earlier member become hard links to that file.
+    block that was unpacked. A link to an earlier member becomes a hard link to that file.
 
     Raises:
         DataError: The archive is not a complete zip or tar archive, is encrypted, would replace a
@@ -154,8 +154,8 @@ def _moved_in(members: Collection[str], staging: Path, folder: Path) -> None:
 
 
 def inside_folder(entry: str, name: str) -> PurePosixPath:
-    """The path of an entry. Raises DataError if it leads out of the folder, or is not valid on
-    every file system."""
+    """The path of an entry. Raises DataError if the path leads out of the folder, or is not valid
+    on every file system."""
     path = PurePosixPath(entry)
     shown = repr(entry if len(entry) <= 80 else f"{entry[:77]}...")
     if path.is_absolute() or ".." in path.parts or "\0" in entry:
@@ -187,7 +187,7 @@ def _bomb(name: str, limit: int) -> DataError:
 
 
 def _entries(archive: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
-    """The entries of a zip or tar archive. Only the first bytes tell which of the two it is,
+    """The entries of a zip or tar archive. The format is detected from the first bytes only,
     because a tar archive may contain a zip archive and end like one."""
     start = archive.read(2)
     archive.seek(0)
@@ -220,8 +220,8 @@ def _zip(file: IO[bytes], name: str, limit: int) -> Iterator[_Entry]:
 
 
 class _CompleteTar(tarfile.TarInfo):
-    """A member with an intact header. `TarFile.next` would treat a damaged or missing header as the
-    end of the archive."""
+    """A member of a tar archive. A damaged or missing header raises an error; by default,
+    `TarFile.next` would treat it as the end of the archive."""
 
     @classmethod
     def fromtarfile(cls, archive: tarfile.TarFile) -> Self:

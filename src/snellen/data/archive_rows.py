@@ -1,10 +1,10 @@
 """Packs rows and their pictures into one file, and unpacks such files.
 
-In TSV and JSONL files, the column `image` contains a picture as base64, or a list of pictures, and
-`image_path` contains their names, as in VLMEvalKit. In parquet files, `image` is Hugging Face's
-struct of bytes and path; if any row has several pictures, `images` is a list of such structs.
-Pictures are packed the way a model gets them: the bytes of the file, or PNG for formats that
-servers do not read (TIFF, BMP, animated GIF).
+In TSV and JSONL files, the column `image` contains one picture as base64, or a list of several, and
+`image_path` contains the name of each picture, as in VLMEvalKit. In parquet files, `image` is
+Hugging Face's struct of bytes and path; if any row has several pictures, `images` is a list of such
+structs. Pictures are packed in the form in which a model gets them: the bytes of the file, or PNG
+for formats that servers do not read (TIFF, BMP, animated GIF).
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ GROUP = 64
 
 Pairs = Callable[[], Iterable[tuple[Row, Sequence[Image]]]]
 Kind = Literal["text", "int", "float", "bool", "texts", "json"]
-"""The kind of a column: `texts` means lists of strings, `json` anything else or a mixture."""
+"""The kind of a column. `texts` means lists of strings, and `json` means any other type or several
+types."""
 KINDS: Mapping[type, Kind] = {str: "text", int: "int", float: "float", bool: "bool"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Packed:
-    """The numbers of packed items."""
+    """The numbers of rows and images that were packed or unpacked."""
 
     rows: int
     """The number of rows."""
@@ -108,7 +109,7 @@ def pack(pairs: Pairs, to: Path) -> Packed:
 
 
 def _fields(row: Row, but: Collection[str] = PICTURES) -> dict[str, Any]:
-    """The fields of a row, except those in `but`.
+    """The fields of a row, except those whose names are in `but`.
 
     Raises:
         DataError: A field contains a picture or other bytes, which cannot be written as text.
@@ -147,8 +148,9 @@ def _names(row: Row) -> list[str | None]:
 
 
 def _pictures(images: Sequence[Image], names: Sequence[str | None], ours: str) -> list[_Picture]:
-    """Load images and name them. The names are `names` if there is one for each image; an image
-    without a name gets the name of its file, or one that begins with `ours` if it has no file."""
+    """Load images and name them. If there are as many `names` as images, these names are used. An
+    image without a name gets the path of its file in its folder or, if it has no file, a name that
+    begins with `ours`."""
     if len(names) != len(images):
         names = [None] * len(images)
     pictures = []
@@ -169,7 +171,7 @@ def _pictures(images: Sequence[Image], names: Sequence[str | None], ours: str) -
 
 
 def _kind(kind: Kind | None, value: Any) -> Kind | None:
-    """The kind of a column with one more value, if its kind was `kind` so far."""
+    """The kind of a column after one more value. `kind` is its kind without this value."""
     if value is None:
         return kind
     mine = KINDS.get(type(value), "json")
@@ -307,9 +309,9 @@ def unpack(file: Path, folder: Path) -> Packed:
 
 
 def _images(row: Row, file: Path) -> dict[str, list[Image]]:
-    """The picture columns of a row, each with its pictures. Bytes and base64 count only in the
-    columns `image` and `images`; `Image` objects count in any column. The column `images` is
-    renamed to `image` if that column has no pictures."""
+    """The picture columns of a row, each with its pictures. Bytes and base64 count as pictures only
+    in the columns `image` and `images`; `Image` objects count in any column. If the column `image`
+    has no pictures, `images` is renamed to `image`."""
     by_column: dict[str, list[Image]] = {}
     for name, cell in row.items():
         cells = cell if isinstance(cell, list | tuple) else [cell]
@@ -328,8 +330,8 @@ def _image(cell: Any, where: str) -> Image:
 
 
 class _Written:
-    """Writes pictures as files into a folder. Identical pictures that the data set does not name
-    are written once."""
+    """Writes pictures as files in a folder. If the data set does not name pictures, identical ones
+    are written only once."""
 
     def __init__(self, folder: Path, file: Path) -> None:
         self._folder = folder
@@ -363,7 +365,8 @@ class _Written:
 
 
 def _spellings(path: PurePosixPath, row: int) -> Iterator[PurePosixPath]:
-    """Yield possible paths of a picture, to use the first that no other picture has."""
+    """Yield possible paths of a picture. The caller uses the first one that no other picture
+    has."""
     yield path
     stem = f"{path.stem}_{row}"
     yield path.with_name(f"{stem}{path.suffix}")

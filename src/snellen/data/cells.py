@@ -1,6 +1,6 @@
 """Splits a row of a sheet, as bytes, into cells. Quoting follows the csv module in strict mode.
 
-Neither csv nor polars can tell the position of a cell in the file.
+This module exists because neither csv nor polars returns the position of a cell in the file.
 """
 
 from collections.abc import Callable
@@ -27,8 +27,8 @@ class Span(NamedTuple):
 def spans(raw: bytearray, delimiter: bytes, go_on: Callable[[], bool]) -> list[Span]:
     """The positions of the cells in a row.
 
-    Removes the carriage return at the end of `raw`. Calls `go_on` while a quote is open: it appends
-    lines to `raw`, or returns False at the end of the file.
+    Removes the carriage return at the end of `raw`. While a quote is open, calls `go_on`, which
+    appends lines to `raw` or returns False at the end of the file.
 
     Raises:
         NotSplit: A quote is never closed, a quoted cell continues after its closing quote, or there

@@ -1,6 +1,8 @@
-"""Downloads one published file into a folder. Resumes, retries, and checks digests and disk space.
+"""Downloads one published file into a folder. Resumes interrupted downloads, retries, and checks
+digests and disk space.
 
-huggingface_hub is not used because it downloads only from its own hub. Many files are elsewhere.
+huggingface_hub is not used because it downloads only from its own hub, and many files are
+elsewhere.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ TRIES = 5
 LONGEST_PAUSE = 60.0
 """The longest wait between two tries, in seconds, even if a server asks for more."""
 MOST_UNSAID = 100 << 30
-"""The maximum size, in bytes, of a file whose size neither we nor the server know."""
+"""The maximum size, in bytes, of a file if neither the benchmark nor the server states its size."""
 SPARE = 64 << 20
 """The disk space, in bytes, that must stay free."""
 BLOCK = 1 << 20
@@ -53,7 +55,7 @@ class FileProgress:
     done: int = 0
     """The number of bytes that have arrived, including `kept`."""
     kept: int = 0
-    """The number of bytes that an earlier call downloaded."""
+    """The number of bytes that were kept from an earlier, interrupted download."""
     unpacked: int = 0
     """The number of bytes that have been unpacked."""
     phase: Phase = "waiting"
@@ -76,8 +78,8 @@ class Digests:
 
 
 def address(file: File) -> str:
-    """The URL of a file. The URL of a file on Hugging Face's hub uses the mirror in `HF_ENDPOINT`
-    if that is set."""
+    """The URL of a file. For a file on Hugging Face's hub, the URL of the mirror in `HF_ENDPOINT`
+    is used if that variable is set."""
     hub = _hub(file)
     if hub is None:
         return file.url
@@ -87,8 +89,8 @@ def address(file: File) -> str:
 
 
 def in_hub_cache(file: File) -> Path | None:
-    """The path that a file on Hugging Face's hub has in the cache of Hugging Face's own tools; None
-    for other files."""
+    """The path of a file in the cache of Hugging Face's own tools; None if the file is not on
+    Hugging Face's hub."""
     hub = _hub(file)
     if hub is None:
         return None
@@ -122,7 +124,7 @@ def _hub(file: File) -> tuple[str, str, str] | None:
 
 
 def expected(file: File) -> str:
-    """The published digest of a file, for a person who checks the file."""
+    """The published digest of a file, in words for a person who checks the file."""
     if file.sha256 is not None:
         return f"SHA-256 {file.sha256}"
     return "no digest is published" if file.md5 is None else f"MD5 {file.md5}"
@@ -143,7 +145,7 @@ def digests(
     path: Path, *, with_md5: bool = False, came: Callable[[int], None] = lambda size: None
 ) -> Digests:
     """Read a file in blocks and compute its digests. `came` is called with the size of each block,
-    and may raise to stop.
+    and may raise an exception to stop.
 
     Raises:
         DataError: The file cannot be read.
@@ -214,7 +216,7 @@ def locked(folder: Path) -> Iterator[None]:
 class Fetching:
     """Downloads files into one folder. `token` is sent only to Hugging Face's hub. `say` gets
     messages for the user. `again` is the command that resumes the download. `pause` is the wait
-    before the second try, in seconds; it is doubled for each further try."""
+    before the second try, in seconds; the wait doubles with each further try."""
 
     def __init__(
         self,

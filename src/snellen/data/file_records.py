@@ -1,4 +1,5 @@
-"""Reads and writes `files.json`, which has a record of each downloaded file in its folder.
+"""Reads and writes `files.json`, which has a record of every file that was downloaded to the same
+folder.
 
 A record has the file's name, URL, size, computed SHA-256, published MD5, and download time. The
 record of an archive also lists its members. An archive may consist of several files, its parts.
@@ -74,7 +75,7 @@ def write_down(folder: Path, entries: Mapping[str, Known]) -> None:
 
 def members_of(group: Sequence[File], records: Mapping[str, Known]) -> dict[str, tuple[int, str]]:
     """The members of an archive, from the record of its first part. Empty if the archive was not
-    unpacked completely, or if a part is no longer the published one."""
+    unpacked completely, or if one of its parts is no longer the published version."""
     for file in group:
         record = records.get(file.name)
         if record is None or not is_same(file, record):
@@ -113,7 +114,7 @@ def archive_name(file: File) -> str:
 
 
 def _part(file: File) -> tuple[int, str]:
-    """A key that sorts `part10` after `part9`, and `ba` after `az`."""
+    """A sort key that puts `part10` after `part9`, and `ba` after `az`."""
     part = _PART.fullmatch(file.name)
     if part is None:
         return 0, file.name
@@ -125,7 +126,7 @@ def only(files: Sequence[File], names: Sequence[str]) -> list[File]:
     names, select all files.
 
     Raises:
-        DataError: No file has one of the names.
+        DataError: One of the names matches no file.
     """
     chosen = [*files] if not names else []
     groups = groups_of(files)

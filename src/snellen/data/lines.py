@@ -1,4 +1,4 @@
-"""Reads text files as lines of bytes, and creates the error messages for unreadable files."""
+"""Reads text files as lines of bytes, and creates the errors for unreadable files."""
 
 import gzip
 import zlib
@@ -10,7 +10,7 @@ from snellen.errors import DataError, check_regular
 
 MAX_ROW_BYTES = 100_000_000
 MAX_FILE_BYTES = 2_000_000_000
-"""The maximum size, in bytes, of a file that is read into memory."""
+"""The maximum size, in bytes, of a file that is read as a whole."""
 BLOCK = 1 << 18
 # The errors that reading a file can raise, gzipped or not.
 UNREADABLE = (OSError, EOFError, zlib.error)
@@ -128,7 +128,7 @@ def without_mark(start: bytes, path: Path) -> bytes:
 
 
 def other_encoding(start: bytes) -> str | None:
-    """The name of the UTF-16 or UTF-32 encoding that the first bytes show; None if they show
+    """The UTF-16 or UTF-32 encoding that the first bytes of a file indicate; None if they indicate
     neither."""
     for mark, encoding in OTHER_MARKS.items():
         if start.startswith(mark):
@@ -151,8 +151,8 @@ def utf8(raw: bytes, path: Path) -> bytes:
 
 
 def not_utf8(error: UnicodeDecodeError, offset: int, where: str) -> DataError:
-    """The error for bytes that are not UTF-8. `offset` is the position of the bytes in the file,
-    and `where` names the row and the file."""
+    """The error for bytes that are not UTF-8. `offset` is the position, in the file, of the bytes
+    that were decoded, and `where` names the row and the file."""
     byte = error.object[error.start]
     return DataError(
         f"{where} is not UTF-8 at byte {offset + error.start} (0x{byte:02x}): "

@@ -20,8 +20,8 @@ class File:
     name: str
     """The file's path in the benchmark's data folder."""
     url: str
-    """The file's URL. For a file on Hugging Face's hub, `hf://datasets/ORG/NAME@REVISION/path`; the
-    revision is a commit."""
+    """The file's URL. For a file on Hugging Face's hub, it is
+    `hf://datasets/ORG/NAME@COMMIT/path`."""
     md5: str | None = None
     """The published MD5 in hex; None if there is none."""
     sha256: str | None = None
@@ -32,7 +32,7 @@ class File:
     """Whether the file is an archive, or a part of one, that is unpacked into the data folder.
     `x.zip.part1`, `x.zip.part2`, and so on are the parts of one archive."""
     note: str = ""
-    """What the user must know before the download."""
+    """Information that the user needs before downloading the file."""
 
 
 def data_folder(benchmark: str) -> Path:
@@ -41,8 +41,8 @@ def data_folder(benchmark: str) -> Path:
 
 
 def lmu_data() -> Path:
-    """VLMEvalKit's folder: the folder in the environment variable `LMUData` if it exists, otherwise
-    `~/LMUData`."""
+    """VLMEvalKit's folder: the folder that the environment variable `LMUData` names, if it exists;
+    otherwise `~/LMUData`."""
     folder = os.environ.get("LMUData")  # noqa: SIM112  # VLMEvalKit spells it so
     if folder and Path(folder).expanduser().is_dir():
         return Path(folder).expanduser()
@@ -53,8 +53,9 @@ def folders(data: Path | None, benchmark: str, names: Sequence[str]) -> tuple[Pa
     """The folders to search for a benchmark's files, in order. If the user passed `data`, only that
     path is searched, because a file elsewhere would not be the one that the user meant.
 
-    VLMEvalKit's folder is included only if a TSV file is searched for. All data sets share that
-    folder, and only the names of TSV files identify the data set: `test.jsonl` could belong to any.
+    VLMEvalKit's folder is included only if one of the files is a TSV file. All data sets share that
+    folder, and only the names of TSV files identify the data set: `test.jsonl` could belong to any
+    data set.
     """
     if data is not None:
         return (data,)
@@ -75,12 +76,11 @@ def looked_up(folders: Sequence[Path], names: Sequence[str]) -> Path | None:
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file that is located when it is first needed, and the folder that the paths in its rows are
-    relative to.
+    """A file that is located when it is first needed. `folder` is the folder that the paths in its
+    rows are relative to.
 
     Raises:
-        DataError: No file with one of the names exists. Raised by `path` and everything that uses
-            it.
+        DataError: No file with one of the names exists. Raised when `path` is accessed.
     """
 
     data: Path | None
@@ -92,7 +92,7 @@ class DataFile:
     published: tuple[File, ...] = ()
     """The published files of the benchmark."""
     spec: str = ""
-    """The benchmark in the form that `snellen data get` takes; if empty, the benchmark's name."""
+    """The benchmark, as it must be passed to `snellen data get`; if empty, the benchmark's name."""
 
     @cached_property
     def path(self) -> Path:
@@ -131,7 +131,7 @@ class DataFile:
         return self.path.parents[max(depths, default=1) - 1]
 
     def image(self, name: str, label: str | None = None) -> Image:
-        """The image with this name in a row. The name is relative to the folder and must not lead
+        """The image whose file has this name. The name is relative to `folder` and must not lead
         out of it."""
         return Image(self.folder / name, label=label or name, within=self.folder)
 
@@ -153,14 +153,14 @@ def find(
     published: Sequence[File] = (),
     spec: str = "",
 ) -> DataFile:
-    """Find the file with a benchmark's rows. It is the file `data`, or the first of `names` in the
-    folder `data`. Without `data`, it is the first of `names` in the benchmark's data folder or, if
-    it is a TSV file, in VLMEvalKit's folder.
+    """Find the file with a benchmark's rows. This is the file `data`, or the first of `names` that
+    exists in the folder `data`. Without `data`, the benchmark's data folder is searched and then,
+    for TSV files, VLMEvalKit's folder.
 
     The file is located when it is first needed, so that a benchmark can be created without its
-    data. If it is missing and there are `published` files, the error message has the command that
-    downloads them. The command contains `spec` if the benchmark's name alone would download other
-    files.
+    data. If the file is missing and there are `published` files, the error message has the command
+    that downloads them. The command contains `spec` if the benchmark's name alone would download
+    other files.
     """
     return DataFile(data, benchmark, tuple(names), tuple(published), spec)
 

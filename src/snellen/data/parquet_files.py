@@ -30,18 +30,18 @@ def parquet(
     (`test-00000-of-00003.parquet`, ...), which are read in order.
 
     Cells are Python values. Pictures in the form of Hugging Face's Image feature, `{"bytes",
-    "path"}`, become images, also in lists. The digest of a row is the digest of its JSON, with
+    "path"}`, become images, even inside lists. The digest of a row is the digest of its JSON, with
     bytes replaced by their digest. Only a few rows are in memory at a time.
 
-    Iterating raises DataError if the extra is not installed, if the file or a part is missing or
-    cannot be read, or if the folder has the parts of several files.
+    Iterating raises DataError if the extra is not installed, if the file or a part of it is missing
+    or cannot be read, or if the folder has the parts of several files.
     """
     return Parquet(path, where, revision)
 
 
 class Parquet:
-    """One parquet file, or its parts, as a table. It cannot seek, because reading a row requires
-    decoding all earlier rows of its row group."""
+    """One parquet file, or its parts, as a table. The table cannot seek, because reading a row
+    requires decoding all earlier rows of its row group."""
 
     def __init__(self, path: Path | DataFile, where: str | None, revision: str | None) -> None:
         self.where = where or str(path)
@@ -81,8 +81,8 @@ class Parquet:
         return Facts(rows=rows, digest=common.hexdigest())
 
     def _known(self, path: Path) -> RowIndex | None:
-        """The index of the file if this table already has it and the file has not changed; None
-        otherwise."""
+        """The index of the file, if this table has already loaded it and the file has not changed
+        since; None otherwise."""
         index = self._indexes.get(path)
         return index if index is not None and index.file == identity(path) else None
 
@@ -126,7 +126,7 @@ def _parts(folder: Path) -> list[Path]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator["ParquetFile"]:
-    """Open a parquet file. Errors while it is open become DataErrors."""
+    """Open a parquet file. Errors that occur while the file is open become DataErrors."""
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile

@@ -63,13 +63,13 @@ async def get(
 ) -> list[Known]:
     """Download the missing files into the folder, and check each against its published digest.
 
-    Up to four downloads run concurrently. `again` is the command that resumes them, and `token` is
-    the token for Hugging Face's hub. `say` gets messages for the user. `report` gets the progress
-    of all files four times a second. `pause` is the wait before a second try, in seconds.
+    Up to four downloads run concurrently. `again` is the command that resumes the downloads, and
+    `token` is the token for Hugging Face's hub. `say` gets messages for the user. `report` gets the
+    progress of all files four times a second. `pause` is the wait before a second try, in seconds.
 
     Raises:
-        DataError: At least one file could not be downloaded. The message has the reason for each
-            such file, and what to do. All other files are complete.
+        DataError: At least one file could not be downloaded. The message says why for each such
+            file, and what to do. All other files are complete.
     """
     from snellen.transport import Downloads
 
@@ -99,7 +99,7 @@ async def _tell(
 
 
 class _Getting:
-    """The state of one call of `get`."""
+    """Downloads and unpacks the files of one call of `get`."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class _Getting:
         """Whether the file exists and does not need to be downloaded.
 
         Raises:
-            DataError: The user put the file there, and it is not the published file.
+            DataError: The file was not downloaded by Snellen, and differs from the published file.
         """
         if not path.is_file():
             return False
@@ -215,8 +215,8 @@ class _Getting:
         return await asyncio.get_running_loop().run_in_executor(self._threads, taken)
 
     def _go_on(self, size: int) -> None:
-        """Called in a thread with the size of each block. Raises to stop the thread, which nothing
-        else can do."""
+        """Called in a thread with the size of each block. Raises DataError once `get` has ended,
+        since there is no other way to stop the thread."""
         if self.over:
             raise DataError("interrupted")
 
@@ -293,7 +293,7 @@ class _Getting:
         self._say(f"{archive_name(first)}: {len(members):,} files unpacked into {self._folder}")
 
     def _drop(self, group: Sequence[File]) -> None:
-        """Delete an unpacked archive if it was downloaded. An archive that the user put there is
+        """Delete an unpacked archive if it was downloaded. An archive that the user supplied is
         kept."""
         passing = [file.name for file in group if self.known[file.name].passing]
         for name in passing:
@@ -304,7 +304,8 @@ class _Getting:
 
 
 async def _together(tasks: Sequence[Coroutine[None, None, None]]) -> None:
-    """Wait for all tasks. Then raise their DataErrors as one error, or the first other error."""
+    """Wait for all tasks. Then raise the first error that is not a DataError or, if there is none,
+    one DataError with the messages of all."""
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, BaseException) and not isinstance(outcome, DataError):
@@ -324,7 +325,7 @@ def _aside(path: Path) -> Path:
 
 
 def _linked(source: Path, path: Path) -> None:
-    """Create `path` as a hard link to `source`, or as a copy if it is on another disk."""
+    """Create `path` as a hard link to `source`, or as a copy if no link can be created."""
     with placed(path) as part:
         part.parent.mkdir(parents=True, exist_ok=True)
         part.unlink(missing_ok=True)  # left by an interrupted download

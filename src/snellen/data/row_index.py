@@ -2,8 +2,7 @@
 
 Creating an index requires reading the whole file, so indexes are kept in the folder `home()/index`.
 An index is a file with an entry of 36 bytes per row and a JSON footer. A damaged or outdated index
-is created again without a message. An index that cannot be written stays in memory as long as its
-table exists.
+is silently replaced. An index that cannot be written stays in memory as long as its table exists.
 """
 
 import os
@@ -32,10 +31,10 @@ KEPT_FROM = 1_000_000
 """The minimum size, in bytes, of a file whose index is kept. Smaller files are read in
 milliseconds."""
 SETTLED = 1_000_000_000
-"""An index is kept only if its file has not changed for this many nanoseconds. The time stamp of a
+"""An index is kept only if its file has not changed for this many nanoseconds. The timestamp of a
 file does not distinguish changes within a few milliseconds."""
 LEFT = 24 * 3600
-"""An unfinished index that is older than this many seconds is assumed to be left by a killed
+"""An unfinished index that is older than this many seconds is assumed to be left over from a killed
 process."""
 NEW = ".new"
 File = tuple[str, int, int, int]
@@ -50,7 +49,7 @@ class RowEntry(NamedTuple):
     """The position of a row in its file."""
 
     offset: int
-    """The offset of the row's first byte in the file; 0 if this format cannot seek."""
+    """The offset of the row's first byte in the file; 0 if the format does not allow seeking."""
     length: int
     """The length of the row in bytes, without the line end."""
     at: int
@@ -69,8 +68,8 @@ class Learnt(msgspec.Struct):
     missing: dict[str, dict[str, int]] = {}
     """For each column, the cells that pandas would read as missing, and how often each occurs."""
     lenders: dict[str, int] = {}
-    """Rows whose picture other rows use. Maps the name that those rows use to the position of the
-    row with the picture."""
+    """Rows whose picture is used by other rows. Maps the name by which other rows refer to the
+    picture to the position of the row with the picture."""
 
 
 class _Footer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -119,10 +118,10 @@ class RowIndex:
 
 
 def index_of(path: Path, kind: str, scan: Scan) -> RowIndex:
-    """The index of a file: the kept one if the file has not changed, otherwise a new one.
+    """The index of a file: the stored index if the file has not changed, otherwise a new one.
 
     Raises:
-        DataError: The file cannot be opened, or `scan` raised the error.
+        DataError: The file cannot be opened, or `scan` cannot read it.
     """
     file = identity(path)
     name = blake2b(f"{kind} {file[0]}".encode(), digest_size=16).hexdigest()
@@ -141,7 +140,8 @@ def index_of(path: Path, kind: str, scan: Scan) -> RowIndex:
 
 
 def identity(path: Path) -> File:
-    """The path, size, time stamp, and inode of a file. They change if the file changes.
+    """The path, size, timestamp, and inode of a file. If the file changes, at least one of them
+    changes.
 
     Raises:
         DataError: The file does not exist or is not a regular file.
@@ -155,7 +155,8 @@ def identity(path: Path) -> File:
 
 
 def _kept(path: Path, kind: str, file: File) -> RowIndex | None:
-    """The index at this path if it is intact and belongs to the file in its current state."""
+    """The index at this path, if it is intact and matches the current state of the file; None
+    otherwise."""
     try:
         opened = os.open(path, os.O_RDONLY)
     except OSError:
@@ -169,8 +170,7 @@ def _kept(path: Path, kind: str, file: File) -> RowIndex | None:
 
 
 def _held(footer: _Footer, opened: int) -> RowIndex:
-    """An index that reads from a file that stays open, so that it works even if the file is
-    deleted."""
+    """An index that keeps its own file open, so that it works even if that file is deleted."""
     ours = os.dup(opened)
     index = RowIndex(footer, partial(os.pread, ours))
     weakref.finalize(index, os.close, ours)
@@ -216,7 +216,7 @@ def _write_index(path: Path, kind: str, file: File, scan: Scan) -> RowIndex:
 
 
 def _clear(folder: Path) -> None:
-    """Delete unfinished indexes that killed processes left."""
+    """Delete unfinished indexes that are left over from killed processes."""
     for path in folder.glob(f".*{NEW}"):
         with suppress(OSError):  # another process deletes it too, or another user owns it
             if time.time() - path.stat().st_mtime > LEFT:

@@ -1,7 +1,7 @@
 """Reads the rows of tab- or comma-separated files with a header. Quoting follows the csv module.
 
-Other CSV readers are not used because none returns the position of a row in the file, or its bytes,
-which its digest is computed from.
+Other CSV readers are not used because none of them returns the position of a row in the file, or
+the bytes of the row, from which the digest is computed.
 """
 
 import os
@@ -52,7 +52,8 @@ def tsv(path: Path | DataFile, where: str | None = None, revision: str | None = 
     """A table of a tab-separated file with a header, gzipped or not.
 
     All cells are unchanged text, even `None`, `NA`, and `null`. Quoting follows the csv module in
-    strict mode: a quoted cell may contain tabs and line breaks, and two quotes in it mean one.
+    strict mode: a quoted cell may contain tabs and line breaks, and two quotes inside it stand for
+    one.
 
     Iterating raises DataError at the first row that has more or fewer cells than the header, is not
     UTF-8, or has an unclosed quote.
@@ -66,10 +67,10 @@ def csv(path: Path | DataFile, where: str | None = None, revision: str | None = 
 
 
 def read_as_missing(table: Table) -> Mapping[str, int]:
-    """For each column, count the cells that are text for us, such as `None`, but that pandas'
+    """For each column, count the cells that Snellen reads as text, such as `None`, but that pandas'
     read_csv reads as missing.
 
-    Empty cells do not count, and columns with a count of 0 are left out. The result is {} if the
+    Empty cells are not counted, and columns with a count of 0 are left out. The result is {} if the
     table is not a sheet. The counts come from the index of the file, so this is fast once the index
     exists.
     """
@@ -112,7 +113,7 @@ class Record(NamedTuple):
     line: int | None
     """The number of the row's first line; None if it is unknown."""
     spans: list[Span] | None
-    """The positions of the cells in the row. None means that the row has no quotes, so that it can
+    """The positions of the cells in the row. None means that the row has no quotes and can simply
     be split at the delimiters."""
 
     def where(self, path: Path) -> str:
@@ -130,7 +131,7 @@ PictureSpan = tuple[int, int]
 
 class Sheet(FileTable):
     """A tab- or comma-separated file as a table. The digest of a row covers the bytes of the row
-    and the names in the header, because a row means nothing without these names."""
+    and the names in the header, because without these names, the cells have no meaning."""
 
     DELIMITER: bytes
 
@@ -160,7 +161,7 @@ class Sheet(FileTable):
     def _entries(
         self, path: Path, learnt: Learnt, picture: Callable[[Record, list[bytes], int], PictureSpan]
     ) -> Iterator[Fields]:
-        """The index entries of the rows. `picture` locates the picture in a row, from the
+        """The index entries of the rows. `picture` locates the picture in a row, given the
         beginnings of the row's cells."""
         records = self._records(path)
         names = learnt.names = self._names(next(records), path)
@@ -193,7 +194,8 @@ class Sheet(FileTable):
             yield record.offset, len(record.raw), at, skip, record.raw
 
     def _heads(self, record: Record) -> list[bytes]:
-        """The beginnings of a row's cells. The cells are complete if the record has no `spans`."""
+        """The beginnings of a row's cells. If the record has no `spans`, these are the complete
+        cells."""
         if record.spans is None:
             return record.raw.split(self.DELIMITER)
         return [record.raw[start : min(end, start + HEAD)] for start, end, _ in record.spans]
@@ -243,11 +245,13 @@ class Sheet(FileTable):
     def _quoted(
         self, record: Record, begun: bytes, following: Iterator[Line], path: Path
     ) -> Record:
-        """The row that begins with the line `begun`. It may continue over line breaks in quotes."""
+        """The row that begins with the line `begun`. If there are line breaks in quotes, the row
+        continues on the following lines."""
         raw = bytearray(begun)
 
         def go_on() -> bool:
-            """Append all lines up to the next line with a quote. Return whether there is one."""
+            """Append all lines up to and including the next line with a quote. Return whether there
+            is such a line."""
             for line, _, _ in following:
                 raw.extend(b"\n" + line)
                 if len(raw) > MAX_ROW_BYTES:
@@ -294,14 +298,14 @@ class Csv(Sheet):
 
 
 def _hashed(rows: Iterator[Unhashed], header: Hash) -> Iterator[Fields]:
-    """Yield the entries of the rows, each with the digest of header and row."""
+    """Yield the entries of the rows. The digest in an entry covers the header and the row."""
     for offset, length, at, skip, raw in rows:
         yield offset, length, at, skip, _digest(header, raw)
 
 
 def _hashed_in_threads(rows: Iterator[Unhashed], header: Hash, path: Path) -> Iterator[Fields]:
-    """The same as `_hashed`, with threads. The threads read the rows again, so that few rows are in
-    memory."""
+    """The same as `_hashed`, but with threads. The threads read the rows again, so that only a few
+    rows are in memory."""
 
     def hashed(block: Sequence[Fields]) -> list[Fields]:
         start, end = block[0][0], block[-1][0] + block[-1][1]

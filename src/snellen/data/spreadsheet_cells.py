@@ -27,9 +27,9 @@ class NoText:
 
 def harmless(text: str) -> str:
     """Put an apostrophe before text that a spreadsheet program would read as a formula. Other text,
-    also a plain number such as -5, is unchanged.
+    including a plain number such as -5, is unchanged.
 
-    A formula that already has apostrophes in front gets one more, so that `original` can restore
+    A formula that already begins with apostrophes gets one more, so that `original` can restore
     every cell.
 
     >>> harmless("=1+1"), harmless("- a cat"), harmless("-5"), harmless("'=1")
@@ -69,7 +69,7 @@ def cell(value: object, where: str) -> str | int | float | bool | None:
 
 
 def encodable(text: str, where: str) -> str:
-    """Return the text if UTF-8 can encode it.
+    """Return the text unchanged, if UTF-8 can encode it.
 
     Raises:
         DataError: The text contains a lone surrogate (half a character).

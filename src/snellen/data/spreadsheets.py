@@ -1,10 +1,10 @@
 """Reads the rows of a spreadsheet (.xlsx) with calamine, after checks that calamine does not make.
 
-calamine keeps the whole rectangle from the first cell to the last in memory, so a file of 5 kB with
+calamine keeps the whole rectangle from the first to the last cell in memory, so a file of 5 kB with
 a cell in the last possible row and column crashes the program. For a formula, calamine returns the
 stored value as if it were text (0 for formulas that xlsxwriter wrote). For an error such as #N/A,
-it returns nothing. Therefore the XML files in the spreadsheet are first unpacked, within limits,
-and searched for such cells.
+it returns nothing. Therefore, the XML files in the spreadsheet are first unpacked, within limits,
+and searched for formulas and errors.
 """
 
 import re
@@ -46,7 +46,8 @@ ERROR = re.compile(rb"""\st\s*=\s*["']e["']""")
 @dataclass
 class _Sheet:
     """The content of a sheet: the number of filled cells, the last row and column, and the cells
-    that do not contain their text. Their keys are (row, column), counted from 1."""
+    that do not contain their original text (`lost`). The keys of `lost` are (row, column), counted
+    from 1."""
 
     cells: int = 0
     rows: int = 0
@@ -60,8 +61,8 @@ def workbook(
     """A table of a spreadsheet with a single filled sheet. The first row of the sheet has the names
     of the columns. The table needs the extra `xlsx` and cannot seek.
 
-    Iterating raises DataError if a cell contains a formula, an error, or a date, and in the cases
-    in which `sheet_rows` raises.
+    Iterating raises DataError if a cell contains a formula, an error, or a date, and in the same
+    cases as for `sheet_rows`.
     """
     path = path_of(source)
     return Drawn(where or str(source), lambda: _texts(path), revision)
@@ -139,8 +140,8 @@ def _names(cells: Mapping[int, object], path: Path) -> dict[int, str]:
 
 
 def _kept(value: object) -> object:
-    """The value of a cell. A float that is a whole number becomes an int, since spreadsheets have
-    only floats. A date or time becomes NoText."""
+    """The value of a cell. A float that is a whole number becomes an int, since all numbers in
+    spreadsheets are floats. A date or time becomes NoText."""
     match value:
         case float() if value.is_integer() and abs(value) < EXACT:
             return int(value)
@@ -229,8 +230,9 @@ def _parts(archive: zipfile.ZipFile, path: Path) -> list[_Sheet]:
 
 
 def _unpacked(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
-    """Unpack one XML file of the spreadsheet. Reading in blocks unpacks at most the declared size;
-    if the file has more data, the checksum is wrong."""
+    """Unpack one XML file of the spreadsheet. Reading in blocks never unpacks more than the
+    declared size. If the file has more data, the checksum does not match, and zipfile raises an
+    error."""
     with archive.open(part) as file:
         return b"".join(iter(lambda: file.read(BLOCK), b""))
 

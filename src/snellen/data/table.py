@@ -16,8 +16,8 @@ class Row(dict[str, Any]):
 
     `digest` is the BLAKE2b-128, in hex, of the bytes of the row: in a text file, the line without
     its line end. It covers pictures inside the row, but not files that the row refers to. If no
-    digest is passed, it is computed from the fields when it is first needed, and scoring
-    predictions never needs it.
+    digest is passed, it is computed from the fields when it is first accessed. Scoring predictions
+    does not use it.
     """
 
     __slots__ = ("_digest", "position")
@@ -62,7 +62,7 @@ class Table(Protocol):
 
 @runtime_checkable
 class Seekable(Protocol):
-    """A table that can read a row without reading the rows before it, if `seeks` is true."""
+    """A table that, if `seeks` is true, can read a row without reading the rows before it."""
 
     @property
     def seeks(self) -> bool: ...
@@ -108,8 +108,7 @@ def facts_of(rows: Iterator[Row]) -> Facts:
 
 
 class Drawn:
-    """A table whose rows come from a function, for rows that are generated instead of read from a
-    file of rows."""
+    """A table whose rows come from a function instead of a file of rows."""
 
     def __init__(
         self,
@@ -157,7 +156,7 @@ class Filtered:
 
 
 def fields_digest(fields: Mapping[str, Any]) -> str:
-    """The digest of a row that does not come from a text file. It is computed from the row's JSON,
+    """The digest of a row that does not come from a text file. It is computed from the row as JSON,
     with sorted names and with bytes replaced by their digest."""
     return row_digest(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS, default=_as_json))
 

@@ -22,9 +22,9 @@ MOST_COMPARED = 500_000_000
 
 
 def mismatch(data_file: DataFile) -> str | None:
-    """Compare the file with the rows with the published file of the same name, and return a
-    sentence if it differs. Return None if it does not differ, if no digest is published, or if the
-    file is too large for this check (`verify` checks files of any size).
+    """Compare the data file with the published file of the same name, and return a sentence if they
+    differ. Return None if they do not differ, if no digest is published, or if the file is too
+    large for this check (`verify` checks files of any size).
 
     Raises:
         DataError: The file does not exist or cannot be read.
@@ -53,7 +53,7 @@ def mismatch(data_file: DataFile) -> str | None:
 
 
 class _Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """The digests of a file that were computed in an earlier check."""
+    """The digests of a file, stored by an earlier check."""
 
     identity: list[str]
     digests: Digests
@@ -123,7 +123,7 @@ def _compared(
 
 
 def _fault(file: File | None, record: Known | None, actual: Digests, *, opened: bool) -> str | None:
-    """What is wrong with an existing file; None if nothing is. `opened` means that the file is an
+    """What is wrong with an existing file; None if it is intact. `opened` means that the file is an
     archive whose members are unpacked."""
     if file is not None and (why := difference(file, actual)):
         return why

@@ -46,7 +46,7 @@ def _check_regular(video: Video, path: str) -> None:
 
 
 class OpenedVideo:
-    """An open video file. Its facts are read when it is opened."""
+    """An open video file. Opening the file reads its facts."""
 
     def __init__(self, video: Video) -> None:
         self.video = video
@@ -99,8 +99,8 @@ class OpenedVideo:
         """Decode the frames in display order, starting at the key frame with the timestamp `stamp`
         or at the first frame.
 
-        Frames that depend on damaged data are left out, up to the next key frame. If `wanted` is
-        set, frames with other timestamps may be left out too.
+        After damaged data, frames are left out up to the next key frame. If `wanted` is set, frames
+        with other timestamps may also be left out.
 
         Raises:
             MediaError: Reading the file fails.
@@ -184,8 +184,9 @@ class OpenedVideo:
         )
 
     def _declared(self, start: Fraction) -> float | None:
-        """The declared duration of the video stream in seconds; None if there is none. The declared
-        duration of a file with several streams does not count, because the audio may be longer."""
+        """The declared duration of the video stream in seconds; None if no duration is declared.
+        The declared duration of the file is used only if the file has a single stream, because the
+        audio may be longer than the video."""
         if self._stream.duration is not None:
             return float(self._stream.duration * self.time_base)
         match = re.fullmatch(CLOCK, self._stream.metadata.get("DURATION", ""))
@@ -244,8 +245,8 @@ class OpenedVideo:
             sought, frames = False, None
 
     def _key_before(self, index: int, here: int) -> int | None:
-        """The timestamp of the key frame to seek to for the frame `index`, if decoding has reached
-        the frame `here`. None if seeking would not save enough decoding."""
+        """The timestamp of the key frame to seek to in order to decode the frame `index`, after
+        decoding has reached the frame `here`. None if seeking would not save enough time."""
         facts = self.facts
         if not facts.scanned or not facts.keys:
             return None

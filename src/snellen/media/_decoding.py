@@ -38,10 +38,10 @@ STEP = 0.9
 
 
 class Decoder:
-    """An encoded picture and its conversions. Error messages refer to it as `label`.
+    """An encoded picture and its conversions. `label` is the name of the picture in error messages.
 
     Raises:
-        MediaError: The data are damaged or too large. Raised by all methods except `upright_size`.
+        MediaError: The data is damaged or too large. Raised by all methods except `upright_size`.
     """
 
     def __init__(self, data: bytes, label: str) -> None:
@@ -49,7 +49,8 @@ class Decoder:
         self._label = label
 
     def png(self) -> tuple[bytes, str]:
-        """Convert to PNG without loss. Return the file and a note on the conversion."""
+        """Convert the picture to PNG without loss. Return the PNG file, and a note on the
+        conversion."""
         with self._decoded() as picture:
             return _png(picture)
 
@@ -79,8 +80,8 @@ class Decoder:
     def smaller(
         self, mime: str | None, max_side: int | None, max_pixels: int | None, max_bytes: int | None
     ) -> bytes | None:
-        """A picture file within the limits; None if every size has too many bytes. It has the type
-        `mime` if that type can be saved, otherwise PNG."""
+        """A picture file within the limits; None if every size has too many bytes. The file has the
+        type `mime` if that type can be saved, otherwise PNG."""
         kind = SAVED.get(mime or "", SAVED["image/png"])
         with self._decoded() as picture:
             upright = _scalable(picture)
@@ -95,8 +96,8 @@ class Decoder:
                 size = within(upright.size, longest, max_pixels)
 
     def larger(self, mime: str | None, min_pixels: int) -> bytes:
-        """A picture file with at least `min_pixels` pixels. It has the type `mime` if that type can
-        be saved, otherwise PNG."""
+        """A picture file with at least `min_pixels` pixels. The file has the type `mime` if that
+        type can be saved, otherwise PNG."""
         with self._decoded() as picture:
             upright = _scalable(picture)
             size = at_least(upright.size, min_pixels)
@@ -116,8 +117,8 @@ class Decoder:
 
     @contextmanager
     def _decoded(self, draft: tuple[int, int] | None = None) -> Iterator[pillow.Image]:
-        """Decode the picture. With `draft`, a JPEG is decoded in gray and may be smaller than it
-        is, but not smaller than `draft`."""
+        """Decode the picture. With `draft`, a JPEG is decoded in gray, possibly at a reduced size,
+        but not smaller than `draft`."""
         with self._opened() as picture:
             check_size(self._label, *picture.size)
             if draft is not None:
@@ -167,8 +168,8 @@ def encoded(value: Any, label: str) -> bytes:
 
 
 def _png(picture: pillow.Image) -> tuple[bytes, str]:
-    """Return the picture as PNG bytes, and a note on the conversion. Of an animation, only the
-    first frame is kept."""
+    """Return the picture as PNG bytes, and a note on the conversion. If the picture is an
+    animation, only its first frame is kept."""
     upright = ImageOps.exif_transpose(picture)
     if upright.mode in ("F", "I"):
         raise ValueError(
@@ -193,8 +194,8 @@ def _on_white(picture: pillow.Image) -> pillow.Image:
 
 
 def _scalable(picture: pillow.Image) -> pillow.Image:
-    """The upright picture in a mode in which pixels can be averaged. The indexes of a palette
-    cannot be averaged."""
+    """The upright picture in a mode in which pixels can be averaged, unlike the indexes of a
+    palette."""
     upright = ImageOps.exif_transpose(picture)
     if upright.mode.startswith("I;16"):
         return upright  # converting would reduce 16 bits to 8

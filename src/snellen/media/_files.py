@@ -1,4 +1,4 @@
-"""What images and videos have in common: their names in messages, and the checks of their paths."""
+"""Functions for both images and videos: names for messages, and checks of paths."""
 
 import os
 from pathlib import Path
@@ -20,10 +20,10 @@ def label(medium: Image | Video) -> str:
 
 
 def path_inside(medium: Image | Video, path: Path) -> str:
-    """Resolve `..` in the path and check that it stays inside the folder of the medium. Open the
-    path that this returns, so that the checked path is the one that is opened.
+    """Resolve `..` in the path, check that the path stays inside the folder of the medium, and
+    return it. Callers open the returned path, so that the checked path is the one that is opened.
 
-    Symbolic links in the folder are trusted and may lead out of it.
+    Symbolic links in the folder are trusted, and may lead out of the folder.
 
     Raises:
         MediaError: The path leads out of the folder, or is not a valid file name.

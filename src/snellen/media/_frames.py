@@ -1,4 +1,4 @@
-"""Frame policies, which say which frames of a window a model gets, at which size, in which codec.
+"""Frame policies: which frames of a window a model gets, at which size, and in which format.
 
     uniform:N    N frames from the first to the last frame of the window, evenly spaced by index.
                  `at=middles`: the middle frame of each of N equal parts. `few=all` takes all frames
@@ -12,7 +12,7 @@
 
 These options are allowed after any policy: `pixels=P` (scale down to at most P pixels), `side=S`
 (scale down so that the longer side has at most S pixels), `codec=jpeg` or `codec=png`, and
-`quality=Q` (of JPEG). Frames at or after the end of the window are never picked.
+`quality=Q` (the JPEG quality). Frames at or after the end of the window are never picked.
 """
 
 from __future__ import annotations
@@ -43,18 +43,19 @@ class Policy:
     """`uniform`: n evenly spaced frames; `fps`: frames at a rate; `last`: the last n frames at a
     rate; `every`: all frames."""
     n: int | None = None
-    """The number of frames, for `uniform` and `last`."""
+    """The number of frames; only for `uniform` and `last`."""
     rate: float | None = None
-    """Frames per second, for `fps` and `last`."""
+    """The number of frames per second; only for `fps` and `last`."""
     max: int | None = None
-    """The maximum number of frames, for `fps`; None means no limit."""
+    """The maximum number of frames for `fps`; None means no limit."""
     at: Literal["ends", "middles"] = "ends"
     """Whether uniform frames include the first and last frame (`ends`), or are the middle frames of
     n equal parts (`middles`)."""
     few: Literal["all", "less2"] = "all"
-    """Which frames are picked if a window has fewer than n: all frames, or two frames fewer."""
+    """How many frames are picked if a window has fewer than n frames: all of them, or all but
+    two."""
     round: Literal["down", "nearest"] = "down"
-    """How positions are rounded to frame indexes."""
+    """The direction in which positions are rounded to frame indexes."""
     even: bool = False
     """Whether the number of frames is rounded to an even number."""
     latest: bool = False
@@ -66,7 +67,7 @@ class Policy:
     codec: Literal["jpeg", "png"] = "jpeg"
     """The format of encoded frames."""
     quality: int = QUALITY
-    """The quality of JPEG, up to 100."""
+    """The JPEG quality, up to 100."""
 
     def __str__(self) -> str:
         """The canonical text of the policy, which is part of a run's identity."""
@@ -82,8 +83,8 @@ class Policy:
         return ",".join(parts)
 
     def size(self, width: int, height: int) -> tuple[int, int]:
-        """The size to which a frame of this size is scaled. It has the same aspect ratio and is
-        never larger.
+        """The size to which a frame of this size is scaled. The result has the same aspect ratio
+        and is never larger.
 
         >>> policy("every,pixels=151200").size(1920, 1080)
         (518, 291)
@@ -113,7 +114,7 @@ VALUES = {
 
 @lru_cache(maxsize=64)
 def policy(text: str) -> Policy:
-    """Parse a policy, or the name of a preset with further options.
+    """Parse a policy, or the name of a preset, which may be followed by more options.
 
     Raises:
         UsageError: The text is not a policy. The message has the reason and lists all policies.
@@ -199,7 +200,8 @@ def picked(
     """The ascending, distinct indexes of the frames that a policy picks in the window [start, end).
 
     `times` are the ascending media times of all frames, in seconds. If no frame begins in the
-    window, the frame on display at its start is picked. If there is no such frame, none is picked.
+    window, the frame on display at the start of the window is picked. If there is no such frame,
+    the list is empty.
     """
     stop = len(times) if end is None else bisect_left(times, end)
     first = bisect_left(times, start)
@@ -231,9 +233,10 @@ def picked(
 def on_grid(
     times: Sequence[float], rate: float, first: int, start: float, until: float
 ) -> Iterator[tuple[float, int]]:
-    """Yield the frames that are on display at ticks: at `start` and every 1/rate seconds after it,
-    but before `until`. Each frame is yielded once, with the time of its first tick. Frames before
-    the index `first` are left out."""
+    """Yield the frames that are on display at ticks. The ticks are at `start` and every 1/rate
+    seconds after `start`, up to but not including `until`. Each frame is yielded once, with the
+    time of the first tick at which it is on display. Frames before the index `first` are left
+    out."""
     for index in range(first, len(times)):
         tick = max(0, math.floor((times[index] - start) * rate) - 1)
         while (due := start + tick / rate) < times[index]:
@@ -245,7 +248,7 @@ def on_grid(
 
 
 def _uniform(policy: Policy, there: int) -> list[int]:
-    """The indexes that a uniform policy picks from `there` frames."""
+    """The indexes that a uniform policy picks if there are `there` frames."""
     assert policy.n is not None
     n = policy.n
     if there < n:

@@ -1,7 +1,7 @@
 """Reads the format and the size of a picture from the first bytes of its file.
 
-Pillow is not used because it is slow to import, and notices that a file is cut off only when it
-decodes the file.
+Pillow is not used because it is slow to import, and because it notices only during decoding that a
+file is cut off.
 """
 
 import struct
@@ -11,7 +11,8 @@ PNG_START = b"\x89PNG\r\n\x1a\n"
 
 
 def kind_of_head(data: bytes) -> str | None:
-    """The format that the first bytes show; None if it is not supported."""
+    """The picture format that the first bytes of a file indicate; None if the format is not
+    supported."""
     if data.startswith(b"\xff\xd8\xff"):
         return "JPEG"
     if data.startswith(PNG_START):
@@ -35,7 +36,7 @@ def jpeg_segments(data: bytes) -> Iterator[tuple[int, int]]:
     """Yield the marker and offset of each segment up to the first scan (ITU T.81, annex B).
 
     Raises:
-        IndexError: The data end before the first scan.
+        IndexError: The data ends before the first scan.
     """
     at = 2
     while True:
@@ -57,7 +58,7 @@ def jpeg_size(data: bytes) -> tuple[int, int] | None:
     """The width and height of a JPEG; None if a scan comes before the frame header.
 
     Raises:
-        IndexError, struct.error: The data end before the size.
+        IndexError, struct.error: The data ends before the size.
     """
     for marker, at in jpeg_segments(data):
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
@@ -67,11 +68,11 @@ def jpeg_size(data: bytes) -> tuple[int, int] | None:
 
 
 def webp_size(data: bytes) -> tuple[int, int]:
-    """The width and height of a WebP. They are in its first chunk, which has one of three forms
-    (RFC 9649).
+    """The width and height of a WebP. They are in the first chunk of the file, which has one of
+    three forms (RFC 9649).
 
     Raises:
-        IndexError, struct.error: The data end before the size.
+        IndexError, struct.error: The data ends before the size.
     """
     chunk = data[12:16]
     if chunk == b"VP8X" and len(data) >= 30:
@@ -87,11 +88,11 @@ def webp_size(data: bytes) -> tuple[int, int]:
 
 
 def size_by_head(data: bytes) -> tuple[int, int] | None:
-    """The width and height of a picture, from its first bytes. None for BMP, TIFF, and animations,
-    which are not sent unchanged.
+    """The width and height of a picture, read from its first bytes. None for BMP, TIFF, and
+    animations (except GIF), which are not sent unchanged.
 
     Raises:
-        IndexError, struct.error: The data end before the size.
+        IndexError, struct.error: The data ends before the size.
     """
     match kind_of_head(data):
         case "JPEG":

@@ -26,7 +26,8 @@ class Slice:
     length: int
     """The number of bytes."""
     encoding: Literal["raw", "base64"] = "raw"
-    """`raw`: the bytes of the picture; `base64`: base64 text of the picture."""
+    """`raw` if the bytes are the picture itself; `base64` if they are base64 text of the
+    picture."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,13 @@ class Image:
     """A reference to one image. `media.images.load` reads it."""
 
     source: Path | bytes | Slice | Address
-    """A path, bytes, a part of a file, or a URL; after `load`, the bytes that a model gets."""
+    """The image as a path, bytes, a part of a file, or a URL; after `load`, the bytes that a model
+    gets."""
     label: str = ""
     """The name of the image in messages and in stored questions: the path in the data set, or text
     such as `row 3, image`. If empty, messages use the source."""
     within: Path | None = None
-    """The folder that the path must not lead out of; None means no limit."""
+    """The folder that the path must not lead out of; None means that any path is allowed."""
     digest: str | None = None
     """`sha256:<hex>` of the bytes that a model gets; None before `load`."""
     mime: str | None = None
@@ -61,10 +63,10 @@ class Image:
     height: int | None = None
     """The height in pixels; None before `load`."""
     read_from: Path | Slice | Address | None = field(default=None, compare=False)
-    """The source that `load` read; None before `load`, and if the source was bytes."""
+    """The source that `load` read; None before `load`, or if the source was bytes."""
     original: Size | None = field(default=None, compare=False)
-    """The width and height before scaling; for a frame, those of the video. None if the image was
-    not scaled."""
+    """The width and height before scaling. For a frame, this is the size of the video. None if the
+    image was not scaled."""
 
     @property
     def size(self) -> Size | None:
@@ -103,12 +105,12 @@ class Video:
     """The name of the video in messages and in stored questions. If empty, messages use the
     source."""
     within: Path | None = None
-    """The folder that the path must not lead out of; None means no limit."""
+    """The folder that the path must not lead out of; None means that any path is allowed."""
     digest: str | None = None
     """`sha256:<hex>` of the file; None before `media.video.load`."""
     policy: str | None = None
-    """The frame policy, which says which frames of the window a model gets, and their size. See
-    `media.video.policy`."""
+    """The frame policy, which determines which frames of the window a model gets, and at which
+    size. See `media.video.policy`."""
     frames: tuple[Frame, ...] = ()
     """The frames that a model gets; empty before they are decoded."""
 
@@ -124,7 +126,8 @@ class Video:
 
 
 class Text(str):
-    """A part of a message that is text although it looks like the path or URL of a picture."""
+    """A part of a message that is treated as text although it looks like the path or URL of a
+    picture."""
 
     __slots__ = ()
 
@@ -134,10 +137,10 @@ Part = str | Image | Video
 
 @dataclass(frozen=True, kw_only=True)
 class ToolCall:
-    """One call of a tool that a model requests."""
+    """A call to a tool, as requested by a model."""
 
     id: str
-    """The id of the call. The tool's message repeats it."""
+    """The id of the call. The message with the tool's reply has the same id."""
     name: str
     """The name of the tool."""
     arguments: str

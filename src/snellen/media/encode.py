@@ -27,8 +27,8 @@ def mp4(path: Path, frames: Iterable[NDArray[np.uint8]], *, fps: Fraction) -> No
     """Write frames to an MP4 file as H.264.
 
     Frames are (height, width, 3), RGB. Frame k is shown from k / `fps` seconds on. On one machine,
-    the same frames always give the same file, but other versions of x264 may give other bytes. An
-    existing file is replaced only if all of this succeeds.
+    the same frames always give the same file, but other versions of x264 may give different bytes.
+    An existing file is replaced only if writing succeeds.
 
     Raises:
         DataError: The file cannot be written.

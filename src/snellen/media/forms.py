@@ -1,10 +1,10 @@
 """Decides whether a value is text, a picture, or a video. The same rules apply wherever a prompt
 can come from.
 
-A value is in one of three kinds of places.
+There are three kinds of places in which a value can be.
 
 - A place for text, such as the column `question`, `{"type": "text", ...}`, or a model's reply. The
-  value is text, even if it looks like a picture. This module is not used.
+  value is text, even if it looks like a picture, so this module is not used.
 
 - A place for media, such as the column `image` or `{"type": "image", ...}`. The value must be a
   picture or a video; anything else is an error. See `medium`.
@@ -16,10 +16,10 @@ In an open place, these values are pictures and videos:
 
 - all values that are not text: `Image`, `Video`, `Path`, bytes, a Pillow image, a NumPy array of
   8-bit pixels, an object with a type such as `image`, `image_url`, or `video`, and lists of these;
-- a text that consists only of a `data:` URL or base64 of a picture or video;
-- a URL (`https://...`) whose path has the extension of a picture or video or no extension, or
-  which has a query; a `file://` URL;
-- a path with the extension of a picture or video; an absolute path of a file whose first bytes are
+- text that consists only of a `data:` URL or the base64 of a picture or video;
+- a URL (`https://...`) whose path has the extension of a picture or video, or no extension; a URL
+  with a query; a `file://` URL;
+- a path with the extension of a picture or video; the absolute path of a file whose first bytes are
   those of a picture or video.
 
 Anything else is text: a word, the URL of a page (`.html`), or a sentence that contains a URL. Use
@@ -67,7 +67,8 @@ OTHER_KEYS = frozenset({"type", "role", "media_type", "path", "mime_type", "deta
 says how a server scales a picture; only the value "auto" is accepted."""
 LONGEST_PATH = 4096
 IN_BASE64 = 1024
-"""In a place for media, text with more characters is base64, because no path is so long."""
+"""In a place for media, text with more characters than this counts as base64, because paths are not
+that long."""
 BEGINNINGS = ("data:", "/9j/", "iVBORw0KGgo", "R0lGOD", "UklGR")
 """The first characters of a `data:` URL, and of the base64 of a JPEG, PNG, GIF, and WebP."""
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
@@ -80,11 +81,11 @@ _SPACE = re.compile(r"\s")
 
 
 def kind_of(text: str) -> Kind | None:
-    """Whether a text in an open place is a picture or a video; None if it is text.
+    """Whether text in an open place means a picture or a video; None if it is only text.
 
-    Usually only the text is examined. A path with spaces that does not begin with `/`, `./`, `~/`,
-    or the like counts only if the file exists. An absolute path without a known extension counts
-    only if the file begins like a picture or video.
+    Usually, only the text itself is examined. However, a path with spaces that does not begin with
+    `/`, `./`, `~/`, or the like counts only if the file exists. An absolute path without a known
+    extension counts only if the file begins like a picture or video.
     """
     text = text.strip()
     if "." not in text and "/" not in text and ":" not in text:  # true of most choices
@@ -109,13 +110,13 @@ def kind_of(text: str) -> Kind | None:
 
 
 def is_encoded(text: str) -> bool:
-    """Whether a text in a place for media is an encoded picture or video, not a path. It is if it
-    begins like one, or if it is longer than a path can be."""
+    """Whether text in a place for media is an encoded picture or video, not a path. Text counts as
+    encoded if it begins like encoded media, or if it is too long to be a path."""
     return text.startswith(BEGINNINGS) or len(text) > IN_BASE64 or _DATA.match(text) is not None
 
 
 def parts(value: object, label: str) -> tuple[Part, ...]:
-    """The parts of a value in an open place. Error messages refer to the value as `label`.
+    """The parts of a value in an open place. `label` is the name of the value in error messages.
 
     Raises:
         MediaError: The value looks like a picture or video but cannot be shown, or it is neither
@@ -142,9 +143,9 @@ def medium(
 ) -> Image | Video:
     """Convert a value in a place for media to an `Image` or a `Video`.
 
-    `kind` is the kind of medium that the place is for. If it is None, the value decides; a value
-    that could be either is a picture. With a `folder`, paths are relative to the folder and must
-    not lead out of it.
+    `kind` is the kind of medium that the place is for. If `kind` is None, the form of the value
+    decides; a value that could be either is a picture. With a `folder`, paths are relative to the
+    folder and must not lead out of it.
 
     Raises:
         MediaError: The value is not a picture or video, or it cannot be shown.
@@ -180,12 +181,14 @@ def medium(
 
 
 def _is_pixels(value: object) -> bool:
-    """Whether a value is a Pillow image or a NumPy array. Does not import these packages."""
+    """Whether a value is a Pillow image or a NumPy array. The check does not import these
+    packages."""
     return any(parent.__module__ in ("PIL.Image", "numpy") for parent in type(value).__mro__)
 
 
 def is_reference(value: Image | Video) -> bool:
-    """Whether the source has one of the supported types. A caller may have passed any object."""
+    """Whether the source has one of the supported types. Callers may have passed any object as the
+    source."""
     return isinstance(value.source, Path | bytes | Slice | Address)
 
 
@@ -229,8 +232,8 @@ def _of_path(path: str, kind: Kind, folder: Path | None) -> Image | Video:
 
 
 def _expanded(path: str) -> Path:
-    """Replace `~` in the path by the user's home folder. If that user does not exist, the path is
-    unchanged."""
+    """Replace `~` or `~name` in the path with the user's home folder. If that user does not exist,
+    the path is unchanged."""
     try:
         return Path(path).expanduser()
     except RuntimeError:
@@ -323,7 +326,7 @@ def _kind_by_ending(name: str) -> Kind | None:
 
 
 def _kind_in_base64(text: str) -> Kind | None:
-    """The kind of medium that the first characters of base64 decode to; None for anything else."""
+    """The kind of medium that the beginning of base64 text decodes to; None for anything else."""
     text = re.sub(r"[\r\n]", "", text).translate(str.maketrans("-_", "+/"))
     try:
         head = pybase64.b64decode(text[: len(text) // 4 * 4])
@@ -333,8 +336,8 @@ def _kind_in_base64(text: str) -> Kind | None:
 
 
 def kind_of_head(head: bytes) -> Kind | None:
-    """The kind of medium that the first 16 bytes of a file show; None if it is neither a picture
-    nor a video."""
+    """The kind of medium that the first 16 bytes of a file indicate; None if the file is neither a
+    picture nor a video."""
     if is_picture(head):
         return "image"
     is_video = head[4:8] == b"ftyp" or head.startswith(b"\x1aE\xdf\xa3") or head[8:12] == b"AVI "

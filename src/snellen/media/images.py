@@ -2,10 +2,12 @@
 
 A model gets the bytes of the file: JPEG (also CMYK and progressive), PNG (also 16-bit), WebP, and
 GIF are sent unchanged. Only formats that servers reject are converted, to lossless PNG: BMP, TIFF,
-and the first frame of an animated GIF, WebP, or PNG. `smaller` is for models with size limits.
+and animated GIF, WebP, and PNG (only the first frame). For models with size limits, `smaller`
+returns smaller images.
 
-The checks do not decode an image. They read its size and whether it is complete from the structure
-of the file. Damage in the middle of the compressed data is noticed only when the image is decoded.
+The checks do not decode the image. The structure of the file shows the size of the image and
+whether the file is complete. Damage in the middle of the compressed data is noticed only when the
+image is decoded.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ DATA_URL = re.compile(rb"data:[^,]{0,200};base64,", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True)
 class _Shape:
-    """Facts from the structure of a file. `is_complete` is False if the end is missing."""
+    """Facts from the structure of a file. `is_complete` is False if the end of the file is
+    missing."""
 
     mime: str
     width: int
@@ -64,9 +67,9 @@ class _Shape:
 def load(image: Image) -> Image:
     """Load the image that a model gets, with its bytes, digest, MIME type, width, and height.
 
-    If the source is bytes, these may also be base64 text or a `data:` URL of an image, as in cells
-    of tables. A loaded image is returned unchanged. Width and height are those of the stored
-    pixels: the EXIF orientation is not applied but stays in the bytes, so the server decides
+    If the source is bytes, the bytes may also be base64 text or a `data:` URL of an image, as in
+    the cells of tables. A loaded image is returned unchanged. Width and height are those of the
+    stored pixels: the EXIF orientation is not applied but stays in the bytes, so the server decides
     whether to apply it. If an image was converted, `label` says so.
 
     Raises:
@@ -111,8 +114,8 @@ def load(image: Image) -> Image:
 class Sized(Image):
     """An image whose width and height are read when they are first accessed.
 
-    They are read from the beginning of the file and equal those that `load` returns. Both are None
-    if the file cannot be read.
+    They are read from the beginning of the file, and are the same as the width and height that
+    `load` returns. Both are None if the file cannot be read.
     """
 
     @cached_property
@@ -135,7 +138,7 @@ class Sized(Image):
 
 
 def sized(image: Image) -> Image:
-    """The same image, with a width and height that are read when they are first accessed."""
+    """The same image, but its width and height are read when they are first accessed."""
     if image.width is not None or isinstance(image, Sized):
         return image
     # This runs for every sample, so it must be fast.
@@ -152,8 +155,8 @@ def _unsized(image: Image) -> tuple[object, ...]:
 
 
 HEADS = (1 << 12, 1 << 18, MAX_BYTES)
-"""How many bytes are read to find the size of an image; the next number is tried if they are not
-enough. In a camera's JPEG, a thumbnail of up to 64 kB, or a larger color profile, may precede the
+"""The numbers of bytes that are read, one after the other, until the size of an image is found. In
+a JPEG from a camera, a thumbnail of up to 64 kB, or an even larger color profile, may precede the
 size."""
 
 
@@ -211,16 +214,16 @@ def smaller(
     max_pixels: int | None = None,
     max_bytes: int | None = None,
 ) -> Image:
-    """The image that `load` returns if it is within the limits, otherwise a smaller one.
+    """The image as `load` returns it, scaled down if it exceeds the limits.
 
     `max_side` limits the longer side in pixels, `max_pixels` limits width times height, and
-    `max_bytes` limits the size of the file. A smaller image has the same aspect ratio. It is scaled
-    with Lanczos resampling, and its EXIF orientation is applied. It is saved in its own format if
+    `max_bytes` limits the size of the file. A scaled image has the same aspect ratio. Scaling uses
+    Lanczos resampling and applies the EXIF orientation. The image is saved in its own format if
     that is JPEG (with quality 95 and full color resolution), PNG, or WebP (lossless), otherwise as
-    PNG. Of its metadata, only the color profile is kept.
+    PNG. The color profile is kept, but no other metadata.
 
     Raises:
-        MediaError: The image cannot be loaded (see `load`), the compressed data are damaged, or
+        MediaError: The image cannot be loaded (see `load`), the compressed data is damaged, or
             every size has more than `max_bytes` bytes.
     """
     image = load(image)
@@ -238,11 +241,11 @@ def smaller(
 
 
 def larger(image: Image, *, min_pixels: int) -> Image:
-    """The image that `load` returns if it has at least `min_pixels` pixels, otherwise a larger one.
-    It is scaled and saved in the same way as in `smaller`.
+    """The image as `load` returns it, enlarged if it has fewer than `min_pixels` pixels. An
+    enlarged image is scaled and saved in the same way as in `smaller`.
 
     Raises:
-        MediaError: The image cannot be loaded (see `load`), or the compressed data are damaged.
+        MediaError: The image cannot be loaded (see `load`), or the compressed data is damaged.
     """
     image = load(image)
     assert isinstance(image.source, bytes) and image.size
@@ -253,11 +256,11 @@ def larger(image: Image, *, min_pixels: int) -> Image:
 
 
 def as_png(image: Image) -> Image:
-    """The image that `load` returns if it is a PNG, otherwise the image converted to PNG without
-    loss. For models that do not accept the type of the image.
+    """The image as `load` returns it, converted to PNG without loss if it has another type. This is
+    for models that do not accept the type of the image.
 
     Raises:
-        MediaError: The image cannot be loaded (see `load`), or the compressed data are damaged.
+        MediaError: The image cannot be loaded (see `load`), or the compressed data is damaged.
     """
     image = load(image)
     assert isinstance(image.source, bytes)
@@ -272,10 +275,10 @@ def pixels(image: Image) -> NDArray[np.uint8]:
 
     The EXIF orientation is applied, so height and width may be swapped. 16-bit samples lose their
     lower byte. CMYK is converted without its color profile. Transparent pixels are blended with
-    white. Of an animation, only the first frame is returned.
+    white. If the image is an animation, only its first frame is returned.
 
     Raises:
-        MediaError: The image cannot be loaded (see `load`), or the compressed data are damaged.
+        MediaError: The image cannot be loaded (see `load`), or the compressed data is damaged.
     """
     return _decoder_of(image).pixels()
 
@@ -283,12 +286,12 @@ def pixels(image: Image) -> NDArray[np.uint8]:
 def gray(image: Image, side: int) -> NDArray[np.uint8]:
     """The gray pixels of the picture, scaled to a square: (side, side), 0 to 255.
 
-    This is used to compare pictures. Each pixel is the mean of the pixels that it covers. A JPEG is
-    decoded at the smallest scale with enough pixels, which is several times as fast as decoding the
-    full size.
+    This is used to compare pictures. Each pixel is the mean of the original pixels that it covers.
+    A JPEG is decoded at the smallest scale with enough pixels, which is several times as fast as
+    decoding the full size.
 
     Raises:
-        MediaError: The image cannot be loaded (see `load`), or the compressed data are damaged.
+        MediaError: The image cannot be loaded (see `load`), or the compressed data is damaged.
     """
     return _decoder_of(image).gray(side)
 
@@ -309,7 +312,7 @@ def check_size(name: str, width: int, height: int) -> None:
     """Refuse a picture without pixels, or with more than MAX_PIXELS.
 
     Raises:
-        MediaError: The picture has no pixels or too many. The message refers to it as `name`.
+        MediaError: The picture has no pixels or too many. `name` is its name in the message.
     """
     if width < 1 or height < 1:
         raise MediaError(f"{name} is {width} x {height} pixels, so it shows nothing.")
@@ -399,7 +402,7 @@ def _read(image: Image) -> bytes:
 
 
 def _check_start(image: Image, fd: int) -> None:
-    """Refuse a file that does not begin like an image, or is too large, before reading it."""
+    """Before the file is read, refuse it if it does not begin like an image or is too large."""
     head = os.pread(fd, HEAD, 0)
     if head and kind_of_head(head) is None:
         raise _no_image(image, head)
@@ -420,12 +423,12 @@ def _from_base64(image: Image, text: bytes) -> bytes:
         ) from error
 
 
-# -- the structure of each format; IndexError or struct.error means that the data end too early
+# -- the structure of each format; IndexError or struct.error means that the data ends too early
 
 
 def _jpeg(data: bytes) -> _Shape:
-    """Read a JPEG (ITU T.81, annex B). The frame header has the size. The file is complete if there
-    is an end marker, which cannot occur inside a scan."""
+    """Read the structure of a JPEG (ITU T.81, annex B). The frame header contains the size. The
+    file is complete if it has an end marker, which cannot occur inside a scan."""
     size = jpeg_size(data)
     if size is None:
         raise IndexError("no frame header before its scan")
@@ -460,8 +463,8 @@ def _png(data: bytes) -> _Shape:
 
 
 def _gif(data: bytes) -> _Shape:
-    """Read the blocks of a GIF up to the trailer (GIF89a). It is an animation if it has more than
-    one image."""
+    """Read the blocks of a GIF up to the trailer (GIF89a). A GIF with more than one image is an
+    animation."""
     width, height, flags = struct.unpack_from("<HHB", data, 6)
     at = 13 + _color_table_size(flags)
     images = 0
@@ -485,7 +488,8 @@ def _color_table_size(flags: int) -> int:
 
 
 def _webp(data: bytes) -> _Shape:
-    """Read a WebP (RFC 9649). Its first chunk has the size and says whether it is an animation."""
+    """Read the structure of a WebP (RFC 9649). The first chunk contains the size, and shows whether
+    the file is an animation."""
     length = struct.unpack_from("<I", data, 4)[0]
     width, height = webp_size(data)
     animated = data[12:16] == b"VP8X" and bool(data[20] & 2)

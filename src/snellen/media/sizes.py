@@ -17,8 +17,8 @@ def within(size: tuple[int, int], max_side: int | None, max_pixels: int | None) 
 
 
 def at_least(size: tuple[int, int], min_pixels: int | None) -> tuple[int, int]:
-    """The smallest size with the same aspect ratio and at least `min_pixels` pixels; `size` itself
-    if it has enough pixels.
+    """The smallest size that has the same aspect ratio and at least `min_pixels` pixels; `size`
+    itself if it has enough pixels.
 
     >>> at_least((60, 40), 9_600), at_least((60, 40), 2_400)
     ((120, 80), (60, 40))

@@ -1,9 +1,9 @@
 """Finds videos, computes their digests, and decodes their frames at exact presentation times.
 
-Time 0 is the presentation time of the first frame. The times of all frames are read from the
-packets before anything is decoded, and they identify the frames that are wanted. Several windows of
-a video are decoded in one pass. The decoder returns upright frames that are encoded at the policy's
-size. Frames that no window needs are skipped if no wanted frame depends on them.
+Time 0 is the presentation time of the first frame. Before anything is decoded, the times of all
+frames are read from the packets. These times identify the frames to be decoded. Several windows of
+a video are decoded in one pass. The decoded frames are rotated upright, scaled to the policy's
+size, and encoded. Frames that no window needs are skipped if no needed frame depends on them.
 """
 
 from __future__ import annotations
@@ -47,9 +47,10 @@ __all__ = [
 
 BLOCK = 1 << 20
 CUT_OFF = 1.0
-"""A video is cut off if its last frame ends more than this many seconds before its declared end."""
+"""A video counts as cut off if its last frame ends more than this many seconds before its declared
+end."""
 MOST_HELD = 256 << 20
-"""The maximum size, in bytes, of a video's encoded frames in memory. If more are needed, some
+"""The maximum size, in bytes, of a video's encoded frames in memory. If this is not enough, some
 windows are postponed, and the video is decoded again for them. At 0.6 MB per frame, this happens
 for 39 of the 644 videos of OVO-Bench."""
 DEFAULT = "uniform:64"
@@ -65,7 +66,7 @@ class Window:
     end: float | None
     """The end in seconds from the first frame; None means that the last frame is included."""
     policy: str
-    """The frame policy, which says which frames of the window are decoded."""
+    """The frame policy, which determines which frames of the window are decoded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,12 +82,12 @@ class VideoFacts:
     keys: tuple[int, ...]
     """The presentation timestamps of the key frames, at which decoding can start."""
     scanned: bool
-    """Whether the stamps come from the packets, which makes seeking possible."""
+    """Whether `stamps` were read from the packets, which makes seeking possible."""
 
     @property
     def end(self) -> float:
-        """The end of the last frame in seconds. This frame is assumed to be as long as the one
-        before it."""
+        """The end of the last frame in seconds. The last frame is assumed to have the same duration
+        as the frame before it."""
         last = self.times[-1]
         return last + (last - self.times[-2]) if len(self.times) > 1 else last
 
@@ -96,7 +97,8 @@ class VideoFacts:
 
 
 def load(video: Video) -> Video:
-    """Add the digest of the file to a video. A video that has a digest is returned unchanged.
+    """Add the digest of the file to a video. A video that already has a digest is returned
+    unchanged.
 
     Raises:
         MediaError: The file is missing, empty, unreadable, or outside its folder.
@@ -122,7 +124,8 @@ def load(video: Video) -> Video:
 
 
 def facts(video: Video) -> VideoFacts:
-    """Read the facts from the packets of a video. Decodes frames only if the packets have no times.
+    """Read the facts from the packets of a video. Frames are decoded only if the packets have no
+    times.
 
     Raises:
         MediaError: The file is missing, is not a video, or has no frames.
@@ -133,19 +136,19 @@ def facts(video: Video) -> VideoFacts:
 
 
 Shown = tuple[int, tuple[Frame, ...] | MediaError]
-"""The number of a window, and either its frames or the error because of which it has none."""
+"""The number of a window, and either its frames or the error that prevented decoding them."""
 
 
 def decoded(
     video: Video, windows: Sequence[Window], ended: Callable[[], bool] = lambda: False
 ) -> Iterator[Shown]:
-    """Yield the frames of each window when all of them are decoded. Windows are sorted by their
+    """Yield the frames of each window, once all of them are decoded. Windows are sorted by their
     last frame.
 
     The video is decoded in one pass, or in several if the frames of all windows need too much
-    memory. If several windows need a frame at the same size, it is encoded once per pass. If a
-    frame of a window is missing, an error is yielded in place of its frames. `ended` is called
-    before each frame; decoding stops if it returns True.
+    memory. If several windows need a frame at the same size, the frame is encoded once per pass. If
+    a frame of a window is missing, an error is yielded in place of the frames of this window.
+    `ended` is called before each frame; decoding stops if it returns True.
 
     Raises:
         MediaError: The file is missing or is not a video.
@@ -202,8 +205,8 @@ def shown(video: Video) -> Video:
 
 
 def sizes(video: Video) -> list[tuple[int, int]]:
-    """The width and height, before rotation, of each frame that the video's policy picks. Decodes
-    frames only if the packets have no times.
+    """The width and height, before rotation, of each frame that the video's policy picks. Frames
+    are decoded only if the packets have no times.
 
     Raises:
         MediaError: The file is missing, is not a video, or has no frames.
@@ -249,7 +252,7 @@ def _digest_of(path: str, size: int, changed: int, inode: int) -> str:
 
 
 class _DecodingPass:
-    """Decodes the frames of several windows of a video. Usually one pass is enough."""
+    """Decodes the frames of several windows of a video, usually in one pass."""
 
     def __init__(
         self, opened: OpenedVideo, windows: Sequence[Window], ended: Callable[[], bool]
@@ -307,8 +310,8 @@ class _DecodingPass:
         waiting: deque[int],
         later: deque[int],
     ) -> None:
-        """Encode a frame in every size and format in which it is wanted. Postpone the last windows
-        if too many bytes are in memory."""
+        """Encode a frame in every size and format that a window needs. If too many bytes are in
+        memory, postpone the last windows."""
         for look in users[at]:
             self._keep(at, look, self._opened.encoded(at, frame, look))
         while self._held > MOST_HELD and waiting:
@@ -319,7 +322,8 @@ class _DecodingPass:
         return self._picked[number][-1] if self._picked[number] else -1
 
     def _users(self, numbers: Collection[int]) -> dict[int, dict[Policy, int]]:
-        """For each wanted frame, how many of these windows want it in each size and format."""
+        """For each frame that these windows need, the number of windows that need it in each size
+        and format."""
         users: dict[int, dict[Policy, int]] = {}
         for number in numbers:
             look = look_of(self._policies[number])
@@ -333,7 +337,7 @@ class _DecodingPass:
         self._held += _size(frame)
 
     def _forget(self, number: int, users: dict[int, dict[Policy, int]]) -> None:
-        """Drop the frames of a window that no other window wants."""
+        """Drop those frames of a window that no other window needs."""
         look = look_of(self._policies[number])
         for index in self._picked[number]:
             users[index][look] -= 1
@@ -343,8 +347,8 @@ class _DecodingPass:
                     self._held -= _size(self._encoded.pop((index, look)))
 
     def _lacks(self, number: int) -> MediaError | None:
-        """The error for a window that has missing frames, as far as it is known before decoding;
-        None if there is none."""
+        """The error for a window with missing frames, if this is known before decoding; None
+        otherwise."""
         window, facts = self._windows[number], self._facts
         name = label(self._opened.video)
         if not self._picked[number]:

@@ -29,11 +29,11 @@ class Columns:
     score: NDArray[np.float64] | None
     """The score of each row; None if the scoring does not score single samples."""
     answer: NDArray[Any]
-    """The parsed answers: strings, numbers, tuples of strings, or None."""
+    """The parsed answer of each row: a string, a number, a tuple of strings, or None."""
     target: NDArray[Any]
-    """The right answers, which have the same types as the answers."""
+    """The right answer of each row, which has the same type as a parsed answer."""
     references: NDArray[Any]
-    """The answers of several people, as tuples of strings."""
+    """For each row, the answers of several people as a tuple of strings."""
     state: Category
     """The state of each reading, such as `answered`."""
     tags: Mapping[str, Category]
@@ -44,8 +44,9 @@ class Columns:
     weight: NDArray[np.float64] | None = None
     """The weight of each row; None if all weights are equal."""
     unscored: Columns | None = None
-    """The rows that are excluded from all means: failed, refused, or without a verdict. The score
-    of a group of questions is unknown if one of its rows is here."""
+    """The rows that are excluded from all means: those that failed, were refused, or have no
+    verdict. If one of these rows belongs to a group of questions, the score of the group is
+    unknown."""
     assumed_wrong: NDArray[np.bool_] | None = None
     """The rows without a reply that the bounds of an incomplete result count as wrong; None if
     there are none."""
@@ -55,7 +56,8 @@ class Columns:
         return len(self.cluster)
 
     def where(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Columns:
-        """Select rows by a boolean mask (n,) or by row numbers, which may repeat in a resample."""
+        """Select rows by a boolean mask (n,) or by row numbers. In a resample, row numbers may
+        repeat."""
         if rows.dtype == bool:  # convert the mask once instead of once for each column
             (rows,) = rows.nonzero()
         return Columns(
@@ -75,7 +77,7 @@ class Columns:
         )
 
     def tagged(self, tag: str, names: Collection[str]) -> Columns:
-        """Select the rows whose tag has one of these names, also in `unscored`."""
+        """Select the rows whose tag has one of these names, both here and in `unscored`."""
         import numpy as np
 
         column = self.tags[tag]

@@ -20,9 +20,9 @@ def mean(columns: Columns) -> Estimate:
 
         m = Σ w·score / Σ w
 
-    The value is in [0, 1] if the scores are. Higher is better if the metric is reported under the
-    name `accuracy`. Under any other name, the scoring must state the better direction (see
-    `Metric`). The interval is the one that `stats.mean` computes: Wilson's interval with the
+    The value is in [0, 1] if all scores are in [0, 1]. Higher is better if the metric is reported
+    under the name `accuracy`. Under any other name, the scoring must state the better direction
+    (see `Metric`). The interval is the one that `stats.mean` computes: Wilson's interval with the
     effective n of the clusters. An example with three of four answers right:
 
     >>> import numpy as np
@@ -45,11 +45,12 @@ def macro_average(tag: str) -> Metric:
 
         M = 1/C · Σ_c m_c        m_c = Σ_{i in c} w·score / Σ_{i in c} w
 
-    C is the number of categories with a score. The value is in [0, 1] if the scores are. The better
-    direction is stated in the same way as for `mean`. Rows without a category are left out and are
-    not counted in `n`. Manning, Raghavan and Schütze 2008, section 13.6, call this macroaveraging.
-    The interval is the one that `stats.bootstrap_sums` computes. It resamples clusters in all
-    categories together, since an image or video may have questions in several categories.
+    C is the number of categories with a score. The value is in [0, 1] if all scores are in [0, 1].
+    The better direction is stated in the same way as for `mean`. Rows without a category are left
+    out and are not counted in `n`. Manning, Raghavan and Schütze 2008, section 13.6, call this
+    macroaveraging. The interval is the one that `stats.bootstrap_sums` computes. It resamples
+    clusters in all categories together, since an image or video may have questions in several
+    categories.
 
     Three rows of `a` with score 1 and one row of `b` with score 0 give 1/2; the plain mean is 3/4:
 

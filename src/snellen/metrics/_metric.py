@@ -41,16 +41,18 @@ class Metric:
     is used."""
     _: KW_ONLY
     better: Direction | None = None
-    """Whether a higher or a lower value is better; None if neither is, or if it is unknown."""
+    """Whether a higher or a lower value is better; None if neither is better, or if this is
+    unknown."""
     unit: str = ""
-    """The unit of the estimates: `fraction` for values in [0, 1]; "" if only the estimates have
-    it."""
+    """The unit of the estimates: `fraction` for values in [0, 1]; "" if only the estimates state
+    their unit."""
     name: str = ""
     """The name of the metric; by default, the name of the function."""
     averages_scores: bool = False
-    """Whether the metric is a mean of scores. Its better direction is then that of the scores,
-    which may be distances. It is known to be "higher" only if the metric is reported under the name
-    `accuracy`. Under any other name, the scoring states it: `Metric(mean, better="higher")`."""
+    """Whether the metric is a mean of scores. If so, its better direction is that of the scores,
+    which may be distances. If `better` is None and the metric is reported under the name
+    `accuracy`, higher is better. Under any other name, the scoring must state the direction:
+    `Metric(mean, better="higher")`."""
 
     def __post_init__(self) -> None:
         check_direction(self.better, self.name or getattr(self.compute, "__name__", ""))
@@ -77,7 +79,7 @@ class Metric:
         return self.compute(columns, **arguments)
 
     def with_arguments(self, **arguments: Any) -> Metric:
-        """The same metric with other values for arguments of its function."""
+        """The same metric, but with these arguments for its function."""
         return replace(self, compute=partial(self.compute, **arguments))
 
 
@@ -119,10 +121,10 @@ def direction_of(name: str, metric: Compute) -> Direction | None:
 
 
 def check_direction(better: object, metric: str) -> None:
-    """Check that the stated direction of a metric is a direction or None.
+    """Check that `better`, as stated by a metric, is a direction or None.
 
     Raises:
-        UsageError: The stated direction is something else.
+        UsageError: `better` is something else.
     """
     directions = get_args(Direction)
     if better is not None and better not in directions:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Profile = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-    """Maps thresholds (k,) to their log-likelihoods (k,), each under its best curve."""
+    """Maps thresholds (k,) to log-likelihoods (k,), each under the best curve for its threshold."""
 
 # Positions are shares of the length of the ladder, from its hardest level (0) to its easiest (1).
 BEYOND, STEP = 0.4, 0.04
@@ -41,33 +41,33 @@ def threshold(
     harder: Literal["lower", "higher"],
     scale: Literal["log", "linear"] = "log",
 ) -> Metric:
-    """The level at which the score is halfway between guessing and always right.
+    """The level at which the score is halfway between the score of guessing and a perfect score.
 
-    For letters of decreasing height, this is visual acuity in pixels, where smaller is better. In
-    general, the better direction is `harder`. Each row has `trials` trials (letters), and its score
+    For letters of decreasing height, this is visual acuity in pixels, and smaller is better. In
+    general, `harder` is the better direction. Each row has `trials` trials (letters), and its score
     is the share of right trials. A curve p of the level h is fitted to the rows by maximum
     likelihood:
 
         p(x) = g + (1 - g - l) F(s (x - a) + c),    p(a) = (1 + g) / 2,    x = ± log2 h
 
     This is the psychometric function of Wichmann and Hill 2001, Perception & Psychophysics 63,
-    1293, equation 1. The fixed probability of a right guess is g, the argument `guess`. The share
-    of lapses, which are wrong at every level, is l, from 0 to 0.3. The threshold a is defined by a
-    fixed p; in the paper, it is defined by a fixed F. The slope s is above 0, and c follows from
-    the second equation. F is the logistic function 1 / (1 + exp(-z)), the Weibull function
-    1 - exp(-exp(z)), or its mirror image exp(-exp(-z)), whichever fits best. The interval is
-    therefore valid for different shapes of the curve. On a `linear` scale, x is h or -h instead.
-    The sign is chosen so that easier levels have larger x. The argument `tag` is the tag with the
-    level as a number (`013 pixels`); rows without a level are left out.
+    1293, equation 1. g is the argument `guess`, the fixed probability that a guess is right. l is
+    the share of lapses, which are wrong at every level; it is between 0 and 0.3. The threshold a is
+    defined by a fixed p; in the paper, it is defined by a fixed F. The slope s is positive, and c
+    follows from the second equation. F is the logistic function 1 / (1 + exp(-z)), the Weibull
+    function 1 - exp(-exp(z)), or its mirror image exp(-exp(-z)), whichever fits best. The interval
+    is therefore valid for different shapes of the curve. On a `linear` scale, x is h or -h instead.
+    The sign is chosen so that x is larger for easier levels. The argument `tag` names the tag that
+    contains the level as a number (`013 pixels`); rows without a level are left out.
 
-    The interval comes from the profile likelihood. It is widened by the overdispersion within
-    clusters (McCullagh and Nelder 1989, Generalized Linear Models, 4.5) and by Student's t. Its
-    coverage is in `docs/decisions/acuity.md`.
+    The interval is computed from the profile likelihood, and is widened to account for
+    overdispersion within clusters (McCullagh and Nelder 1989, Generalized Linear Models, 4.5) and
+    for small samples (Student's t). `docs/decisions/acuity.md` reports its coverage.
 
     There is a reason instead of a value if the model fails even at the easiest level, if it does
     not fail at the hardest level, or if nothing shows that the levels differ. `n` counts the rows
-    with a level; it is 0 if all have the same level. An example with none, half, and all of ten
-    letters right:
+    with a level; it is 0 if all rows have the same level. An example with none, half, and all of
+    ten letters right:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -165,7 +165,7 @@ class _Fit:
 
     def interval(self, drop: float) -> tuple[float | None, float | None]:
         """The thresholds below and above the best one at which the log-likelihood is lower by
-        `drop`; None if it does not fall that far within the grid."""
+        `drop`; None if the log-likelihood does not fall that far within the grid."""
         import numpy as np
 
         grid = np.sort(np.append(self._grid, self.best))
@@ -183,7 +183,7 @@ class _Fit:
 
 
 def _plain(level: str) -> str:
-    """The name of a level without leading zeros, and in the singular for 1: `13 pixels`, `1
+    """The name of a level without leading zeros, and with a singular noun for 1: `13 pixels`, `1
     level`."""
     text = re.sub(r"(?<![0-9.])0+(?=[0-9])", "", level)
     return re.sub(r"^1 (\w+)s$", r"1 \1", text)
@@ -225,7 +225,8 @@ def _profile(
 
 
 def _best(profile: Profile, grid: NDArray[np.float64], heights: NDArray[np.float64]) -> float:
-    """The most likely threshold. If several are equally likely, as at a step, the middle one."""
+    """The most likely threshold. If several are equally likely, as at a step, it is the middle
+    one."""
     import numpy as np
 
     alike = np.flatnonzero(heights >= heights.max() - 1e-3)
@@ -256,12 +257,12 @@ def _overdispersion(
     cluster: NDArray[np.int32],
     guess: float,
 ) -> float:
-    """The overdispersion: the variance between clusters of one level, divided by the variance
-    between as many independent trials. At least 1.
+    """The overdispersion: the variance between clusters of the same level, divided by the variance
+    that clusters of independent trials would have. At least 1.
 
     Levels are weighted by their information about the threshold under a logistic curve without
-    lapses, (p - g)²(1 - p)²/p(1 - p). This weight is 0 at levels at which all answers are guesses
-    or all are right.
+    lapses, (p - g)²(1 - p)²/p(1 - p). This weight is 0 for levels at which all answers are guesses,
+    and for levels at which all answers are right.
     """
     import numpy as np
 

@@ -15,8 +15,9 @@ def anls(answer: str, references: Iterable[str]) -> float:
     QwenLM/Qwen-VL@aa00ed04091eea5fcdd32985e7915f1c53e7d599:
     eval_mm/infographicsvqa_eval.py#L131-L145.
 
-    - |a| and |r| are the lengths of the texts in uppercase, with all spaces. Spaces around an
-      answer therefore increase its score, and so does "ß", which has two letters in uppercase.
+    - |a| and |r| are the lengths of the texts in uppercase, including all spaces. Spaces around an
+      answer can therefore increase its score, and so can "ß", which becomes two letters in
+      uppercase.
     - A similarity of exactly 1/2 counts; in the paper, it does not.
     - Two empty texts are equal.
 
@@ -43,7 +44,8 @@ def anls(answer: str, references: Iterable[str]) -> float:
 
 
 def anls_mmpretrain(answer: str, references: Iterable[str]) -> float:
-    """`anls` with lengths that include the extra spaces of the answer but not of the reference.
+    """`anls`, but the lengths include extra spaces in the answer and exclude extra spaces in the
+    reference.
 
     Source: open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90:
     mmpretrain/evaluation/metrics/ANLS.py#L57-L86.
@@ -108,9 +110,9 @@ def _checked(answer: object, references: Iterable[str]) -> list[str]:
     """Check the answer and the references, and return the references as a list."""
     # A single string would be treated as references of one letter each.
     if isinstance(references, str):
-        raise TypeError(f"references is a list of answers, not one text: [{references!r}]")
+        raise TypeError(f"references must be a list of answers, not one text: [{references!r}]")
     if not isinstance(answer, str):
-        raise TypeError(f"an answer is a text, not a {type(answer).__name__}: {answer!r:.80}")
+        raise TypeError(f"an answer must be text, not a {type(answer).__name__}: {answer!r:.80}")
     several = list(references)
     if not several:
         raise ValueError("an answer cannot be scored without references")

@@ -1,7 +1,7 @@
 """BLEU, ROUGE-L, and CIDEr of captions, as coco-caption computes them.
 
-coco-caption itself is not used because it returns only scores, and intervals need the counts of
-each caption.
+coco-caption itself is not used because it returns only scores, whereas intervals require the counts
+of each caption.
 
 The source of all formulas is
 tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/. Captions are strings of
@@ -33,7 +33,7 @@ ORDERS = 4
 TINY, SMALL = 1e-15, 1e-9
 BETA, SIGMA = 1.2, 6.0
 RESAMPLES = 1_000
-"""The number of bootstrap resamples for BLEU. Even 40,000 images need no more."""
+"""The number of bootstrap resamples for BLEU, which is enough even for 40,000 images."""
 
 References = Sequence[Sequence[str]]
 
@@ -41,12 +41,13 @@ References = Sequence[Sequence[str]]
 def caption_metrics(tokens: Callable[[str], str]) -> Mapping[str, Metric]:
     """The metrics of captions: `cider`, `bleu_4` to `bleu_1`, and `rouge_l`.
 
-    The answers are candidates that are already split into tokens; `tokens` splits references. An
-    answer that is None counts as a caption without tokens. Higher is better for all metrics.
+    The answers are candidates that are already split into tokens. `tokens` splits the references
+    into tokens. An answer that is None counts as a caption without tokens. Higher is better for all
+    metrics.
 
     `cider` is the mean of `cider_scores` over images and can exceed 1. `bleu_n` is `bleu` of the
-    summed `bleu_counts` of all images, not a mean over images. Its interval is the one that
-    `stats.bootstrap_sums` computes. The intervals of `cider` and `rouge_l` are those that
+    summed `bleu_counts` of all images, not a mean over images. The interval of `bleu_n` is the one
+    that `stats.bootstrap_sums` computes. The intervals of `cider` and `rouge_l` are those that
     `stats.mean` computes. The interval of `cider` treats the document frequencies as fixed,
     although they come from the scored images: other images would change every score.
     """
@@ -62,7 +63,8 @@ def caption_metrics(tokens: Callable[[str], str]) -> Mapping[str, Metric]:
 
 
 class _CaptionCache:
-    """Caches the tokens and n-grams of the last columns, since six metrics use them in turn."""
+    """Caches the tokens and n-grams of the most recent columns, since six metrics use them in
+    turn."""
 
     def __init__(self, tokens: Callable[[str], str]) -> None:
         self._tokens = tokens
@@ -134,7 +136,7 @@ class Captions:
     n: int
     """The number of candidates, which is also the number of images."""
     image: Ints
-    """The number of the image of each caption, (captions,)."""
+    """For each caption, the number of its image, (captions,)."""
     length: Ints
     """The number of tokens of each caption, (captions,)."""
     grams: Sequence[CaptionGrams]
@@ -203,8 +205,8 @@ def bleu_counts(captions: Captions) -> Floats:
 
     For each candidate, they are its length, the closest length of a reference (the shorter one of
     two that are equally close), the numbers of its n-grams for n from 1 to 4, and the numbers of
-    its right n-grams. An n-gram counts as right at most as often as it occurs in the reference that
-    has it most often.
+    its right n-grams. The number of times that an n-gram counts as right is at most the number of
+    times that it occurs in any single reference.
     """
     import numpy as np
 
@@ -260,9 +262,9 @@ def rouge_l_scores(captions: Captions) -> Floats:
 
     P is the length of the longest common subsequence divided by the length of the candidate, and R
     is the same length divided by the length of the reference. P and R are each the maximum over the
-    references, which may be at different references. Lin 2004, https://aclanthology.org/W04-1013;
-    rouge/rouge.py#L45-L75. That code splits at single spaces, so a caption without tokens has one
-    empty token and equals any other such caption.
+    references, and the maxima may come from different references. Lin 2004,
+    https://aclanthology.org/W04-1013; rouge/rouge.py#L45-L75. That code splits at single spaces, so
+    a caption without tokens has one empty token and matches any other such caption.
     """
     import numpy as np
     from rapidfuzz.distance import LCSseq
@@ -289,10 +291,10 @@ def cider_scores(captions: Captions) -> Floats:
 
         s = 10/4 · Σ_n 1/|R| · Σ_r exp(-(l - l_r)² / 2·6²) · Σ_g min(h_g, r_g)·r_g / (‖h‖·‖r‖)
 
-    h and r are the vectors of the candidate and the reference. They have an element for each n-gram
-    g, count · log(N / df_g). N is the number of images. The document frequency df_g is the number
-    of images with g in their references, but at least 1. The lengths of candidate and reference are
-    l and l_r. Vedantam et al. 2015, https://arxiv.org/abs/1411.5726;
+    h and r are the vectors of the candidate and the reference. For each n-gram g, they contain the
+    element count · log(N / df_g). N is the number of images. The document frequency df_g is the
+    number of images with g in their references, or 1 if there is none. The lengths of candidate and
+    reference are l and l_r. Vedantam et al. 2015, https://arxiv.org/abs/1411.5726;
     cider/cider_scorer.py#L93-L192. In that code, l is the number of bigrams, which is the number of
     tokens minus 1.
     """

@@ -1,6 +1,6 @@
 """GQA's metrics besides accuracy: validity, plausibility, consistency, and distribution.
 
-All are computed over the balanced questions, as in eval.py 1.1 of the data set's evaluation
+All metrics are computed over the balanced questions, as in eval.py 1.1 of the data set's evaluation
 package. Line numbers refer to the copy of that file in
 PKU-YuanGroup/Video-LLaVA@1d28d6ea2e3ad8242a209c490124b5b98a768618:llava/eval/eval_gqa.py.
 
@@ -36,8 +36,8 @@ def belonging(
         m = 1/n · Σ_q [answer_q in C_q]
 
     In [0, 1]; higher is better. `choices` returns C, keyed by question and kind, or None if `file`
-    is missing. In that case, the authors' script reports 0 %. Source: L246-L251, L405-L416. The
-    interval is the one that `stats.mean` computes.
+    is missing. If `file` is missing, there is no value, whereas the authors' script reports 0 %.
+    Source: L246-L251, L405-L416. The interval is the one that `stats.mean` computes.
     """
 
     def metric(columns: Columns) -> Estimate:
@@ -65,7 +65,8 @@ def belonging(
 
 @metric(better="higher", unit="fraction")
 def consistency(columns: Columns) -> Estimate:
-    """The accuracy on the questions that a right answer entails, averaged over right answers.
+    """For each right answer, the accuracy on the questions that it entails, averaged over all right
+    answers.
 
         m = 1/|Q| · Σ_{q in Q} 1/|E_q| · Σ_{e in E_q} [e is right]
 
@@ -121,7 +122,8 @@ def consistency(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="chi-square")
 def distribution(columns: Columns) -> Estimate:
-    """The distance between the distributions of answers and right answers, averaged over groups.
+    """The distance between the distribution of the model's answers and that of the right answers,
+    averaged over groups.
 
         D = 1/100 · Σ_g n_g · χ²_g / Σ_g n_g        χ²_g = Σ_a (o_ga - e_ga)² / e_ga
 
@@ -167,7 +169,7 @@ def distribution(columns: Columns) -> Estimate:
         value=total / n / 100,
         unit="chi-square",
         n=n,
-        reason="no interval: it grows with the questions, and more so when they are drawn again",
+        reason="no interval: the value grows when questions are resampled",
     )
 
 
@@ -179,6 +181,6 @@ def _lacking(columns: Columns, *tags: str) -> Estimate | None:
 
 
 def _names(columns: Columns, tag: str) -> list[str]:
-    """The name of each row's category of a tag (n,)."""
+    """For each row, the name of its category of a tag, (n,)."""
     category = columns.tags[tag]
     return [category.names[code] for code in category.codes.tolist()]

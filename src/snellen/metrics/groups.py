@@ -24,22 +24,23 @@ class Groups(NamedTuple):
     cluster: NDArray[np.integer[Any]]
     """The label of the group's cluster."""
     code: NDArray[np.intp]
-    """The code of the group's tag."""
+    """The code of the group's category of the tag."""
     size: NDArray[np.intp]
     """The number of questions in the group."""
     all_right: NDArray[np.float64]
-    """The share of combinations of one reply per question in which all replies are right. It is 0
-    or 1 if there are no repeats."""
+    """Of all combinations of one reply per question, the share in which all replies are right.
+    Without repeats, it is 0 or 1."""
     none_right: NDArray[np.float64]
-    """The share of combinations of one reply per question in which no reply is right."""
+    """Of all combinations of one reply per question, the share in which no reply is right."""
     right: NDArray[np.float64]
     """The mean share of right questions in the group."""
 
 
 def groups(columns: Columns, by: str, question_tag: str) -> Groups:
     """Group questions by their cluster and their tag `by`. The tag `question_tag` identifies a
-    question within its group; repeats of a question have the same tag. If a question has no score
-    in any repeat, its group is left out, since it is unknown whether all its questions are right.
+    question within its group; all repeats of a question have the same value of this tag. If a
+    question has no score in any repeat, its group is left out, since it is unknown whether all its
+    questions are right.
 
     Raises:
         ValueError: The scoring does not score single samples.
@@ -82,7 +83,7 @@ def share_of_groups(
     share: Share = "all right",
     where: Mapping[str, Collection[str]] | None = None,
 ) -> Metric:
-    """The share of groups in which all, none, or only some questions are right; or the mean share
+    """The share of groups in which all, none, or only some questions are right, or the mean share
     of right questions in a group.
 
     See `groups` for how questions are grouped. `share` selects the metric. In [0, 1]; higher is

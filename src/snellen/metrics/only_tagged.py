@@ -12,7 +12,7 @@ from snellen.stats import Estimate
 
 
 def only_tagged(metric: Compute, tag: str, names: Collection[str]) -> Metric:
-    """A metric that is computed only over rows with certain names of a tag.
+    """A metric that is computed only over the rows whose tag has one of these names.
 
     This is useful if the authors' code leaves rows out. The range, unit, direction, and interval
     are those of `metric`. `n` counts the rows that are kept.

@@ -15,8 +15,9 @@ def points(columns: Columns) -> Estimate:
     """The number of right questions: `mean` times the number of questions. Higher is better.
 
     A question that was asked several times counts once, with its mean score. Questions are
-    identified by their cluster, target, and references, so two questions about one picture must
-    have different right answers. The interval is that of `mean`, times the number of questions.
+    identified by their cluster, target, and references, so two questions about the same picture
+    must have different right answers. The interval is that of `mean`, times the number of
+    questions.
 
     An example with three of four questions right:
 

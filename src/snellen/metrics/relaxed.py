@@ -2,7 +2,8 @@
 
 
 def relaxed_accuracy(answer: str, target: str) -> float:
-    """1 if the answer is a number within 5 % of the target, or the same text; else 0.
+    """1 if the answer is a number within 5 % of the target, or is the same text as the target;
+    otherwise 0.
 
         |a - t| / |t| <= 0.05
 
@@ -13,8 +14,8 @@ def relaxed_accuracy(answer: str, target: str) -> float:
     - Numbers are parsed by Python's float(), which accepts "1e3", "1_000", and " 5 ", but not
       "1,000" or "$5". A number followed by percent signs is divided by 100: "20%" equals "0.2", not
       "20".
-    - If the target is zero or not a number, the answer must be the same text, except for case.
-      Spaces count, and "0.0" does not match "0".
+    - If the target is zero, or if the target or the answer is not a number, the two texts must be
+      equal except for case. Spaces matter, and "0.0" does not match "0".
     - A year is treated as a number, so any year within about 100 years of 2010 matches it.
 
     >>> relaxed_accuracy("104.9", "100"), relaxed_accuracy("Yes", "yes")

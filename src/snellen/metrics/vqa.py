@@ -18,8 +18,8 @@ NOBODY = "an answer cannot be scored without people's answers"
 
 
 class _RuleCache(dict[str, str]):
-    """A cache of normalized texts, since most answers occur many times. After `MOST_KEPT` entries
-    nothing is added, since the most common answers occur early."""
+    """A cache of normalized texts, since most answers occur many times. After `MOST_KEPT` entries,
+    nothing more is added, since the most common answers occur early."""
 
     def __init__(self, rule: Callable[[str], str]) -> None:
         super().__init__()
@@ -60,17 +60,17 @@ def vqa_accuracy(answer: str, references: Sequence[str]) -> float:
 
         s = 1/n · Σ_i min(1, m_i / 3)
 
-    There are n people. Of the n - 1 people other than person i, m_i gave the answer. With ten
-    people, 1, 2, 3, and 4 or more matches give 0.3, 0.6, 0.9, and 1. The paper has another formula,
-    min(1, m/3) (Antol et al. 2015, https://arxiv.org/abs/1505.00468, section 3). In [0, 1]; higher
-    is better. Source:
-    GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
+    n is the number of people, and m_i is the number of people other than person i who gave the
+    answer. With ten people, 1, 2, 3, and 4 or more matches give 0.3, 0.6, 0.9, and 1. The paper has
+    another formula, min(1, m/3) (Antol et al. 2015, https://arxiv.org/abs/1505.00468, section 3).
+    In [0, 1]; higher is better. Source: GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
     PythonEvaluationTools/vqaEvaluation/vqaEval.py#L86-L112.
 
     A quirk of that code is that answers are normalized only if people disagree, so "Red" is wrong
     if all ten people answered "red". One difference: people are identified by position here, and by
-    `answer_id` in the authors' code. If these ids are missing, that code leaves out everyone who
-    gave the same answer, and an answer that all ten people gave scores 0.
+    `answer_id` in the authors' code. If these ids are missing, the authors' code leaves out not
+    only person i, but everyone who gave the same answer as person i, so an answer that all ten
+    people gave scores 0.
 
     >>> vqa_accuracy("The cat.", ["cat"] * 3 + ["dog"] * 7)
     0.9
@@ -134,8 +134,8 @@ def vqa_accuracy_mmpretrain(answer: str, references: Sequence[str]) -> float:
 
         s = min(1, m / n / 0.3)
 
-    m of n people gave the answer. With ten people, 1, 2, and 3 or more matches give 1/3, 2/3, and
-    1. All texts are normalized. Source:
+    The answer was given by m of n people. With ten people, 1, 2, and 3 or more matches give 1/3,
+    2/3, and 1. All texts are normalized. Source:
     open-mmlab/mmpretrain@ee7f2e88501f61aa95c742dd5f429f039935ee90:
     mmpretrain/evaluation/metrics/vqa.py#L242-L268.
 
@@ -156,7 +156,7 @@ def textvqa_accuracy(answer: str, references: Sequence[str]) -> float:
     """TextVQA's accuracy: `vqa_accuracy` with mmf's normalization, even if all people agree.
 
     In [0, 1]; higher is better. Source: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
-    llava/eval/m4c_evaluator.py#L225-L257. The code in mmf is the same; it requires exactly ten
+    llava/eval/m4c_evaluator.py#L225-L257. The code in mmf is the same, but requires exactly ten
     people.
 
     >>> textvqa_accuracy("STOP, sign?", ["stop sign"] * 2 + ["stop"] * 8)
@@ -172,7 +172,7 @@ def textvqa_accuracy(answer: str, references: Sequence[str]) -> float:
 
 def stvqa_accuracy(answer: str, references: Sequence[str]) -> float:
     """ST-VQA's accuracy: 1 if the answer is one of the references, else 0. All texts are normalized
-    like TextVQA's in mmf.
+    in the same way as for TextVQA in mmf.
 
     Source: haotian-liu/LLaVA@c121f0432da27facab705978f83c4ada465e46fd:
     llava/eval/m4c_evaluator.py#L260-L273.
@@ -207,13 +207,14 @@ def textvqa_accuracy_vlmevalkit(answer: str, references: Sequence[str]) -> float
 def _check_texts(answer: object, references: object) -> None:
     # A single string would be treated as the answers of people who gave one letter each.
     if isinstance(references, str):
-        raise TypeError(f"references is a list of answers, not one text: [{references!r}]")
+        raise TypeError(f"references must be a list of answers, not one text: [{references!r}]")
     if not isinstance(answer, str):
-        raise TypeError(f"an answer is a text, not a {type(answer).__name__}: {answer!r:.80}")
+        raise TypeError(f"an answer must be text, not a {type(answer).__name__}: {answer!r:.80}")
 
 
 def _others_share(matches: int, people: int) -> float:
-    """The mean of min(1, m_i / 3) in `vqa_accuracy`, computed from the number of all matches."""
+    """The mean of min(1, m_i / 3), as in `vqa_accuracy`, computed from the total number of
+    matches."""
     if not people:
         raise ValueError(NOBODY)
     thirds = matches * min(matches - 1, 3) + (people - matches) * min(matches, 3)

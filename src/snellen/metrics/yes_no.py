@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Counts = NDArray[np.float64]
-    """The counts or the metric of R sets, (R,), or of their categories, (R, C)."""
+    """The counts or metric values of R sets of rows, (R,), or of each category in each set, (R,
+    C)."""
     Of = Callable[[Counts, Counts, Counts, Counts], Counts]
 
 YES = "yes"
@@ -27,9 +28,9 @@ YES = "yes"
 def precision(columns: Columns, *, otherwise: float = math.nan) -> Estimate:
     """The precision of yes: among the rows with the answer yes, the share in which yes is right.
 
-    In [0, 1]; higher is better. `otherwise` is the value if the answer is never yes; nan means that
-    there is no value, only a reason. The interval is a bootstrap over clusters. An example in which
-    the answer is yes twice and right once:
+    In [0, 1]; higher is better. `otherwise` is the value if the answer is never yes. If `otherwise`
+    is nan, there is only a reason instead of a value. The interval is a bootstrap over clusters. An
+    example in which the answer is yes twice and right once:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -49,9 +50,10 @@ def recall(
 ) -> Estimate:
     """The recall of yes: among the rows in which yes is right, the share with the answer yes.
 
-    In [0, 1]; higher is better. A row without an answer counts as not yes; `answered_only` leaves
-    such rows out. `otherwise` is the value if yes is never right. The interval is a bootstrap over
-    clusters. In the rows of the example of `precision`, yes is right three times:
+    In [0, 1]; higher is better. A row without an answer counts as an answer other than yes; with
+    `answered_only`, such rows are left out. `otherwise` is the value if yes is never right. The
+    interval is a bootstrap over clusters. In the rows of the example of `precision`, yes is right
+    three times:
 
     >>> import numpy as np
     >>> from snellen.metrics import Category
@@ -73,9 +75,9 @@ def f1(columns: Columns, *, otherwise: float = math.nan, answered_only: bool = F
         F1 = 2 · both / (said + right)
 
     `said` counts the rows with the answer yes, `right` the rows in which yes is right, and `both`
-    the rows with both. In [0, 1]; higher is better. The value is 0 if precision and recall are 0.
-    `otherwise` is the value if the answer is never yes and yes is never right. `answered_only` has
-    the same meaning as for `recall`. The interval is a bootstrap over clusters.
+    the rows with both. In [0, 1]; higher is better. The value is 0 if both precision and recall are
+    0. `otherwise` is the value if the answer is never yes and yes is never right. `answered_only`
+    has the same meaning as for `recall`. The interval is a bootstrap over clusters.
     """
     return _of(columns, partial(_f1, otherwise=otherwise), answered_only=answered_only)
 
@@ -96,13 +98,14 @@ def mean_over(
     otherwise: float = math.nan,
     answered_only: bool = False,
 ) -> Metric:
-    """The mean of the `f1` or `accuracy` of each category of a tag, all with the same weight.
+    """The mean of the `f1` or `accuracy` of each category of a tag. All categories have the same
+    weight.
 
         M = 1/C · Σ_c m_c
 
     In [0, 1]; higher is better. The metric is meant for categories that share images: the interval
-    resamples images in all categories together. If a tag has several categories but all rows have
-    the same one, the metric has no value (n = 0), since it would be just the metric of that
+    resamples images in all categories together. If the tag has several categories but all rows are
+    in the same one, the metric has no value (n = 0), since the value would be that of a single
     category.
     """
     single: Of = partial(_f1, otherwise=otherwise) if of == "f1" else _accuracy
@@ -112,7 +115,7 @@ def mean_over(
 
         codes = columns.tags[tag].codes
         if columns.n and len(columns.tags[tag].names) > 1 and (codes == codes[0]).all():
-            return Estimate(value=None, n=0, reason=f"of one {tag} alone")
+            return Estimate(value=None, n=0, reason=f"all rows have the same {tag}")
         labels, code = np.unique(codes, return_inverse=True)
         parts = _sums(columns, code, len(labels), answered_only, scores=of == "accuracy")
 
@@ -149,8 +152,8 @@ def _sums(
     answered_only: bool,
     scores: bool = False,
 ) -> Counts:
-    """For each cluster, the counts `both`, `said`, and `right` (see `f1`) and the number of rows of
-    each category, (G, 4 C). With `scores`, sums of scores replace `both`."""
+    """For each cluster and category, the counts `both`, `said`, and `right` (see `f1`) and the
+    number of rows, (G, 4 C). With `scores`, sums of scores replace `both`."""
     import numpy as np
 
     yes_replies, right = _yes_replies(columns), columns.target == YES
@@ -181,7 +184,7 @@ def _yes_replies(columns: Columns) -> NDArray[np.bool_]:
     """A mask (n,) of the rows with the answer yes.
 
     For the bounds of an incomplete result, a row without a reply counts as the right answer if its
-    score is 1, and as the wrong one if it is assumed to be wrong.
+    score is 1, and as the wrong answer if it is assumed to be wrong.
     """
     import numpy as np
 

@@ -3,12 +3,12 @@
 spaCy itself is not used because it would be a large dependency for one function.
 
 Text is split at spaces. Prefixes and suffixes are removed repeatedly from each piece. The rest is
-split at infixes, unless it is a URL or a word with its own rule. The rules are those of
+split at infixes, unless it is a URL, or a word that has its own rule. The rules are those of
 explosion/spaCy, version 3.8: spacy/tokenizer.pyx,
 spacy/lang/{punctuation,char_classes,tokenizer_exceptions}.py, and
-spacy/lang/en/{punctuation,tokenizer_exceptions}.py. There are two differences: symbols, and letters
-other than Latin, Greek, and Cyrillic ones, are recognized by their Unicode blocks, and the rule for
-URLs is simpler. `tests/test_text/test_english.py` measures the agreement.
+spacy/lang/en/{punctuation,tokenizer_exceptions}.py. There are two differences. Symbols, and letters
+that are not Latin, Greek, or Cyrillic, are recognized by their Unicode blocks. The rule for URLs is
+simpler. `tests/test_text/test_english.py` measures the agreement.
 """
 
 import re
@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 LONGEST_SUFFIX = 4
 LOOKED_BACK = 2
-"""The number of characters before a suffix that the rules for suffixes examine."""
+"""The number of characters that the rules for suffixes examine before a suffix."""
 
-# A URL has a scheme, a user, a host, a port, and a path. The host contains a full stop, or consists
+# A URL has a scheme, a user, a host, a port, and a path. The host contains a period, or consists
 # of four numbers. It ends in lowercase letters, so "end.Next" is not a host. Possessive repeats
 # keep matching fast for long pieces.
 _ADDRESS = re.compile(
@@ -32,7 +32,7 @@ _ADDRESS = re.compile(
 
 
 def english_tokens(text: str) -> list[str]:
-    """The tokens of a text, in order. White space other than a single space is a token too.
+    """The tokens of a text, in order. White space other than a single space is a token, too.
 
     >>> english_tokens("It's a city-state (of 3.5%).")
     ['It', "'s", 'a', 'city', '-', 'state', '(', 'of', '3.5', '%', ')', '.']
@@ -51,8 +51,8 @@ def english_tokens(text: str) -> list[str]:
 class _Rules(NamedTuple):
     words: Mapping[str, Sequence[str]]
     runs: Mapping[tuple[str, ...], str]
-    """Words with their own rule that the other rules would split, keyed by the tokens of that
-    split."""
+    """Words that have their own rule but would be split by the other rules, keyed by the tokens
+    that the other rules would give."""
     longest: Mapping[str, int]
     """The maximum number of tokens in a key of `runs`, for each first token."""
     letters: int
@@ -63,8 +63,8 @@ class _Rules(NamedTuple):
 
 
 def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the pieces between spaces, and whether a space follows each. White space other than a
-    single space between two words is a piece too."""
+    """Yield the pieces between spaces, each with whether a space follows it. White space other than
+    a single space between two words is a piece, too."""
     for match in re.finditer(r"(\s+)|(\S+)( ?)", text):
         blanks, word, space = match.groups()
         if blanks is None:
@@ -126,7 +126,8 @@ def _stripped(
 
 
 def _suffix_start(piece: str, start: int, end: int, suffix: re.Pattern[str]) -> int:
-    """The position of the suffix of `piece[start:end]`; `end` if there is none."""
+    """The position at which the suffix of `piece[start:end]` begins; `end` if there is no
+    suffix."""
     dots = end
     while dots > start and piece[dots - 1] == ".":
         dots -= 1
@@ -151,9 +152,9 @@ def _split(middle: str, infix: re.Pattern[str]) -> list[str]:
 
 
 def _joined(pieces: Sequence[tuple[str, bool]], rules: _Rules) -> list[str]:
-    """Join the pieces to the final tokens. If successive pieces without spaces between them form a
-    word with its own rule, that rule is applied to them. If such runs overlap, the longest wins;
-    among runs of equal length, the first wins."""
+    """Combine the pieces into the final tokens. If a run of pieces without spaces between them
+    forms a word that has its own rule, that rule is applied. If such runs overlap, the longest is
+    used; among runs of equal length, the first is used."""
     texts = [text for text, _ in pieces]
     runs = []
     for start, text in enumerate(texts):
@@ -271,12 +272,12 @@ _ALONE = ("Ill", "ill", "Its", "its", "Hell", "hell", "Shell", "shell", "Shed", 
 
 
 def _words() -> Mapping[str, Sequence[str]]:
-    """The words with their own rules. Maps each word to its tokens."""
+    """The words that have their own rules. Maps each word to its tokens."""
     cut: list[Sequence[str]] = []
 
     def add(stems: Sequence[str], *endings: str) -> None:
-        """Add all combinations of a stem and an ending, also with a capitalized stem, and with and
-        without apostrophes."""
+        """Add all combinations of a stem and an ending, with lowercase and capitalized stems, and
+        with and without apostrophes."""
         for stem, ending, mark in product(stems, endings, ("'", "")):
             parts = ending.replace("'", mark).split(" ")
             cut.extend([[stem, *parts], [stem.title(), *parts]])

@@ -1,8 +1,9 @@
 r"""Computes the values of the parsed parts of a LaTeX expression, within bounds.
 
 latex2sympy2 converts LaTeX to a sympy expression, sympy prints the expression as Python code, and
-Python computes it. The value of a float depends on the order and the brackets in that code, so they
-are reproduced here. `numbers.py` says where the result differs from mathematics.
+Python computes it. The value of a float depends on the order and the parentheses in that code, so
+this module reproduces both. `numbers.py` lists the cases in which the result is not mathematically
+correct.
 """
 
 import math
@@ -42,8 +43,8 @@ class ProductTerm:
 
 Node = Fraction | Number | PowerTerm | ProductTerm
 """A Fraction is a number that was written in the text, and an int or float is a computed number.
-The difference matters: an exponent of -1, 1/2, or 0 is treated as an inverse, a square root, or as
-absent only if it was written, not if it was computed."""
+The difference matters for an exponent of -1, 1/2, or 0: it is treated as an inverse, as a square
+root, or as absent if it was written in the text, but not if it was computed."""
 Factors = tuple[Fraction | Number | PowerTerm, ...]
 
 
@@ -69,11 +70,12 @@ def negated(node: Node) -> Node:
 
 
 def _product_value(factors: Factors) -> Number:
-    r"""The value of a product, as latex2sympy2 and sympy print it and Python computes it.
+    r"""The value of a product, as Python computes it from the code that latex2sympy2 and sympy
+    print.
 
-    They omit the brackets around a single divisor in two cases, which changes the value: after a
-    negative number (-3/2.675 becomes -3/107/40, and -\frac{1}{2\pi} becomes -1*1/2*pi), and around
-    1/x (\frac{1}{2^{-1}} becomes 1/1/2).
+    In two cases, the printed code omits the parentheses around a single divisor, which changes the
+    value: if the dividend is negative (-3/2.675 becomes -3/107/40, and -\frac{1}{2\pi} becomes
+    -1*1/2*pi), and if the divisor is 1/x (\frac{1}{2^{-1}} becomes 1/1/2).
     """
     in_order = _in_order(factors)
     over, under = _written_out(factors)
@@ -90,8 +92,8 @@ def _product_value(factors: Factors) -> Number:
 
 
 def _divided_bare(value: Number, lower: ProductTerm) -> Number:
-    """Divide a value by a product that is printed without brackets: a divisor a * b / c gives
-    `value / a * b / c`. A negative divisor keeps its brackets."""
+    """Divide a value by a product that is printed without parentheses: a divisor a * b / c gives
+    `value / a * b / c`. A negative divisor keeps its parentheses."""
     if _is_negative(lower.factors):
         return value / value_of(lower)
     over, under = _written_out(lower.factors)
@@ -122,9 +124,9 @@ def _written_out(
 
 
 def _in_order(factors: Factors) -> bool:
-    """Whether latex2sympy2 and sympy keep the written order of the factors, without moving numbers
-    to the front. They do if the first factor is a written 1, or if another factor is a plain number
-    (see `_is_plain`)."""
+    """Whether latex2sympy2 and sympy keep the written order of the factors, instead of moving
+    numbers to the front. They keep the order if the first factor is a written 1, or if any other
+    factor is a plain number (see `_is_plain`)."""
     first, *others = factors
     return is_written(first, Fraction(1)) or any(map(_is_plain, others))
 
@@ -197,7 +199,7 @@ def binomial(upper: Number, lower: Number) -> Fraction:
 
 
 def exp(argument: Node) -> Node:
-    """Compute exp. There is no value for exp(1), which sympy prints as a letter."""
+    """Compute exp. exp(1) has no value, because sympy prints it as a letter."""
     if is_written(argument, Fraction(0)):
         return Fraction(1)
     if is_written(argument, Fraction(1)):

@@ -5,8 +5,8 @@ latex2sympy2 itself is not used because it computes without bounds, and a reply 
 
 `latex_value` requires that the whole text is an expression, and returns the correct value.
 `latex2sympy_value` reproduces a chain of tools that authors of benchmarks use to compare answers:
-latex2sympy2 1.9.1 parses the text, sympy prints the result, and Python computes it. Its quirks,
-each of which has a test:
+latex2sympy2 1.9.1 parses the text, sympy prints the result as code, and Python computes it. It has
+these quirks, each of which has a test:
 
 - Parsing stops silently at the first token that cannot continue the expression. The rest is
   ignored: `5)`, `5.`, and `5 rows` are 5, and so is `5 triangles`, because `rows` and `tr` (the
@@ -14,9 +14,11 @@ each of which has a test:
 - Adjacent factors are multiplied: `2\frac{1}{2}` is 1, and `1,0000` is 1,000 × 0. `latex_value`
   does the same.
 - `2:3` and `3\over4` are divisions. `/`, `:`, and `\cdot` have the same precedence, which is lower
-  than that of adjacent factors, and are computed from the left. `2^3^2` is 64.
-- A decimal without a fraction is a whole number (`2.0` is the int 2). Every division is a float.
-- Brackets around a divisor are lost after a negative number and around 1/x (`_product_value`).
+  than that of adjacent factors, and are computed from left to right. `2^3^2` is 64.
+- A decimal without a fractional part is a whole number (`2.0` is the int 2). Every division yields
+  a float.
+- The parentheses around a single divisor are lost if the dividend is negative, or if the divisor is
+  1/x (see `_product_value`).
 - `3<5` is 1. Angles are in radians. `\log` has the base 10. `\sin^0 5` is `\sin 5`.
 - There is no value if the text contains a letter, `e` without an exponent, `=`, a list, `%` without
   a backslash, an absolute value, `\lceil`, `\ln`, infinity, or a root of a negative number.
@@ -27,7 +29,8 @@ determinants, `\operatorname`, `\gcd`, `\lcm`, and `\max` and `\min` of one numb
 anything except whole numbers from 0 to 5,000; `5|_{x=3}`; subscripts with letters that the original
 ignores (`2^3_n`); `e^{-\infty}`; roots whose index divides by 0; `\tau` and `x=5`, which the
 original treats as 2π and 5 until it has parsed any `dx`. The last binary digit may differ because
-the original adds sums of three or more terms, and may multiply factors, in a different order.
+the original uses a different order when it adds three or more terms, and sometimes when it
+multiplies factors.
 """
 
 import math
@@ -106,7 +109,7 @@ INVERSES: Mapping[str, Callable[[Number], Number]] = {
     r"\tanh": math.atanh,
 }
 FUNCTION_LIKE = frozenset({*FUNCTIONS, r"\log", r"\exp", r"\sqrt", "e"})
-"""Tokens that end the argument of a function without brackets, such as `\\sin 2 …`."""
+"""Tokens that end the argument of a function without parentheses, such as `\\sin 2 …`."""
 SIGNS_THAT_END = (
     r". _ & \\ <-> <=> \leftrightarrow \xrightarrow \to \rightarrow \longrightarrow \choose"
 )
@@ -142,7 +145,7 @@ _SPACES = re.compile(r"\\displaystyle|\\quad|\\qquad|~|\\,|\$")
 
 
 def latex_value(text: str) -> Number | None:
-    r"""The value of a text if all of it is a LaTeX expression; None otherwise.
+    r"""The value of a text if the whole text is a LaTeX expression; None otherwise.
 
     >>> latex_value(r"2\sqrt{3}-1"), latex_value("1,000"), latex_value(r"\frac{6}{2}")
     (2.4641016151377544, 1000, 3.0)
@@ -360,8 +363,8 @@ class _LatexReader:
         return value if is_written(power, Fraction(0)) else PowerTerm(value_of(value), power)
 
     def _argument(self) -> Node:
-        """Parse the argument of a function. Without round brackets, it is a product that ends at
-        the next function."""
+        """Parse the argument of a function. Without parentheses, the argument is a product that
+        ends at the next function."""
         if self._token in SIZED and _OPENS.match(self._text, self._end):
             self._advance()
         if self._token != "(":

@@ -1,20 +1,22 @@
 """Splits captions into Penn Treebank tokens, in lowercase and without punctuation.
 
-This is our own code because Stanford's tokenizer needs Java, and NLTK's returns different tokens.
+No existing tokenizer is used because Stanford's tokenizer needs Java, and NLTK's tokenizer returns
+different tokens.
 
 The tokens are those that coco-caption passes to its metrics: the output of Stanford's PTBTokenizer
 3.4.1 with -preserveLines -lowerCase, without a list of punctuation
 (tylin/coco-caption@3a9afb2682141a03e1cdc02b0df6770d2c884f6f:pycocoevalcap/tokenizer/
-ptbtokenizer.py). The rules follow the conventions of the Treebank. Where these are ambiguous, they
-follow the observed output of the program for words in the golden data and for common abbreviations.
-We did not read the program's code. The tokens agree for all 11,653 captions of COCO's golden data,
-and for 99.86 % of 20,000 sentences, questions, and replies of the other golden data.
+ptbtokenizer.py). The rules follow the conventions of the Treebank. Where the conventions are
+ambiguous, the rules follow the output that Stanford's program gives for words in the golden data
+and for common abbreviations. The source code of the program was not consulted. The tokens agree for
+all 11,653 captions of COCO's golden data, and for 99.86 % of 20,000 sentences, questions, and
+replies of the other golden data.
 
 Some things are not supported because they are rare in captions: telephone numbers and tags with
 spaces, email addresses, file names, entities such as &amp;, most emoticons, and names such as C++.
-There is one more difference: the program also reads the next caption. If a caption ends in "plan
-B." and the next one begins with "The", it makes the full stop a separate token. Here, each caption
-is tokenized by itself.
+There is one more difference: Stanford's program also takes the next caption into account. If a
+caption ends in "plan B." and the next caption begins with "The", the program makes the period a
+separate token. Here, each caption is tokenized independently.
 """
 
 import re
@@ -27,8 +29,9 @@ def _words(text: str) -> frozenset[str]:
 
 
 PUNCTUATION = _words("'' ' `` ` -LRB- -RRB- -LCB- -RCB- . ? ! , : - -- ... ;")
-"""The tokens that coco-caption removes. Brackets are not removed, since tokens are in lowercase at
-that point and this list has brackets in uppercase."""
+"""The tokens that coco-caption removes. Tokens for brackets, such as -lrb-, are not removed, since
+tokens are in lowercase when they are compared with this list, and the list has them in
+uppercase."""
 
 
 def tokens(caption: str) -> str:
@@ -53,7 +56,7 @@ def tokens(caption: str) -> str:
 
 
 def _kind(word: str) -> str:
-    """The kind of a word that follows a full stop: "0" for a number, "The" for a word that often
+    """The kind of a word that follows a period: "0" for a number, "The" for a word that often
     begins a sentence, "" for other words."""
     if word[0].isdigit():
         return "0"
@@ -82,7 +85,7 @@ def _cut(word: str, after: str = "") -> str:
 
 
 def _abbreviated(word: str, after: str) -> bool:
-    """Whether the full stop between `word` and `after` is part of the word."""
+    """Whether the period between `word` and `after` is part of the word."""
     if len(word) == 1 and word.isascii() and word.isalpha():
         return after != "The"
     small = word.lower()
@@ -98,7 +101,7 @@ def _abbreviated(word: str, after: str) -> bool:
 # -- rules
 
 _JOINT = "\ue000"
-"""Replaces the space between a number and a fraction, so that they stay one token."""
+"""Replaces the space between a number and a fraction, so that both stay one token."""
 _MIXED_NUMBER = re.compile(r"(?<![\w.,:/+-])(\d{1,4}) (\d{1,4}/\d{1,4})(?![\d/])")
 _INITIALS = re.compile(r"[A-Za-z](?:\.[A-Za-z])+")
 

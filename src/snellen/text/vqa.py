@@ -9,12 +9,12 @@ Source   GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06:
 import re
 
 PUNCTUATION = frozenset(';/[]"{}()=+\\_-><@`,?!')
-"""The punctuation marks that are removed. The full stop has its own rule, and : ' % $ * & stay."""
+"""The punctuation marks that are removed. The period has its own rule, and : ' % $ * & are kept."""
 _DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 NUMBERS = {"none": "0"} | {word: str(number) for number, word in enumerate(_DIGITS)}
 ARTICLES = frozenset(("a", "an", "the"))
 MOST_STOPS = 32
-"""The maximum number of full stops that are removed. The authors' code passes `re.UNICODE`, whose
+"""The maximum number of periods that are removed. The authors' code passes `re.UNICODE`, whose
 value is 32, as the count."""
 
 _CONTRACTED = """
@@ -39,7 +39,7 @@ CONTRACTIONS = {
 
 _WORDS = NUMBERS | CONTRACTIONS
 _MARKED = re.compile(f"[.{re.escape(''.join(sorted(PUNCTUATION)))}]")
-# A full stop stays only if a digit follows; the character before it does not matter. The authors
+# A period is kept only if a digit follows; the character before it does not matter. The authors
 # probably intended a lookbehind, but their `(?!<=\d)` looks ahead for "<=" and a digit.
 _STOP = re.compile(r"\.(?!\d)")
 _STOP_OF_VLMEVALKIT = re.compile(r"(?<!\d)\.(?!\d)")
@@ -47,7 +47,7 @@ _COMMA_IN_NUMBER = re.compile(r"\d,\d")
 
 
 def without_line_breaks(text: str) -> str:
-    r"""Replace line ends and tabs by spaces, and strip the text at both ends.
+    r"""Replace line ends and tabs with spaces, and strip the text at both ends.
 
     >>> without_line_breaks(" a\tcat\n")
     'a cat'
@@ -56,10 +56,10 @@ def without_line_breaks(text: str) -> str:
 
 
 def without_punctuation(text: str) -> str:
-    """Delete each punctuation mark, or replace it by a space (processPunctuation).
+    """Delete each punctuation mark, or replace it with a space (processPunctuation).
 
     A mark is deleted everywhere if it is next to a space anywhere in the text, or if the text
-    contains a comma between two digits. Otherwise it is replaced by a space.
+    contains a comma between two digits. Otherwise, it is replaced with a space.
 
     >>> without_punctuation("a-b, c-d."), without_punctuation("1,000 a-b. .5")
     ('a b c d', '1000 ab .5')
@@ -81,8 +81,8 @@ def plain_words(text: str) -> str:
 
 
 def normalize(text: str) -> str:
-    """Normalize an answer as the authors do before comparing it: `without_punctuation`, then
-    `plain_words`.
+    """Normalize an answer as the authors' code does before comparing it: `without_punctuation`,
+    then `plain_words`.
 
     >>> normalize("The umbrella!"), normalize("1,000"), normalize("3.5 m.")
     ('umbrella', '1000', '3.5 m')
@@ -107,8 +107,8 @@ def normalize_textvqa(text: str) -> str:
 
 
 def normalize_vlmevalkit(text: str) -> str:
-    """Normalize an answer as VLMEvalKit does: like `normalize`, but on one line, and a full stop
-    after a digit stays.
+    """Normalize an answer as VLMEvalKit does: like `normalize`, but line breaks become spaces, and
+    a period after a digit is kept.
 
     Source: open-compass/VLMEvalKit@e8e78f05f3080fe28154f2130321f17951c3be94:
     vlmeval/dataset/utils/vqa_eval.py#L242-L248, vlmeval/smp/misc.py#L18-L33.

@@ -37,8 +37,8 @@ class Canvas:
     ) -> None:
         """Draw a `disc`, a `square`, or a glyph such as `A`, in a square with this side.
 
-        `turn` rotates a glyph about the center of its square, in degrees, without changing its
-        size.
+        `turn` is the angle, in degrees, by which a glyph is rotated about the center of its square.
+        Its size does not change.
         """
         if what in INK:
             self.stamp(INK[what](), x, y, side, color)
@@ -76,7 +76,7 @@ class Canvas:
 
 
 def _shared(first: int, last: int, start: int, side: int, cells: int) -> NDArray[np.int64]:
-    """How much of each pixel from `first` to `last` each cell covers, in one dimension: (pixels,
+    """In one dimension, how much each cell covers of each pixel from `first` to `last`: (pixels,
     cells).
 
     The cells divide the length `side`, which begins at `start`, into equal parts. The result is in

@@ -1,4 +1,5 @@
-"""Letters, digits, and a dash, drawn with a round pen a fifth of their height, as on eye charts."""
+"""Letters, digits, and a dash, drawn as on eye charts: with a round pen whose width is a fifth of
+their height."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 SIDE, TURNED_SIDE = 40, 60
-"""The number of cells along the side of an upright glyph and of a turned glyph. The pen is 8 cells
-wide."""
+"""The numbers of cells along the side of an upright glyph and along the side of a turned glyph. The
+pen is 8 cells wide."""
 PEN = 8
 """The radius of the pen, and the distance between points of the grid below, both in half cells."""
 COSINES = (256, 247, 222, 181, 128, 66, 0)
@@ -97,8 +98,8 @@ def glyph(sign: str, turn: int = 0) -> NDArray[np.bool_]:
 
 
 def _turned(x: int, y: int, turn: int) -> tuple[int, int]:
-    """Rotate a point of the grid, given relative to the center. The result is in 1/256 of half
-    cells."""
+    """Rotate a point of the grid, given relative to the center. The unit of the result is 1/256 of
+    half a cell."""
     cos, sin = PEN * _cosine(turn), PEN * _cosine(turn - 90)
     return x * cos - y * sin, x * sin + y * cos
 

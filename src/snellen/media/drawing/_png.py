@@ -1,8 +1,8 @@
 """Encodes PNG files whose bytes are the same on every machine.
 
 Pillow is not used because it uses zlib, and builds of zlib compress differently. This encoder
-compresses only runs of equal bytes, with Deflate's fixed code. Pictures with large plain areas
-become small files; noise is stored without compression.
+compresses only runs of equal bytes, with Deflate's fixed code. Pictures with large plain areas give
+small files; noise is stored without compression.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def png(pixels: NDArray[np.uint8]) -> bytes:
 
 def _deflate(data: NDArray[np.uint8]) -> bytes:
     """Compress bytes into one Deflate block with fixed codes (RFC 1951, 3.2.6). A run of equal
-    bytes is encoded as the byte, followed by copies of it."""
+    bytes is encoded as one byte, followed by instructions to repeat it."""
     starts = np.flatnonzero(np.diff(data, prepend=~data[:1]))
     if len(starts) > len(data) // 2:
         return _stored(data.tobytes())

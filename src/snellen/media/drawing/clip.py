@@ -1,4 +1,4 @@
-"""Scripts of clips in which letters appear and disappear, and the questions about them."""
+"""Scripts for clips in which letters appear and disappear, with questions about the letters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from snellen.media.drawing._canvas import UNIT, Canvas
 
 WIDTH, HEIGHT = 320, 240
 FPS = 10
-"""The number of frames per second. Frame k is shown from k / FPS seconds on."""
+"""The number of frames per second. Frame k appears k / FPS seconds after the start."""
 GRAY, INK = (128,) * 3, (0,) * 3
 LETTERS = "CDHKNORSVZ"
 """Sloan's ten letters, which are about equally legible."""
@@ -59,8 +59,8 @@ class ClipQuestion:
     """A question about a clip."""
 
     time: float
-    """The time at which the question is asked, in seconds. It is halfway between two frames; later
-    frames do not matter."""
+    """The time at which the question is asked, in seconds. This time is halfway between two frames.
+    Frames after it do not affect the answer."""
     text: str
     """The text of the question."""
     choices: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ class Script:
     n_frames: int
     """The number of frames."""
     shown: tuple[ShownLetter, ...]
-    """The letters, in order of time. Only one is on the screen at a time."""
+    """The letters, in order of time. Only one letter is on the screen at a time."""
     questions: tuple[ClipQuestion, ...]
     """The questions, in order of time."""
 
@@ -160,8 +160,8 @@ def _letter(draw: Draw) -> Script:
 
 
 def _count(draw: Draw) -> Script:
-    """Show a letter 6 to 9 times, each time one of the same two letters. A question is asked on the
-    empty screen after three of them."""
+    """Show a letter 6 to 9 times, each time one of the same two letters. After three of these
+    times, a question is asked while the screen is empty."""
     names = _drawn(draw, LETTERS, 2)
     letters = [_choice(draw, names) for _ in range(6 + draw(4))]
     # Letters and gaps last longer than a second, so that a model with one frame per second sees
@@ -183,7 +183,7 @@ def _count(draw: Draw) -> Script:
 
 
 def _order(draw: Draw) -> Script:
-    """Show 5 to 7 different letters. Questions are asked on the empty screen, after the third
+    """Show 5 to 7 different letters. Questions are asked while the screen is empty, after the third
     letter or later."""
     letters = _drawn(draw, LETTERS, 5 + draw(3))
     lengths = [15 + draw(16) for _ in letters]
@@ -201,8 +201,8 @@ def _order(draw: Draw) -> Script:
 
 
 def _flash(draw: Draw) -> Script:
-    """Show one letter for each length in `FLASHES`. A question is asked on the empty screen after
-    each letter.
+    """Show one letter for each duration in `FLASHES`. After each letter, a question is asked while
+    the screen is empty.
 
     Each letter is drawn independently, so a model that names the previous letter is right only by
     chance.
@@ -238,7 +238,7 @@ def _timeline(
     frames.
 
     Before, between, and after the letters, the screen is empty for a random number of frames. `off`
-    is the minimum and the maximum of this number.
+    contains the minimum and the maximum of this number.
     """
     least, most = off
     shown = []
@@ -264,7 +264,7 @@ def _question(time: float, text: str, letter: str, **tags: str) -> ClipQuestion:
 
 
 def _after(draw: Draw, shown: Sequence[ShownLetter], index: int, n_frames: int) -> float:
-    """A time on the empty screen after a letter."""
+    """A time after a letter, while the screen is empty."""
     end = shown[index + 1].first if index + 1 < len(shown) else n_frames
     return _between(draw, shown[index].end, end)
 

@@ -6,9 +6,9 @@ the video, not seconds of real time. A metric reads `columns.target` (a `Watch` 
 `columns.answer` (a `SpeechLog` as JSON) of each row.
 
 A message is in a window if onset >= w0 and done <= w1. A message that begins before w0 cannot be
-based on the evidence, and one that is unfinished at w1 comes too late. If a slot has a number, only
-messages with that number count for it; for a slot without a number, every message counts. The first
-message that counts decides the outcome of the slot:
+based on the evidence, and a message that is unfinished at w1 comes too late. If a slot has a
+number, only messages with that number count for it; for a slot without a number, every message
+counts. The first message that counts decides the outcome of the slot:
 
     hit      the message is in the window
     early    the message begins before w0

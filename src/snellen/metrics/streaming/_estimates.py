@@ -1,4 +1,4 @@
-"""Means and ratios of values of queries or slots, with clusters."""
+"""Means and ratios of values that belong to queries or slots in clusters."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def ratio_of(
 ) -> Estimate:
     """The sum of the first column divided by the sum of the second column.
 
-    The third column of the rows has the numbers of the clusters. `nothing` is the reason why there
-    is no value if the second sum is 0.
+    The third column of the rows has the numbers of the clusters. If the second sum is 0, there is
+    no value, and `nothing` is the reason.
     """
     table = np.array(rows).reshape(-1, 3)
     if not table[:, 1].sum():

@@ -1,4 +1,5 @@
-"""Metrics of messages: how many were needed, false alarms, repeated, or unsolicited."""
+"""Metrics of messages: how many were needed, and how many were false alarms, repeated, or
+unsolicited."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ UNSAID = "nothing was said"
 
 @metric(better="higher", unit="fraction")
 def precision(columns: Columns) -> Estimate:
-    """The share of messages that are needed, counting one message per slot as needed.
+    """The share of messages that are needed. For each slot, only one message counts as needed.
 
         Σ slots with a message in the window / Σ messages while the query is open
 
@@ -43,7 +44,7 @@ def f1(columns: Columns) -> Estimate:
 
         2 · Σ slots with a message in the window / (Σ messages + Σ slots)
 
-    In [0, 1]; higher is better. It is 0 for a model that says nothing. `n` counts slots. The
+    In [0, 1]; higher is better. The value is 0 for a model that says nothing. `n` counts slots. The
     docstring of `precision` has another example.
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Watch, columns_of
@@ -65,7 +66,7 @@ def false_alarms_per_min(columns: Columns) -> Estimate:
         Σ messages in no window / Σ minutes outside windows while the query is open
 
     At least 0; lower is better. The content of a message does not matter: a wrong message inside a
-    window is no false alarm, but lowers `precision`. `n` counts queries. An example with two
+    window is not a false alarm, but lowers `precision`. `n` counts queries. An example with two
     messages in the first minute, before a window of two minutes:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
@@ -95,7 +96,8 @@ def repeats(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="1/h")
 def unsolicited_per_hour(columns: Columns) -> Estimate:
-    """The number of messages while the query is not open, per hour in which it is not open.
+    """The number of messages sent while the query is not open, per hour during which the query is
+    not open.
 
     At least 0; lower is better. `n` counts queries. There is no value if every query was open from
     the start of the video until watching ended. An example with one message in the half hour before
@@ -112,7 +114,7 @@ def unsolicited_per_hour(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="fraction")
 def ambiguous(columns: Columns) -> Estimate:
-    """The share of messages that could answer several queries, so that their query was guessed.
+    """The share of messages whose query was guessed because they could answer several queries.
 
     In [0, 1]; lower is better, since fewer results then depend on guesses. `n` counts messages.
 
@@ -127,10 +129,11 @@ def ambiguous(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="fraction")
 def acknowledgements(columns: Columns) -> Estimate:
-    """The share of queries to which the model replies with a mere acknowledgement.
+    """The share of queries that the model acknowledges.
 
-    The model says that it will answer later. Such messages also count in the other metrics,
-    usually as false alarms. In [0, 1]; lower is better. `n` counts queries.
+    An acknowledgement is a message that only says that the model will answer later. Such messages
+    also count in the other metrics, usually as false alarms. In [0, 1]; lower is better. `n` counts
+    queries.
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))

@@ -1,4 +1,4 @@
-"""Defines queries and the messages that models say, and computes the outcome of each query."""
+"""Defines queries and the messages of models, and computes the outcome of each query."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from snellen.metrics._columns import Category, Columns
 
 WIDER = (1.0, 2.0, 3.0)
 """The seconds by which windows are widened on both sides for `answered_in_span_within`. A session
-must watch for this long after the end of its query, since messages may still be in a widened
-window."""
+must continue for the longest of these times after the end of its query, since messages may still be
+in a widened window."""
 MINUTE, HOUR = 60.0, 3600.0
 
 
@@ -54,8 +54,8 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     end: float
     """The time at which the query ends, in seconds."""
     slots: tuple[Slot, ...]
-    """The windows, in order; each is longer than 0 s. If there are several, their numbers differ,
-    so that a message counts for only one of them."""
+    """The windows, in order; each is longer than 0 s. If there are several windows, their numbers
+    differ, so that a message counts for only one window."""
     points: tuple[Point, ...] = ()
     """The times at which a polled model is asked, in order."""
     counts: bool = False
@@ -64,8 +64,8 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
 
 By = Literal["named", "only", "form", "guessed"]
 """How it was determined which query a message answers. `named`: the message names the query.
-`only`: no other query is open. `form`: only one open query asks for the form of the message.
-`guessed`: of several possible queries, the one that was asked last."""
+`only`: no other query is open. `form`: only one open query asks for an answer in the form of the
+message. `guessed`: several queries are possible, and the one that was asked last was chosen."""
 
 
 class Utterance(msgspec.Struct, frozen=True):
@@ -78,7 +78,7 @@ class Utterance(msgspec.Struct, frozen=True):
     number: int | None = None
     """The number in the message; None if it contains no number."""
     by: By = "only"
-    """How the query of the message was determined."""
+    """How it was determined which query the message answers."""
     acknowledges: bool = False
     """Whether the message only acknowledges the query."""
 
@@ -89,11 +89,11 @@ class SpeechLog(msgspec.Struct, frozen=True):
     messages: tuple[Utterance, ...] = ()
     """The messages, in the order of their onsets."""
     until: float | None = None
-    """The time up to which the video was watched, in seconds; None means the end of the query. Open
-    windows end at this time, and later windows are dropped."""
+    """The time up to which the video was watched, in seconds; None means the end of the query.
+    Windows that are still open end at this time, and later windows are dropped."""
     failed: bool = False
-    """Whether the session failed at `until`. The unfinished slots are then excluded from all means,
-    and so are most messages since the first unfinished slot began."""
+    """Whether the session failed at `until`. If so, the unfinished slots are excluded from all
+    means, and so are most messages after the start of the first unfinished slot."""
 
 
 def to_json(what: Watch | SpeechLog) -> str:
@@ -102,8 +102,8 @@ def to_json(what: Watch | SpeechLog) -> str:
 
 
 def columns_of(*queries: tuple[Watch, SpeechLog | None]) -> Columns:
-    """Create columns from queries, each about a different video. None in place of a log means that
-    the reply could not be parsed.
+    """Create columns from queries and their logs. Each query is about a different video. If a log
+    is None, the reply could not be parsed.
 
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
     >>> columns_of((watch, SpeechLog())).target[0][:25]
@@ -132,20 +132,20 @@ class SlotOutcome(NamedTuple):
     """The outcome of a slot."""
 
     outcome: Literal["hit", "early", "late", "silent"]
-    """`hit`: the first message that counts for the slot is in the window. `early` or `late`: it is
-    before or after. `silent`: there is no such message."""
+    """`hit`: the first message that counts for the slot is in the window. `early` or `late`: this
+    message begins before the window or ends after it. `silent`: no message counts for the slot."""
     wider: tuple[bool, ...]
     """For each number of seconds in `WIDER`, whether the slot is a hit if its window is widened by
     this number."""
     inside: int
     """The number of messages in the window."""
     delay: float | None
-    """The seconds from the start of the window to the onset of the first message in it; None if
-    there is no such message."""
+    """The seconds from the start of the window to the onset of the first message in the window;
+    None if there is no such message."""
     width: float
     """The length of the window in seconds."""
     in_force: float
-    """The share of the window during which the latest message is right."""
+    """The share of the window during which the most recent message is right."""
 
 
 class TotalOutcome(NamedTuple):
@@ -156,11 +156,12 @@ class TotalOutcome(NamedTuple):
     silent: float
     """The mean absolute error of saying nothing."""
     right: float
-    """The share of the time during which the last total that was said is right."""
+    """The share of the time during which the most recently stated total is right."""
     over: float
-    """The share of the time during which the last total that was said is too high."""
+    """The share of the time during which the most recently stated total is too high."""
     final: bool | None
-    """Whether the total at the last point is right; None if the session failed before."""
+    """Whether the total at the last point is right; None if the session failed before that
+    point."""
 
 
 class QueryOutcome(NamedTuple):
@@ -171,25 +172,25 @@ class QueryOutcome(NamedTuple):
     slots: tuple[SlotOutcome, ...]
     """The outcome of each slot that is neither dropped nor unfinished."""
     dropped: int
-    """The number of slots that begin after watching ended."""
+    """The number of slots that would begin after the end of the session."""
     failed: int
     """The number of slots that a failed session left unfinished."""
     messages: int
-    """The number of messages while the query was open."""
+    """The number of messages that began while the query was open."""
     false_alarms: int
-    """How many of `messages` are in no window."""
+    """How many of the `messages` are outside all windows."""
     minutes: float
-    """The minutes outside all windows while the query was open."""
+    """The number of minutes, while the query was open, that are outside all windows."""
     guessed: int
-    """How many of `messages` were assigned to this query by guessing."""
+    """How many of the `messages` were assigned to this query by guessing."""
     acknowledged: bool
     """Whether a message acknowledges the query."""
     unsolicited: int
-    """The number of messages while the query was not open."""
+    """The number of messages that began while the query was not open."""
     hours: float
     """The hours during which the query was not open."""
     points: tuple[bool, ...]
-    """For each point, whether what had been said by then is right."""
+    """For each point, whether the messages up to that time imply the right reply."""
     total: TotalOutcome | None
     """The outcome of the running total; None if the query does not ask for one."""
 
@@ -197,9 +198,9 @@ class QueryOutcome(NamedTuple):
 def share_of_hits(target: str, answer: str | None) -> float | None:
     """The score of a query: the share of its slots that are hits.
 
-    It is None if the session failed before a slot ended. It is 0 if all slots were dropped: such a
-    query has no influence on the metrics of slots, but it needs a score so that `slots_dropped`
-    counts it.
+    The score is None if the session failed before any slot ended. It is 0 if all slots were
+    dropped: such a query does not affect the metrics of slots, but it needs a score so that
+    `slots_dropped` counts it.
     """
     query = _query(target, answer, perfect=False)
     if not query.slots:
@@ -208,9 +209,9 @@ def share_of_hits(target: str, answer: str | None) -> float | None:
 
 
 def projection(watch: Watch, heard: SpeechLog) -> tuple[int, ...]:
-    """The replies at each point of a polled model that had said the same messages. If the query
-    asks for a running total, a reply is the last total. Otherwise it is 1 if a message that counts
-    for the point ended by then, else 0."""
+    """The replies that a polled model would give at each point if it had produced the same
+    messages. If the query asks for a running total, a reply is the most recent total. Otherwise, it
+    is 1 if a message that counts for the point ended by then, and 0 if not."""
     messages = [message for message in heard.messages if watch.asked <= message.onset <= watch.end]
     return tuple(_claim_at(watch, messages, point) for point in watch.points)
 
@@ -269,8 +270,8 @@ def _query(target: str, answer: str | None, perfect: bool) -> QueryOutcome:
 def _slot(
     slot: Slot, messages: Sequence[Utterance], after: Sequence[Utterance], end: float
 ) -> SlotOutcome:
-    """The outcome of a slot. `messages` are those that began while the query was open. `after` also
-    includes those that began shortly after its `end`."""
+    """The outcome of a slot. `messages` are the messages that began while the query was open.
+    `after` also includes messages that began shortly after the `end` of the query."""
     own = [message for message in messages if _names(message, slot)]
     inside = [message for message in own if _within(message, slot)]
     wider = []
@@ -307,8 +308,9 @@ def _outcome(first: Utterance | None, slot: Slot) -> Literal["hit", "early", "la
 
 
 def _in_force(slot: Slot, messages: Sequence[Utterance]) -> float:
-    """The share of a window during which the latest finished message is right. If the slot has no
-    number, every message is right. If it has one, messages without a number are ignored."""
+    """The share of a window during which the most recently finished message is right. If the slot
+    has no number, every message is right. If the slot has a number, messages without a number are
+    ignored."""
     relevant = [
         message for message in messages if slot.number is None or message.number is not None
     ]
@@ -321,7 +323,7 @@ def _in_force(slot: Slot, messages: Sequence[Utterance]) -> float:
 
 
 def _outside(slots: Sequence[Slot], start: float, end: float) -> float:
-    """The seconds between start and end that are in no window."""
+    """The number of seconds between start and end that are outside all windows."""
     seconds, covered_until = 0.0, start
     for slot in sorted(slots, key=lambda slot: slot.w0):
         seconds += max(0.0, min(slot.w0, end) - covered_until)
@@ -366,7 +368,7 @@ def _totals(messages: Sequence[Utterance]) -> list[tuple[float, int]]:
 
 
 def _total(totals: Sequence[tuple[float, int]], done: Sequence[float], time: float) -> int:
-    """The last total that was said at or before a time; 0 if there is none."""
+    """The total that was stated last, at or before this time; 0 if there is none."""
     position = bisect_right(done, time)
     return totals[position - 1][1] if position else 0
 

@@ -1,4 +1,5 @@
-"""Metrics of slots: whether a message is in the window, when, and for how long it is right."""
+"""Metrics of slots: whether a message is in the window, when it begins, and for how long it is
+right."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ def answered_in_span(columns: Columns) -> Estimate:
 
         hits / slots
 
-    In [0, 1]; higher is better. The slots of all queries have the same weight, and `n` counts them.
+    In [0, 1]; higher is better. The slots of all queries have the same weight. `n` counts slots.
     Even a model that always speaks a fixed time after the question, without watching, has some
     hits, so report `early` and `precision` as well. The interval is Wilson's interval with the
     effective n of the clusters. An example in which one of two messages is on time:
@@ -44,7 +45,7 @@ def answered_in_span(columns: Columns) -> Estimate:
 
 @metric(better="higher", unit="fraction")
 def answered_in_span_any(columns: Columns) -> Estimate:
-    """The share of slots with any message in the window, even after earlier ones: `recall`.
+    """The share of slots with any message in the window, even if it is not the first: `recall`.
 
     In [0, 1]; higher is better. `n` counts slots. An example with an early message and then one on
     time:
@@ -61,9 +62,9 @@ def answered_in_span_any(columns: Columns) -> Estimate:
 def answered_in_span_within(seconds: float) -> Metric:
     """`answered_in_span` with windows that are widened on both sides by 1, 2, or 3 seconds.
 
-    In [0, 1]; higher is better. It is meant for comparison with benchmarks that allow for this many
-    seconds before and after a window. `seconds` must be in `WIDER`. An example with a message that
-    begins 2 s before the window:
+    In [0, 1]; higher is better. The metric is meant for comparison with benchmarks that accept
+    messages up to this many seconds before and after a window. `seconds` must be in `WIDER`. An
+    example with a message that begins 2 s before the window:
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))
@@ -98,7 +99,8 @@ def early(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="fraction")
 def late(columns: Columns) -> Estimate:
-    """The share of slots whose first message begins in the window or later, but ends after it.
+    """The share of slots whose first message begins in the window or later, and ends after the
+    window.
 
     In [0, 1]; lower is better. The docstring of `early` has another example.
 
@@ -127,12 +129,12 @@ def silent(columns: Columns) -> Estimate:
 
 @metric(better="higher", unit="fraction")
 def span_auc(columns: Columns) -> Estimate:
-    """The mean share of a window during which the latest message is right.
+    """The mean share of a window during which the most recent message is right.
 
         mean over slots of 1/|W| ∫_W s(t) dt,    s(t) = 1 while the latest message is right
 
     In [0, 1]; higher is better. A message counts from its end until the end of the next message, so
-    a wrong message counts until it is corrected. A right message that is early counts from w0, so
+    a wrong message counts until it is corrected. An early message that is right counts from w0, so
     report `early` as well. In a slot without a number, any message is right, so the metric then
     measures only timing. An example in which the right message ends after a quarter of the window,
     and a wrong one after three quarters:
@@ -147,9 +149,9 @@ def span_auc(columns: Columns) -> Estimate:
 
 @metric(better=None, unit="fraction")
 def slots_dropped(columns: Columns) -> Estimate:
-    """The share of slots that are left out because watching ended before their window began.
+    """The share of slots that are left out because the session ended before their window began.
 
-    In [0, 1]. It is 0 if all videos are watched completely. `n` counts all slots.
+    In [0, 1]. The value is 0 if all videos are watched completely. `n` counts all slots.
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Watch, columns_of
     >>> watch = Watch(task="SSR", asked=0, end=20, slots=(Slot(0, 9, 1), Slot(10, 20, 2)))
@@ -204,8 +206,8 @@ def delay_median(columns: Columns) -> Estimate:
 def delay_mean(columns: Columns) -> Estimate:
     """The mean delay of the first message in the window, onset - w0, in seconds.
 
-    At least 0; lower is better. It includes the same slots as `delay_median`, whose docstring has
-    another example.
+    At least 0; lower is better. This metric includes the same slots as `delay_median`, whose
+    docstring has another example.
 
     >>> from snellen.metrics.streaming import Slot, SpeechLog, Utterance, Watch, columns_of
     >>> watch = Watch(task="CRR", asked=0, end=40, slots=(Slot(10, 40),))

@@ -1,4 +1,5 @@
-"""Metrics of what a model has said up to a time: at the poll points, and about a running total."""
+"""Metrics of what a model has said by a certain time: at the poll points, and about a running
+total."""
 
 from __future__ import annotations
 
@@ -17,14 +18,14 @@ from snellen.stats import Estimate
 
 @metric(better="higher", unit="fraction")
 def projected(columns: Columns) -> Estimate:
-    """The accuracy that a polled model would get if it had said the same things by each point.
+    """The accuracy that a polled model would have if it had said the same things by each point.
 
         P = 1/T Σ_t 1/n_t Σ_p [what has been said by point p is right]
 
-    It is the mean over T tasks of the mean over the n_t points of a task. In [0, 1]; higher is
-    better. `n` counts points. It does not measure timing: even a model that answers blindly soon
-    after the question does well. An example with a message at 3 s and points at 5 s (when nothing
-    should have been said) and 15 s (when something should):
+    This is the mean over T tasks of the mean over the n_t points of each task. In [0, 1]; higher is
+    better. `n` counts points. The metric does not measure timing: even a model that answers blindly
+    soon after the question does well. An example with a message at 3 s and points at 5 s (when
+    nothing should have been said) and 15 s (when something should):
 
     >>> from snellen.metrics.streaming import Point, Slot, SpeechLog, Utterance, Watch, columns_of
     >>> points = (Point(5, 0), Point(15, 1))
@@ -55,14 +56,14 @@ def projected(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="counts")
 def count_mae(columns: Columns) -> Estimate:
-    """The mean absolute difference between the last total that was said and the true total.
+    """The mean absolute difference between the most recently stated total and the true total.
 
         mean over queries of 1/T ∫_0^T |ĉ(t) - c(t)| dt
 
-    ĉ is the last total that was said, or 0 before the first. c is the number of slots that have
-    begun, and T is the time of the last point. At least 0; lower is better. `n` counts the queries
-    that ask for a total. An example of 40 s with events at 10 and 20 s: the model says 1 at 20 s
-    and then nothing, so it is off by one for 10 s and then for 20 s:
+    ĉ is the most recently stated total, or 0 before any total is stated. c is the number of slots
+    that have begun, and T is the time of the last point. At least 0; lower is better. `n` counts
+    the queries that ask for a total. An example of 40 s with events at 10 and 20 s: the model says
+    1 at 20 s and then nothing, so it is off by one for 10 s and then for 20 s:
 
     >>> from snellen.metrics.streaming import Point, Slot, SpeechLog, Utterance, Watch, columns_of
     >>> slots = (Slot(10, 20, 1), Slot(20, 40, 2))
@@ -78,9 +79,9 @@ def count_mae(columns: Columns) -> Estimate:
 def count_skill(columns: Columns) -> Estimate:
     """The reduction of the error compared with saying nothing: 1 - count_mae / count_mae(silent).
 
-    It is computed for each query and then averaged. At most 1, without a lower limit; higher is
-    better, and 0 is as good as saying nothing. In the example of `count_mae`, the error of saying
-    nothing is 50/40, and the error of the model is 30/40:
+    The reduction is computed for each query and then averaged. At most 1, without a lower limit;
+    higher is better, and 0 is as good as saying nothing. In the example of `count_mae`, the error
+    of saying nothing is 50/40, and the error of the model is 30/40:
 
     >>> from snellen.metrics.streaming import Point, Slot, SpeechLog, Utterance, Watch, columns_of
     >>> slots = (Slot(10, 20, 1), Slot(20, 40, 2))
@@ -97,7 +98,7 @@ def count_skill(columns: Columns) -> Estimate:
 
 @metric(better="higher", unit="fraction")
 def count_right_time(columns: Columns) -> Estimate:
-    """The share of the time in which the last total that was said is right.
+    """The share of the time during which the most recently stated total is right.
 
     In [0, 1]; higher is better. A model that says nothing is right until the first event. The
     docstring of `count_mae` has another example.
@@ -113,7 +114,7 @@ def count_right_time(columns: Columns) -> Estimate:
 
 @metric(better="higher", unit="fraction")
 def final_count(columns: Columns) -> Estimate:
-    """The share of queries for which the last total that was said by the last point is right.
+    """The share of queries for which the most recently stated total at the last point is right.
 
     In [0, 1]; higher is better. Queries whose session failed before the last point are left out and
     are not counted in `n`.
@@ -130,7 +131,7 @@ def final_count(columns: Columns) -> Estimate:
 
 @metric(better="lower", unit="fraction")
 def overcount(columns: Columns) -> Estimate:
-    """The share of the time in which the last total that was said is above the true total.
+    """The share of the time during which the most recently stated total is above the true total.
 
     In [0, 1]; lower is better. An example of 40 s in which the model says 1 at 0 s, although the
     first event is at 10 s:
