@@ -1,5 +1,7 @@
-"""Runs models that transformers' AutoModelForImageTextToText and AutoProcessor load from a local
-folder or from the hub. They give replies, and log-probabilities of choices.
+"""Runs models that transformers loads from a local folder or from the hub. Most give replies, and
+log-probabilities of choices. `hf_forms` has the forms in which makers publish models: those that
+AutoModelForImageTextToText and AutoProcessor load, which the rest of this text is about, and some
+that bring their own code.
 
 Prompts are padded on the left and end where the chat template lets the model begin. A row ends at
 its own end token, limit, or stop string, independently of its batch. Its text is decoded without
@@ -23,7 +25,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,7 +34,12 @@ import msgspec
 
 from snellen.core.profile import Profile
 from snellen.errors import UsageError
-from snellen.models.hf_common import BROKEN, libraries
+from snellen.models.hf_checkpoint import Checkpoint, read_checkpoint
+from snellen.models.hf_common import libraries
+from snellen.models.hf_forms import form_of
+from snellen.models.hf_forms.form import LoadedForm, Loading
+from snellen.models.hf_forms.other_ways import not_loaded
+from snellen.models.hf_forms.processor import described, for_replies
 from snellen.models.hf_prompts import HfPrompts
 from snellen.models.hf_replica import HfReplica
 from snellen.models.hf_settings import HfSettings
@@ -53,10 +60,11 @@ def open_model(name: str, *, profile: Profile, api_key: str | None) -> Hf:
     settings = _settings(spec, profile)
     torch, transformers = libraries(spec)
     devices = _devices(spec, settings, torch)
-    processor, models = _load(spec, profile, settings, devices, transformers)
-    where = Path(name)
-    weights = digest(where) if where.is_dir() else models[0].config._commit_hash or ""
-    return _described(spec, processor, models, settings, weights, torch.inference_mode)
+    checkpoint = read_checkpoint(spec, name, _options(spec, name, profile))
+    loaded = _load(checkpoint, settings, devices, torch, transformers)
+    model = loaded.replicas[0].model
+    weights = digest(Path(name)) if Path(name).is_dir() else model.config._commit_hash or ""
+    return _described(spec, loaded, settings, weights)
 
 
 def in_training(name: str, model: Any, processor: Any, weights: str, settings: HfSettings) -> Hf:
@@ -74,45 +82,39 @@ def in_training(name: str, model: Any, processor: Any, weights: str, settings: H
     Raises:
         UsageError: torch or transformers is missing, or the processor takes no chat with a picture.
     """
-    torch, _ = libraries(name)
-    processor = _for_replies(copy.deepcopy(processor))
-    return _described(name, processor, [model], settings, weights, torch.no_grad)
-
-
-def _described(
-    name: str,
-    processor: Any,
-    models: Sequence[Any],
-    settings: HfSettings,
-    weights: str,
-    no_gradients: Callable[[], Any],
-) -> Hf:
-    torch, transformers = libraries(name)
+    torch, library = libraries(name)
+    processor = for_replies(copy.deepcopy(processor))
     prompts = HfPrompts(name, processor, settings)
     prompts.check()
-    replicas = [
-        HfReplica(name, prompts, model, settings, torch, transformers, no_gradients)
-        for model in models
-    ]
+    replica = HfReplica(name, prompts, model, settings, torch, library, torch.no_grad)
+    loaded = LoadedForm(
+        replicas=[replica], described=described(processor), batch_size=settings.batch_size
+    )
+    return _described(name, loaded, settings, weights)
+
+
+def _described(name: str, loaded: LoadedForm, settings: HfSettings, weights: str) -> Hf:
+    torch, transformers = libraries(name)
+    models = [replica.model for replica in loaded.replicas]
     first = models[0]
-    described = {
+    facts = {
         "transformers": transformers.__version__,
         "dtype": str(first.dtype).removeprefix("torch."),
         "attention": first.config._attn_implementation,
-        "image_processor": type(processor.image_processor).__name__,
+        **loaded.described,
     }
     return Hf(
         name=name,
-        revision=" ".join(filter(None, (*_versioned(described), weights))),
+        revision=" ".join(filter(None, (*_versioned(facts), weights))),
         runs_on={
-            **described,
+            **facts,
             "torch": torch.__version__,
             "devices": [_called(str(model.device), torch) for model in models],
-            "sampling": _plain(first.generation_config.to_diff_dict()),
+            "sampling": _sampling(first),
         },
-        replicas=replicas,
+        replicas=loaded.replicas,
         batches={
-            "most": settings.batch_size,
+            "most": loaded.batch_size,
             "budget": settings.batch_tokens,
             "ahead": max(1, min(PREPARED, (os.cpu_count() or 1) - 1)),
         },
@@ -129,7 +131,7 @@ class Hf:
     """A digest of the weights."""
     runs_on: Mapping[str, Any]
     """The software and the devices."""
-    replicas: Sequence[HfReplica]
+    replicas: Sequence[Any]
     """The model on each device."""
     batches: Mapping[str, int]
     """The settings of its batches."""
@@ -169,76 +171,51 @@ def _devices(spec: str, settings: HfSettings, torch: Any) -> Sequence[str]:
     return [f"cuda:{number}" for number in range(settings.replicas)]
 
 
-def _load(
-    spec: str, profile: Profile, settings: HfSettings, devices: Sequence[str], library: Any
-) -> tuple[Any, Sequence[Any]]:
-    """The processor, and a copy of the model on each device.
+def _options(spec: str, name: str, profile: Profile) -> Mapping[str, Any]:
+    """The arguments of `from_pretrained` that say which files are read.
 
     Raises:
-        UsageError: they cannot be loaded. The message says what is missing.
+        UsageError: the name is that of a folder that does not exist.
     """
-    from safetensors import SafetensorError
-
-    if settings.image_processor == "torchvision" and not library.utils.is_torchvision_available():
-        # transformers would silently use PIL instead.
-        raise UsageError(
-            f"{spec}: image_processor is 'torchvision', which is not installed. Install the "
-            "version that matches torch, or remove the setting."
-        )
-    name = spec.removeprefix("hf/")
     options: dict[str, Any] = {"trust_remote_code": profile.trust_remote_code}
     if not Path(name).is_dir():
         if name.startswith((".", "/", "~")) or name.count("/") > 1:
             # Names on the hub do not have this form.
             raise UsageError(f"{spec}: there is no folder {name}.")
         options["revision"] = profile.revision or "main"
+    return options
+
+
+def _load(
+    checkpoint: Checkpoint, settings: HfSettings, devices: Sequence[str], torch: Any, library: Any
+) -> LoadedForm:
+    """The model in its form, with a copy on each device.
+
+    Raises:
+        UsageError: it cannot be loaded. The message says what is missing.
+    """
+    spec = checkpoint.spec
+    if settings.image_processor == "torchvision" and not library.utils.is_torchvision_available():
+        # transformers would silently use PIL instead.
+        raise UsageError(
+            f"{spec}: image_processor is 'torchvision', which is not installed. Install the "
+            "version that matches torch, or remove the setting."
+        )
+    loading = Loading(
+        checkpoint=checkpoint, settings=settings, devices=devices, torch=torch, library=library
+    )
     try:
-        processor = _load_processor(name, settings, options, library)
-        return processor, [_load_model(name, settings, options, library).to(d) for d in devices]
+        return form_of(checkpoint).load(loading)
+    except UsageError:
+        raise
     except ImportError as error:
         raise UsageError(
             f"{spec}: a package that the model needs is missing, or cannot be imported: "
             f"{' '.join(str(error).split())} (Many video models need torchvision, in the version "
             "that matches torch.)"
         ) from error
-    except (OSError, SafetensorError, *BROKEN) as error:
-        raise UsageError(
-            f"{spec}: it cannot be loaded: {error} (A model with its own code needs "
-            "--trust-remote-code.)"
-        ) from error
-
-
-def _load_processor(
-    name: str, settings: HfSettings, options: Mapping[str, Any], library: Any
-) -> Any:
-    processor = library.AutoProcessor.from_pretrained(name, **options)
-    if settings.image_processor is not None:
-        processor.image_processor = library.AutoImageProcessor.from_pretrained(
-            name, backend=settings.image_processor, **options
-        )
-    return _for_replies(processor)
-
-
-def _for_replies(processor: Any) -> Any:
-    """The processor, changed so that it pads batches for generation."""
-    # With padding on the right, prompts would end in the middle of their rows.
-    processor.tokenizer.padding_side = "left"
-    if processor.tokenizer.pad_token is None:
-        processor.tokenizer.pad_token = processor.tokenizer.eos_token
-    return processor
-
-
-def _load_model(name: str, settings: HfSettings, options: Mapping[str, Any], library: Any) -> Any:
-    model = library.AutoModelForImageTextToText.from_pretrained(
-        name,
-        dtype=settings.dtype,
-        attn_implementation=settings.attention,
-        use_safetensors=True,  # reading other formats runs code
-        **options,
-    )
-    if model.config.is_encoder_decoder:
-        raise ValueError("it is an encoder-decoder model, and only decoder models are supported")
-    return model.eval()
+    except Exception as error:  # own code may raise anything
+        raise not_loaded(checkpoint, error) from error
 
 
 def _versioned(described: Mapping[str, str]) -> Sequence[str]:
@@ -250,5 +227,8 @@ def _called(device: str, torch: Any) -> str:
     return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
 
 
-def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _sampling(model: Any) -> dict[str, Any]:
+    """The model's own settings of generation, which own code may lack."""
+    config = getattr(model, "generation_config", None)
+    settings = {} if config is None else config.to_diff_dict()
     return {name: value for name, value in settings.items() if isinstance(value, (int, float, str))}

@@ -32,3 +32,7 @@ class HfSettings(StrictStruct, frozen=True):
     """Arguments of the processor: `{max_pixels = 1003520}`."""
     template: dict[str, Any] = msgspec.field(default_factory=dict)
     """Arguments of the chat template: `{enable_thinking = false}`."""
+    chat: dict[str, Any] = msgspec.field(default_factory=dict)
+    """Arguments of the `chat` method of a model's own code: `{max_slice_nums = 9}`."""
+    tiles: Count | None = None
+    """The most tiles of a picture, for InternVL's own code; None: as its config.json says."""
