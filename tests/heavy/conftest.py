@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 HIDES = Path(__file__).with_name("no_torchvision")
-# Looking for doctests would run these here. Those in `own_code` run as a model's own code.
-collect_ignore = [HIDES.name, "own_code"]
+collect_ignore = [HIDES.name]  # looking for doctests would run it here
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,7 +1,7 @@
 """Stand-ins for models in their makers' own form: remote code and a few random weights.
 
-The code in `own_code` is ours. It has the class names, the methods with their parameters, the
-configuration keys, and the `auto_map` of the originals:
+The code in tests/data/own-code is ours. It has the class names, the methods with their parameters,
+the configuration keys, and the `auto_map` of the originals:
 
 - InternVL: OpenGVLab/InternVL@2410d1dbf208f0e799459aff9376e5747dbf41a2:
   internvl_chat/internvl/model/internvl_chat
@@ -19,7 +19,7 @@ from typing import Any
 
 from tests.heavy.tiny_models import TEXT, build, byte_tokenizer
 
-CODE = Path(__file__).with_name("own_code")
+CODE = Path(__file__).parents[1] / "data" / "own-code"
 TILE = 56
 """The side of a tile of the stand-in for InternVL; its original has 448."""
 CHAT = """\
@@ -92,9 +92,7 @@ def _internvl(folder: Path) -> None:
 
 
 def _minicpm(folder: Path) -> None:
-    tokenizer = byte_tokenizer(
-        {"image": "<image>", "image_end": "</image>", "unknown": "<unk>"}
-    )
+    tokenizer = byte_tokenizer({"image": "<image>", "image_end": "</image>", "unknown": "<unk>"})
     tokenizer.chat_template = CHAT
     tokenizer.save_pretrained(folder)
     edit(

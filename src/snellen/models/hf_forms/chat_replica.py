@@ -162,23 +162,20 @@ class ChatReplica(ABC):
 
     def _reply(self, request: Request, text: str, calls: Sequence[Generated]) -> Reply:
         limit = request.generation.max_tokens or MAX_TOKENS
-        if len(calls) == 1:
-            (call,) = calls
+        for call in calls:
             self._check_settings(request.generation, limit, call.settings)
-            self.check_call(request, call)
-            prompt, count = call.prompt, call.count
-            was_cut = not call.ended and len(call.tokens) >= limit
+        if calls:
+            self.check_call(request, calls[0])
+            usage: Usage | None = Usage(
+                input=calls[0].prompt, output=sum(call.count for call in calls)
+            )
+            was_cut = not calls[-1].ended and len(calls[-1].tokens) >= limit
         else:
-            prompt = None
             count = len(self.tokenizer(text, add_special_tokens=False)["input_ids"])
-            was_cut = count >= limit
+            usage, was_cut = None if self._watch else Usage(output=count), count >= limit
         if positions := [text.index(string) for string in request.stop if string in text]:
             text, was_cut = text[: min(positions)], False
-        return Reply(
-            text=text,
-            stop="length" if was_cut else "stop",
-            usage=Usage(input=prompt, output=count),
-        )
+        return Reply(text=text, stop="length" if was_cut else "stop", usage=usage)
 
     def _check_settings(
         self, generation: Generation, limit: int, arrived: Mapping[str, Any]
@@ -193,7 +190,9 @@ class ChatReplica(ABC):
         if temperature is not None:
             expected |= {"do_sample": bool(temperature), "num_beams": 1}
         if temperature:
-            expected |= {"temperature": temperature, "top_p": generation.top_p}
+            expected["temperature"] = temperature
+        if temperature != 0:
+            expected["top_p"] = generation.top_p
         defaults = {"do_sample": False, "num_beams": 1}
         changed = [
             f"{name} is {arrived[name]} instead of {value}"

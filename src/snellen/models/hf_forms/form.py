@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -67,15 +67,15 @@ def load_models(loading: Loading) -> list[Any]:
         ValueError: it is an encoder-decoder model.
     """
     checkpoint, settings = loading.checkpoint, loading.settings
-    auto_class = getattr(loading.library, checkpoint.auto_class)
+    from_pretrained, options = _loader(loading)
     models = []
     for device in loading.devices:
-        model = auto_class.from_pretrained(
+        model = from_pretrained(
             checkpoint.name,
             dtype=settings.dtype,
             attn_implementation=settings.attention,
             use_safetensors=True,
-            **checkpoint.options,
+            **options,
         )
         if model.config.is_encoder_decoder:
             raise ValueError(
@@ -83,6 +83,23 @@ def load_models(loading: Loading) -> list[Any]:
             )
         models.append(model.eval().to(device))
     return models
+
+
+def _loader(loading: Loading) -> tuple[Callable[..., Any], Mapping[str, Any]]:
+    """The function that loads the model, and arguments of it.
+
+    Own classes are called without the class of transformers that usually loads them. It would take
+    an own class that it loaded before for a configuration of the same class, and that one without
+    `generate`, which it adds to classes from before version 4.50.
+    """
+    checkpoint, library = loading.checkpoint, loading.library
+    if checkpoint.reference is None:
+        return getattr(library, checkpoint.auto_class).from_pretrained, checkpoint.options
+    from transformers.models.auto.auto_factory import add_generation_mixin_to_remote_model
+
+    own_class = add_generation_mixin_to_remote_model(checkpoint.own_class())
+    config = library.AutoConfig.from_pretrained(checkpoint.name, **checkpoint.options)
+    return own_class.from_pretrained, {**checkpoint.options, "config": config}
 
 
 def refuse_settings(loading: Loading, title: str, *names: str) -> None:

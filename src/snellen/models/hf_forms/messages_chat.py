@@ -65,7 +65,7 @@ class MessagesChatForm:
                 _MessagesChat(loading, model, tokenizer, processor)
                 for model in load_models(loading)
             ],
-            described={"interface": self.title},
+            described={"interface": "chat-messages"},
             batch_size=1,
         )
 
@@ -145,8 +145,6 @@ class _MessagesChat(ChatReplica):
         return wanted
 
     def _content(self, message: Message) -> list[Any]:
-        if message.has_tools:
-            raise Rejected(f"{self.name}: its chat() takes no tool calls.")
         return [converted for part in message.content for converted in self._parts(part)]
 
     def _parts(self, part: Part) -> list[Any]:

@@ -51,8 +51,8 @@ def untrusted(checkpoint: Checkpoint) -> UsageError:
 def unknown(checkpoint: Checkpoint, why: str) -> UsageError:
     """The error about a model that no form can ask."""
     return UsageError(
-        f"{checkpoint.spec}: Snellen knows no general way to ask {checkpoint.reference}: {why}. "
-        f"{alternatives(checkpoint)}"
+        f"{checkpoint.spec}: Snellen knows no general way to ask {checkpoint.reference}: "
+        f"{why.rstrip('.')}.{_versions(checkpoint)} {alternatives(checkpoint)}"
     )
 
 

@@ -32,7 +32,8 @@ class ProcessorForm:
         except UsageError as error:
             if checkpoint.reference is None:
                 raise
-            raise unknown(checkpoint, str(error).removeprefix(f"{checkpoint.spec}: ")) from error
+            reason = str(error.__cause__ or error).removeprefix(f"{checkpoint.spec}: ")
+            raise unknown(checkpoint, reason) from error
         torch, library = loading.torch, loading.library
         return LoadedForm(
             replicas=[

@@ -74,7 +74,7 @@ class TilesChatForm:
             replicas=[
                 _TilesChat(loading, model, tokenizer, cutting) for model in load_models(loading)
             ],
-            described={"interface": self.title},
+            described={"interface": "chat-tiles"},
             batch_size=1,
         )
 
@@ -238,7 +238,7 @@ def _split(name: str, messages: Sequence[Message]) -> tuple[str, Sequence[Messag
     """The system message, and the turns, which alternate between user and assistant.
 
     Raises:
-        Rejected: they do not, or there are tool calls or pictures in the system message.
+        Rejected: they do not, or there is a picture in the system message.
     """
     system, turns = "", list(messages)
     if turns[0].role == "system":

@@ -59,7 +59,7 @@ class TokenizerForm:
                 )
                 for model in load_models(loading)
             ],
-            described={"interface": self.title},
+            described={"interface": "tokenizer-template"},
             batch_size=1,
         )
 
@@ -143,14 +143,12 @@ class TokenizerPrompts:
         """A message as the template takes it.
 
         Raises:
-            Rejected: it has a video, several pictures, a picture after text, or tool calls.
+            Rejected: it has a video, several pictures, or a picture after text.
             MediaError: its picture is damaged.
         """
         content = message.content
         what = None
-        if message.has_tools:
-            what = "tool calls"
-        elif message.videos:
+        if message.videos:
             what = "videos"
         elif len(message.images) > 1:
             what = "several pictures in a message"

@@ -5,7 +5,7 @@ from transformers import BatchFeature, ProcessorMixin
 
 
 class MiniCPMVProcessor(ProcessorMixin):
-    attributes = ["image_processor", "tokenizer"]
+    attributes = ["image_processor", "tokenizer"]  # noqa: RUF012
     image_processor_class = "AutoImageProcessor"
     tokenizer_class = "AutoTokenizer"
 

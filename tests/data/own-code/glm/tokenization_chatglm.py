@@ -11,8 +11,8 @@ from transformers import BatchEncoding, PreTrainedTokenizer
 
 
 class ChatGLM4Tokenizer(PreTrainedTokenizer):
-    vocab_files_names = {"vocab_file": "tokenizer.model"}
-    model_input_names = ["input_ids", "attention_mask", "position_ids"]
+    vocab_files_names = {"vocab_file": "tokenizer.model"}  # noqa: RUF012
+    model_input_names = ["input_ids", "attention_mask", "position_ids"]  # noqa: RUF012
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from transformers.image_processing_utils import BaseImageProcessor
 
 
 class MiniCPMVImageProcessor(BaseImageProcessor):
-    model_input_names = ["pixel_values"]
+    model_input_names = ["pixel_values"]  # noqa: RUF012
 
     def __init__(self, image_feature_size=4, max_slice_nums=9, use_image_id=True, **kwargs):
         super().__init__(**kwargs)
