@@ -34,11 +34,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Passing .repetition_penalty.:UserWarning"),
 ]
 KINDS = ("internvl", "minicpm", "glm", "kimi", "molmo")
-ASKED = ("internvl", "minicpm", "glm")
+FORMS = ("internvl", "minicpm", "glm")
 """Those whose cards have a form of their own."""
 START = "        messages, pictures = deepcopy(msgs), []\n"
 """The first line of what MiniCPM's `chat` does."""
-MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+MEAN = np.array((0.485, 0.456, 0.406), np.float32)
+DEVIATION = np.array((0.229, 0.224, 0.225), np.float32)
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +132,7 @@ def card_tiles(image: Image, columns: int, rows: int) -> Any:
     tiles = [scaled.crop(box) for box in boxes]
     if len(tiles) > 1:
         tiles.append(opened(image).resize((TILE, TILE)))
-    arrays = [(np.asarray(tile, np.float32) / 255 - np.float32(MEAN)) / np.float32(DEVIATION)
+    arrays = [(np.asarray(tile, np.float32) / 255 - MEAN) / DEVIATION
               for tile in tiles]  # fmt: skip
     return torch.tensor(np.stack(arrays)).permute(0, 3, 1, 2)
 
@@ -291,7 +292,7 @@ def test_own_code_with_a_processor_is_asked_as_usual(folders: dict[str, Path]) -
 # -- replies
 
 
-@pytest.mark.parametrize("kind", ASKED)
+@pytest.mark.parametrize("kind", FORMS)
 def test_a_reply_at_its_limit_is_truncated_and_its_tokens_are_counted(
     folders: dict[str, Path], kind: str
 ) -> None:
@@ -329,13 +330,13 @@ def test_counts_are_estimates_where_own_code_does_not_use_generate(
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(says)
     n = len(tokenizer("one two three four")["input_ids"])
-    cut, whole_text = replies(says, ask(user("what ?"), most=n), ask(user("what ?"), most=n + 1))
-    assert (cut.state, whole_text.state, whole_text.usage.output) == ("truncated", "ok", n)
+    cut, full = replies(says, ask(user("what ?"), most=n), ask(user("what ?"), most=n + 1))
+    assert (cut.state, full.state, full.usage.output) == ("truncated", "ok", n)
     opened_model = registry.model(f"hf/{says}", Profile(trust_remote_code=True))
     assert "are estimates" in " ".join(getattr(opened_model.model, "notes", ()))
 
 
-@pytest.mark.parametrize("kind", ASKED)
+@pytest.mark.parametrize("kind", FORMS)
 def test_a_seed_repeats_a_sampled_reply(folders: dict[str, Path], kind: str) -> None:
     def sampled(seed: int) -> Request:
         shown = user(picture(1, 60, 60), "what ?")
@@ -345,7 +346,7 @@ def test_a_seed_repeats_a_sampled_reply(folders: dict[str, Path], kind: str) -> 
     assert first.text == again.text != other.text
 
 
-@pytest.mark.parametrize("kind", ASKED)
+@pytest.mark.parametrize("kind", FORMS)
 def test_a_reply_ends_before_a_stop_string(folders: dict[str, Path], kind: str) -> None:
     request = ask(user(picture(1, 60, 60), "what ?"), most=12)
     (full,) = replies(folders[kind], request)
@@ -354,10 +355,17 @@ def test_a_reply_ends_before_a_stop_string(folders: dict[str, Path], kind: str) 
     assert (cut.text, cut.state) == (full.text[: full.text.index(mark)], "ok")
 
 
+@pytest.mark.parametrize("kind", FORMS)
+def test_copies_of_a_model_share_the_requests(folders: dict[str, Path], kind: str) -> None:
+    requests = [ask(user(picture(k, 60, 60), f"what ? {k}")) for k in range(6)]
+    alone, shared = replies(folders[kind], *requests), replies(folders[kind], *requests, replicas=2)
+    assert [reply.text for reply in shared] == [reply.text for reply in alone]
+
+
 # -- runs
 
 
-@pytest.mark.parametrize("kind", ASKED)
+@pytest.mark.parametrize("kind", FORMS)
 def test_a_run_needs_the_flag_and_keeps_every_reply(
     folders: dict[str, Path], tmp_path: Path, kind: str
 ) -> None:
@@ -457,13 +465,20 @@ def test_a_damaged_picture_fails_its_own_request(folders: dict[str, Path]) -> No
     full = picture(1, 40, 40)
     assert isinstance(full.source, bytes)
     cut = replace(full, source=full.source[:60] + b"\0" * 200 + full.source[260:], label="cut.png")
-    for kind in ASKED:
+    for kind in FORMS:
         failed, reply = replies(folders[kind], ask(user(cut, "what ?")), ask(user(full, "what ?")))
         assert isinstance(failed, Rejected) and "cut.png" in str(failed)
         assert isinstance(reply, Reply)
 
 
-@pytest.mark.parametrize("kind", ASKED)
+@pytest.mark.parametrize("kind", ["internvl", "minicpm"])
+def test_a_prompt_beyond_the_models_positions_fails(folders: dict[str, Path], kind: str) -> None:
+    short, long = replies(folders[kind], ask(user("what ?")), ask(user("one " * 4096)))
+    assert isinstance(short, Reply)
+    assert isinstance(long, Rejected) and "the model has 4,096 positions" in str(long)
+
+
+@pytest.mark.parametrize("kind", FORMS)
 def test_no_own_form_ranks_choices(folders: dict[str, Path], kind: str) -> None:
     opened_model = registry.model(f"hf/{folders[kind]}", Profile(trust_remote_code=True))
     assert not hasattr(opened_model.model, "rank")
@@ -528,7 +543,7 @@ def test_an_error_of_own_code_does_not_advise_the_flag(
         folders["minicpm"], tmp_path / "raises", "modeling_minicpmv.py",
         (START, "        raise KeyError('not so')\n"),
     )  # fmt: skip
-    assert "its own code raises KeyError" in refusal(raises, ask(user("what ?")))
+    assert "its own code raises an exception: KeyError" in refusal(raises, ask(user("what ?")))
     lists = changed(
         folders["minicpm"], tmp_path / "lists", "modeling_minicpmv.py",
         (START, "        return [1]\n"),

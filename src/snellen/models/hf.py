@@ -38,11 +38,12 @@ from snellen.models.hf_checkpoint import Checkpoint, read_checkpoint
 from snellen.models.hf_common import libraries
 from snellen.models.hf_forms import form_of
 from snellen.models.hf_forms.form import LoadedForm, Loading
-from snellen.models.hf_forms.other_ways import not_loaded
+from snellen.models.hf_forms.other_ways import NotLoaded, advice
 from snellen.models.hf_forms.processor import described, for_replies
 from snellen.models.hf_prompts import HfPrompts
 from snellen.models.hf_replica import HfReplica
 from snellen.models.hf_settings import HfSettings
+from snellen.models.user_code import errors_as
 from snellen.models.weights import digest
 
 PREPARED = 3
@@ -204,18 +205,18 @@ def _load(
     loading = Loading(
         checkpoint=checkpoint, settings=settings, devices=devices, torch=torch, library=library
     )
+    what = f"{spec}: it cannot be loaded"
     try:
-        return form_of(checkpoint).load(loading)
-    except UsageError:
-        raise
+        with errors_as(NotLoaded, what, None, but=(UsageError, ImportError)):
+            return form_of(checkpoint).load(loading)
     except ImportError as error:
         raise UsageError(
             f"{spec}: a package that the model needs is missing, or cannot be imported: "
             f"{' '.join(str(error).split())} (Many video models need torchvision, in the version "
             "that matches torch.)"
         ) from error
-    except Exception as error:  # own code may raise anything
-        raise not_loaded(checkpoint, error) from error
+    except NotLoaded as error:
+        raise UsageError(f"{error}{advice(checkpoint)}") from error.__cause__
 
 
 def _versioned(described: Mapping[str, str]) -> Sequence[str]:

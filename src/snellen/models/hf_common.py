@@ -44,7 +44,7 @@ def stop_tokens(model: Any, tokenizer: Any) -> set[int]:
     } - {None}
 
 
-def is_short(error: Exception, torch: Any) -> bool:
+def is_short(error: BaseException | None, torch: Any) -> bool:
     """Whether an error means a lack of memory."""
     kinds = (MemoryError, torch.OutOfMemoryError)
     return isinstance(error, kinds) or any(words in str(error) for words in SHORT)

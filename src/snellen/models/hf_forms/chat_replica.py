@@ -15,6 +15,7 @@ from snellen.models.batch import TooMuch, size_of
 from snellen.models.hf_common import MAX_TOKENS, ScoreCheck, drawing, is_short
 from snellen.models.hf_forms.form import Loading
 from snellen.models.hf_forms.generation_watch import Generated, GenerationWatch
+from snellen.models.user_code import errors_as
 
 ESTIMATED = (
     "token counts of replies, and whether a reply was cut at the limit, are estimates: the model's "
@@ -128,24 +129,22 @@ class ChatReplica(ABC):
         torch, scores = self._torch, ScoreCheck()
         request = prepared.request
         greedy = request.generation.temperature == 0
-        device = self.model.device
+        generator = nullcontext() if greedy else drawing(self.model.device, request.seed, torch)
         try:
             with (
+                errors_as(Rejected, f"{self.name}: its own code raises an exception", None),
                 torch.inference_mode(),
-                nullcontext() if greedy else drawing(device, request.seed, torch),
+                generator,
                 self._watch.watching(scores) as calls,
             ):
                 returned = self.call(prepared.arguments)
-        except Exception as error:  # own code may raise anything
-            if isinstance(error, Rejected):
+        except Rejected as error:
+            if not is_short(error.__cause__, torch):
+                error.hopeless = "CUDA error" in str(error)
                 raise
-            lacks_memory = is_short(error, torch)
-            why = f"{self.name}: its own code raises {type(error).__name__}: {error}"
         else:
             scores.check(self.name, self.model.dtype)
             return [self._reply(request, self._text(returned), calls)]
-        if not lacks_memory:
-            raise Rejected(why, hopeless="CUDA error" in why)
         torch.cuda.empty_cache()
         raise TooMuch
 
@@ -164,6 +163,7 @@ class ChatReplica(ABC):
         limit = request.generation.max_tokens or MAX_TOKENS
         for call in calls:
             self._check_settings(request.generation, limit, call.settings)
+            self._check_positions(call)
         if calls:
             self.check_call(request, calls[0])
             usage: Usage | None = Usage(
@@ -176,6 +176,20 @@ class ChatReplica(ABC):
         if positions := [text.index(string) for string in request.stop if string in text]:
             text, was_cut = text[: min(positions)], False
         return Reply(text=text, stop="length" if was_cut else "stop", usage=usage)
+
+    def _check_positions(self, call: Generated) -> None:
+        """Refuse a reply that was generated beyond the model's positions.
+
+        Raises:
+            Rejected: it was.
+        """
+        total = call.prompt + len(call.tokens)
+        if call.positions is not None and total > call.positions:
+            raise Rejected(
+                f"{self.name}: the prompt has {call.prompt:,} tokens and the reply "
+                f"{len(call.tokens):,}, and the model has {call.positions:,} positions. Make "
+                "pictures or frames smaller or fewer (the profile's [images], `tiles`, --frames)."
+            )
 
     def _check_settings(
         self, generation: Generation, limit: int, arrived: Mapping[str, Any]

@@ -24,6 +24,8 @@ class Generated:
     """The tokens of the reply, with its end token if it has one."""
     ends: frozenset[int]
     """The tokens that end a reply."""
+    positions: int | None
+    """The number of the model's positions; None if its configuration does not say."""
     settings: Mapping[str, Any]
     """The settings that arrived, by their names in transformers' `GenerationConfig`."""
 
@@ -113,6 +115,7 @@ def _call(
     return Generated(
         prompt=int(prompt.shape[1]),
         tokens=sequences[0, start:].tolist(),
+        positions=getattr(part.config, "max_position_embeddings", None),
         ends=frozenset(end for end in listed if isinstance(end, int)),
         settings=settings,
     )

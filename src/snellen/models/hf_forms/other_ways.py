@@ -16,6 +16,10 @@ from snellen.models.hf_checkpoint import Checkpoint
 FILE = Path(__file__).with_name("other_ways.toml")
 
 
+class NotLoaded(UsageError):
+    """Transformers or a model's own code raised an exception while the model was loaded."""
+
+
 class OtherWays(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What else runs a model of an architecture."""
 
@@ -85,13 +89,11 @@ def _ways(checkpoint: Checkpoint, ways: OtherWays) -> Iterator[str]:
         yield f"the maker's converted checkpoints, {ways.converted}"
 
 
-def not_loaded(checkpoint: Checkpoint, error: Exception) -> UsageError:
-    """The error about a model that cannot be loaded."""
-    reason = " ".join(f"{type(error).__name__}: {error}".split())
-    words = f"{checkpoint.spec}: it cannot be loaded: {reason}"
+def advice(checkpoint: Checkpoint) -> str:
+    """What to add to the error about a model that cannot be loaded."""
     if checkpoint.reference is None:
-        return UsageError(words)
-    return UsageError(f"{words}{_versions(checkpoint)} {alternatives(checkpoint)}")
+        return ""
+    return f"{_versions(checkpoint)} {alternatives(checkpoint)}"
 
 
 def _versions(checkpoint: Checkpoint) -> str:

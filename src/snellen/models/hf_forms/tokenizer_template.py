@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from snellen.core.model import Request
-from snellen.errors import MediaError, Rejected
+from snellen.errors import MediaError, Rejected, UsageError
 from snellen.media import pictures
 from snellen.media.content import Image, Message
 from snellen.models.batch import size_of
@@ -27,6 +27,7 @@ from snellen.models.hf_forms.other_ways import unknown
 from snellen.models.hf_forms.processor import can_generate
 from snellen.models.hf_prompts import PreparedBatch
 from snellen.models.hf_replica import HfReplica
+from snellen.models.user_code import errors_as
 
 SIDE = 64
 """The width and height in pixels of the picture that tries the template."""
@@ -81,10 +82,10 @@ class TokenizerPrompts:
         black = pictures.of_pixels(np.zeros((SIDE, SIDE, 3), np.uint8))
         turn = {"role": "user", "content": "What is this?", "image": black}
         try:
-            inputs = self._inputs([turn])
-        except Exception as error:  # own code may raise anything
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            return f"the chat template of its tokenizer does not accept a picture ({reason})"
+            with errors_as(UsageError, "the chat template of its tokenizer fails", None):
+                inputs = self._inputs([turn])
+        except UsageError as error:
+            return str(error)
         tensors = [value for value in inputs.values() if isinstance(value, torch.Tensor)]
         if not any(tensor.is_floating_point() for tensor in tensors):
             return "the chat template of its tokenizer ignores pictures"
@@ -112,13 +113,9 @@ class TokenizerPrompts:
             turns = [self._turn(message) for message in request.messages]
         except MediaError as error:
             raise Rejected(str(error)) from error
-        try:
+        what = f"{self._spec}: its tokenizer does not accept the request"
+        with errors_as(Rejected, what, None):
             inputs = self._inputs(turns)
-        except Exception as error:  # own code may raise anything
-            raise Rejected(
-                f"{self._spec}: its tokenizer does not accept the request: "
-                f"{type(error).__name__}: {error}"
-            ) from error
         return PreparedBatch(requests, inputs, inputs["attention_mask"].sum(-1).tolist())
 
     def _inputs(self, turns: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
